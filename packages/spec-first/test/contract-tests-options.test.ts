@@ -80,7 +80,7 @@ describe('the requests', () => {
   test('are not sent if CONTRACT_RUNS is not a number', async () => {
     process.env.CONTRACT_RUNS = 'many';
     await expect(failures({ app: createShop() })).rejects.toThrow(
-      'CONTRACT_RUNS must be a number of requests, got "many"',
+      'CONTRACT_RUNS must be an integer from 1 to 9999999, got "many"',
     );
   });
 });

@@ -22,7 +22,7 @@ export interface ReceivedResponse {
   readonly isCut: boolean;
 }
 
-/** The maximum time without data, until a response ends. */
+/** The maximum time without data before a request fails. */
 const MAX_IDLE_SECONDS = 10;
 
 /** The origin that messages show for a service that stops with the tests. */

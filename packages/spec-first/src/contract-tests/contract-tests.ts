@@ -52,13 +52,13 @@ export interface ContractTestOptions {
   readonly test: (name: string, body: () => Promise<void>, timeout: number) => unknown;
   /**
    * Scales the number of requests to each operation. About `runs / 2` have random valid values, at
-   * most `runs` have a valid edge case, such as a value at a bound, and about `runs / 2` are
-   * invalid. By default 50. CONTRACT_RUNS takes precedence.
+   * most `runs` have a valid edge case, such as a value at a bound, and at most `runs` are invalid.
+   * By default 50. CONTRACT_RUNS takes precedence.
    */
   readonly runs?: number;
   /**
-   * The ids of operations that may respond with 400, 415 or 422 to requests that the schemas allow,
-   * and that need not succeed.
+   * The ids of operations that need not succeed, and that may respond with 400, 415 or 422 to
+   * requests that the schemas allow.
    */
   readonly mayReject?: readonly string[];
   /**
@@ -101,10 +101,13 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
       : options.document;
   const { root } = document;
   const runs =
-    variable('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'a number of requests') ?? options.runs ?? 50;
+    variable('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'an integer from 1 to 9999999') ??
+    options.runs ??
+    50;
   // In CI, each run sends the same requests, so only a change of the project can make a test fail.
   const defaultSeed = process.env.CI === undefined ? randomInt(2 ** 31) : 1;
-  const seed = variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer') ?? defaultSeed;
+  const seed =
+    variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer of at most 10 digits') ?? defaultSeed;
   // Long enough for a busy machine.
   const timeout = 60_000 + runs * 1_000;
   const reachable = document.operations.filter(({ template }) => template.isReachable);

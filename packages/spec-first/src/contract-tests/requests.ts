@@ -32,8 +32,8 @@ const MAX_VARIANTS = 2_000;
 /** The maximum number of places of a value that are changed. */
 const MAX_PLACES = 8;
 
-/** The maximum number of values of a part whose variants may become notable requests. */
-const MAX_NOTABLE_SOURCES = 3;
+/** The maximum number of values of a part whose variants may become edge cases. */
+const MAX_EDGE_CASE_SOURCES = 3;
 
 /** The number of valid requests that are changed to invalid requests. */
 const INVALID_SOURCES = 6;
@@ -111,11 +111,11 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
     return hasIds ? withExistingIds(operation, resources, values, random() ** 2) : values;
   }
 
-  /** Makes requests with one notable value, such as a value at a bound. */
-  function* notable(maxCount: number): Generator<Valid> {
+  /** Makes requests with one edge case, such as a value at a bound. */
+  function* edgeCases(maxCount: number): Generator<Valid> {
     const candidates = [...parameters, ...bodies]
       .filter((part) => !isCursor(part))
-      .flatMap((part) => notableValues(root, part).map((value) => ({ part, value })));
+      .flatMap((part) => edgeCasesOf(root, part).map((value) => ({ part, value })));
     for (const [index, { part, value }] of shuffled(candidates).slice(0, maxCount).entries()) {
       const others = [...request(index)].filter(
         ([other]) => part.in !== 'body' || other.in !== 'body',
@@ -129,16 +129,15 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   }
 
   /**
-   * Makes valid requests: first with each example, then with random values, last with notable
-   * values.
+   * Makes valid requests: first with each example, then with random values, last with edge cases.
    *
-   * @param count the minimum number of requests before those with a notable value.
-   * @param maxNotable the maximum number of requests with a notable value.
+   * @param count the minimum number of requests before those with an edge case.
+   * @param maxEdgeCases the maximum number of requests with an edge case.
    */
-  function* valid(count: number, maxNotable = 0): Generator<Valid> {
+  function* valid(count: number, maxEdgeCases = 0): Generator<Valid> {
     const total = Math.max(count, examples * Math.max(1, bodies.length));
     for (let index = 0; index < total; index += 1) yield { values: request(index), turn: index };
-    if (maxNotable > 0) yield* notable(maxNotable);
+    if (maxEdgeCases > 0) yield* edgeCases(maxEdgeCases);
   }
 
   /** Makes valid requests with the ids of existing resources, from the newest to the oldest. */
@@ -150,7 +149,8 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   }
 
   /**
-   * Makes requests that violate the document: one for each label, then others up to half of `runs`.
+   * Makes requests that violate the document: one for each label, at most `runs`. If they are fewer
+   * than half of `runs`, adds others.
    */
   function invalid(runs: number): Invalid[] {
     const candidates = shuffled(
@@ -186,12 +186,12 @@ function randomFrom(seed: number) {
   return { random, shuffled };
 }
 
-/** Returns notable valid values, such as those at bounds. */
-function notableValues(root: Json, part: Part): unknown[] {
+/** Returns valid edge cases, such as values at bounds. */
+function edgeCasesOf(root: Json, part: Part): unknown[] {
   const variants = [...part.examples, ...part.samples]
-    .slice(0, MAX_NOTABLE_SOURCES)
+    .slice(0, MAX_EDGE_CASE_SOURCES)
     .flatMap((value) => [...variantsOf(root, [part.schema], value).take(MAX_VARIANTS)])
-    .filter(({ isNotable, value }) => isNotable && part.violation(value) === '');
+    .filter(({ isEdgeCase, value }) => isEdgeCase && part.violation(value) === '');
   const byPlace = Map.groupBy(variants, ({ at, inner }) => `${at} ${stringifyJson(inner)}`);
   return [...byPlace.values()].map(([variant]) => variant?.value);
 }

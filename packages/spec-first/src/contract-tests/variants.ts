@@ -9,7 +9,7 @@ export interface Variant {
   readonly inner: unknown;
   readonly value: unknown;
   /** True for a value that is sent in a separate request, such as a value at a bound. */
-  readonly isNotable?: boolean;
+  readonly isEdgeCase?: boolean;
 }
 
 /** A value of each JSON type. */
@@ -63,8 +63,8 @@ export function* variantsOf(
   const subschemas = valueSchemas.flatMap((schema) => schemas.alternatives(root, schema));
   const whole = (inner: unknown) => ({ at: '', inner, value: inner });
   yield* OF_EACH_TYPE.filter((other) => describeKind(other) !== describeKind(value)).map(whole);
-  const { notable, others } = candidatesOf(root, subschemas, value);
-  for (const other of notable) yield { ...whole(other), isNotable: true };
+  const { edgeCases, others } = candidatesOf(root, subschemas, value);
+  for (const other of edgeCases) yield { ...whole(other), isEdgeCase: true };
   yield* others.map(whole);
   if (Array.isArray(value)) {
     for (const [index, item] of value.slice(0, MAX_CHANGED_ITEMS).entries()) {
@@ -89,7 +89,7 @@ export function* variantsOf(
 /** Values of the same type as a valid value. The schemas may reject them. */
 interface Candidates {
   /** Listed values, values at bounds, and samples of alternatives. */
-  readonly notable: readonly unknown[];
+  readonly edgeCases: readonly unknown[];
   readonly others: readonly unknown[];
 }
 
@@ -99,14 +99,14 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
     const lists = (lengths: readonly Bound[]) =>
       [...new Set(lengths)].filter(isSendable).map((length) => ofLength(value, length));
     return {
-      notable: lists([2, ...bounds]),
+      edgeCases: lists([2, ...bounds]),
       others: lists([0, 1, value.length + 1, ...beside(bounds, 1)]),
     };
   }
   if (isObject(value)) {
     const alternatives = subschemas.flatMap(({ oneOf, anyOf }) => [oneOf, anyOf].flatMap(asArray));
     return {
-      notable: alternatives.filter(isObject).flatMap((schema) => sampleOf(root, schema)),
+      edgeCases: alternatives.filter(isObject).flatMap((schema) => sampleOf(root, schema)),
       others: [],
     };
   }
@@ -116,7 +116,7 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
     const bounds = boundsIn(subschemas, BOUNDS);
     const limits = subschemas.flatMap(({ format }) => INTEGERS[String(format)] ?? []);
     return {
-      notable: [...listed, ...limits, ...bounds],
+      edgeCases: [...listed, ...limits, ...bounds],
       others: [...examples, ...numbersBeside(subschemas, value, bounds)],
     };
   }
@@ -125,12 +125,12 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
     const texts = (lengths: readonly Bound[]) =>
       lengths.filter(isSendable).map((length) => 'x'.repeat(length));
     return {
-      notable: [...listed, ...texts(bounds), UNUSUAL],
+      edgeCases: [...listed, ...texts(bounds), UNUSUAL],
       others: [...examples, ...texts(beside(bounds, 1)), ...stringsOf(subschemas, value)],
     };
   }
   const opposite = typeof value === 'boolean' ? [!value] : [];
-  return { notable: listed, others: [...examples, ...opposite] };
+  return { edgeCases: listed, others: [...examples, ...opposite] };
 }
 
 /** Returns a list with a value of an alternative, if one can be generated. It may be invalid. */

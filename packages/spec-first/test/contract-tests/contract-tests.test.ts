@@ -238,9 +238,17 @@ describe('the options of contract tests', () => {
   });
 
   test.each([
-    ['CONTRACT_SEED', 'seven', 'CONTRACT_SEED must be an integer, got "seven"'],
-    ['CONTRACT_RUNS', '0', 'CONTRACT_RUNS must be a number of requests, got "0"'],
-    ['CONTRACT_RUNS', '12345678', 'CONTRACT_RUNS must be a number of requests, got "12345678"'],
+    [
+      'CONTRACT_SEED',
+      'seven',
+      'CONTRACT_SEED must be an integer of at most 10 digits, got "seven"',
+    ],
+    ['CONTRACT_RUNS', '0', 'CONTRACT_RUNS must be an integer from 1 to 9999999, got "0"'],
+    [
+      'CONTRACT_RUNS',
+      '12345678',
+      'CONTRACT_RUNS must be an integer from 1 to 9999999, got "12345678"',
+    ],
   ])('the variable %s cannot be %s', async (name, text, message) => {
     process.env[name] = text;
     await expect(registered()).rejects.toThrow(message);

@@ -102,23 +102,23 @@ describe('valid requests', () => {
     expect(valuesAt(requests, 'query', 'b')).not.toContain(undefined);
   });
 
-  test('end with one request for each notable value', async () => {
+  test('end with one request for each edge case', async () => {
     const schema = { type: 'integer', minimum: 3, maximum: 900 };
     const query = [parameter('query', 'size', schema), parameter('query', 'cursor')];
     const { valid } = await requestsTo({
       parameters: query,
       requestBody: { ...json({ enum: ['a', 'b'] }) },
     });
-    const notable = [...valid(4, 100)].slice(4);
-    const sizes = valuesAt(notable, 'query', 'size');
+    const edgeCases = [...valid(4, 100)].slice(4);
+    const sizes = valuesAt(edgeCases, 'query', 'size');
     expect(sizes.filter((size) => size === 3 || size === 900).length).toBeGreaterThan(1);
-    expect(notable.length).toBeLessThan(9);
-    expect(bodiesOf(notable)).toEqual(expect.arrayContaining(['a', 'b']));
+    expect(edgeCases.length).toBeLessThan(9);
+    expect(bodiesOf(edgeCases)).toEqual(expect.arrayContaining(['a', 'b']));
     expect([...valid(4, 2)]).toHaveLength(6);
-    expect(valuesAt(notable, 'query', 'cursor')).toEqual(notable.map(() => undefined));
-    for (const [part, value] of notable.flatMap(({ values }) => [...values]))
+    expect(valuesAt(edgeCases, 'query', 'cursor')).toEqual(edgeCases.map(() => undefined));
+    for (const [part, value] of edgeCases.flatMap(({ values }) => [...values]))
       expect(part.violation(value)).toBe('');
-    for (const { values } of notable)
+    for (const { values } of edgeCases)
       expect([...values.keys()].filter((part) => part.in === 'body')).toHaveLength(1);
   });
 });
@@ -198,18 +198,18 @@ describe('existing resources', () => {
     }
   });
 
-  test('keep a notable id in the path', async () => {
+  test('keep an id of an edge case in the path', async () => {
     const { valid } = await withRooms();
-    const notable = valuesAt([...valid(2, 10)].slice(2), 'path', 'roomId');
-    expect(notable).toContain(1);
+    const edgeCases = valuesAt([...valid(2, 10)].slice(2), 'path', 'roomId');
+    expect(edgeCases).toContain(1);
   });
 
-  test('have their ids in notable bodies', async () => {
+  test('have their ids in bodies of edge cases', async () => {
     const properties = { roomId: { type: 'integer' }, size: { type: 'integer', maximum: 5 } };
     const schema = { type: 'object', required: ['roomId', 'size'], properties };
     const { valid } = await withRooms({ requestBody: { required: true, ...json(schema) } });
-    const notable = bodiesOf([...valid(2, 40)].slice(2)).map(Object);
-    const atBound = notable.filter(({ size }) => size === 5);
+    const edgeCases = bodiesOf([...valid(2, 40)].slice(2)).map(Object);
+    const atBound = edgeCases.filter(({ size }) => size === 5);
     expect(atBound.length).toBeGreaterThan(0);
     expect(atBound.every((body) => isExisting(body.roomId))).toBe(true);
   });

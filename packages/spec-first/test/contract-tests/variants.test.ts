@@ -9,9 +9,9 @@ const variants = (schema: unknown, value: unknown, root = {}) => [
 ];
 const values = (schema: unknown, value: unknown) =>
   variants(schema, value).map((variant) => variant.value);
-const notable = (schema: unknown, value: unknown) =>
+const edgeCases = (schema: unknown, value: unknown) =>
   variants(schema, value)
-    .filter(({ at, isNotable }) => at === '' && isNotable)
+    .filter(({ at, isEdgeCase }) => at === '' && isEdgeCase)
     .map((variant) => variant.value);
 
 /** Returns the pairs of place and new value. */
@@ -40,7 +40,7 @@ describe('variants', () => {
     ['const', { const: 3, example: 77 }, 3, [3], [77]],
     ['not a number', { minimum: '1', exclusiveMinimum: true }, 3, [], [2]],
   ])('of a number are at and beside its bounds: %s', (_name, schema, value, at, beside) => {
-    expect(notable(schema, value)).toEqual(at);
+    expect(edgeCases(schema, value)).toEqual(at);
     expect(values(schema, value)).toEqual(expect.arrayContaining(beside));
   });
 
@@ -63,14 +63,14 @@ describe('variants', () => {
       [9223372036854775807n, 9007199254740993n, -9223372036854775808n, 2 ** 63, -(2 ** 63) - 2048],
     ],
   ])('of a number contain the limits of its format: %s', (format, limits) => {
-    expect(notable({ format }, 5)).toEqual(limits);
-    expect(notable({ format }, 2n ** 60n)).toEqual(limits);
+    expect(edgeCases({ format }, 5)).toEqual(limits);
+    expect(edgeCases({ format }, 2n ** 60n)).toEqual(limits);
   });
 
   test('of a text have the lengths at and beside its bounds', () => {
     const schema = { minLength: 3, maxLength: 6 };
     const unusual = `ä漢🌵'"\\<b>&%`;
-    expect(notable(schema, 'abcd')).toEqual(['xxx', 'xxxxxx', unusual]);
+    expect(edgeCases(schema, 'abcd')).toEqual(['xxx', 'xxxxxx', unusual]);
     const others = ['xx', 'xxxx', 'xxxxx', 'xxxxxxx', 'abcd-other', 'text', 'ABCD', '', "'", '%00'];
     expect(values(schema, 'abcd')).toEqual(expect.arrayContaining(others));
     expect(values({ enum: ['a', 'b'] }, 'a')).toContain('b');
@@ -82,7 +82,7 @@ describe('variants', () => {
     [{ minLength: -1, maxLength: 5_001 }, []],
     [{ maxLength: 2n ** 60n }, []],
   ])('of a text have at most 5,000 characters: %p', (schema, lengths) => {
-    const texts = notable(schema, 'a').slice(0, -1).map(String);
+    const texts = edgeCases(schema, 'a').slice(0, -1).map(String);
     expect(texts.map((text) => text.length)).toEqual(lengths);
   });
 
@@ -112,28 +112,28 @@ describe('variants', () => {
   test('of a boolean and of null are the opposite and the listed values', () => {
     expect(values({ default: null }, true).slice(-2)).toEqual([null, false]);
     expect(values({}, null)).toEqual([true, 'text', 1.5, [], {}]);
-    expect(notable({ enum: [null, true] }, null)).toEqual([null, true]);
+    expect(edgeCases({ enum: [null, true] }, null)).toEqual([null, true]);
   });
 
   test('of a list have the lengths at and beside its bounds', () => {
     const lengths = (lists: readonly unknown[]) => lists.map((list) => Object(list).length);
     const schema = { minItems: 2, maxItems: 5 };
-    expect(lengths(notable(schema, ['a', 'b']))).toEqual([2, 5]);
+    expect(lengths(edgeCases(schema, ['a', 'b']))).toEqual([2, 5]);
     const others = variants(schema, ['a', 'b', 'c']).filter(
-      ({ at, isNotable, value }) => at === '' && !isNotable && Array.isArray(value),
+      ({ at, isEdgeCase, value }) => at === '' && !isEdgeCase && Array.isArray(value),
     );
     expect(lengths(others.map(({ value }) => value))).toEqual([0, 1, 4, 3, 6]);
-    expect(notable({ minItems: 3 }, ['a', 'b'])).toContainEqual(['a', 'b', 'a']);
-    expect(notable({ minItems: 3 }, [])).toStrictEqual([[], []]);
-    expect(lengths(notable({ minItems: -1, maxItems: 5_001 }, ['a']))).toEqual([2]);
+    expect(edgeCases({ minItems: 3 }, ['a', 'b'])).toContainEqual(['a', 'b', 'a']);
+    expect(edgeCases({ minItems: 3 }, [])).toStrictEqual([[], []]);
+    expect(lengths(edgeCases({ minItems: -1, maxItems: 5_001 }, ['a']))).toEqual([2]);
   });
 
   test('of a list change its first two items, at the same place', () => {
     const schema = { items: { enum: ['a', 'b', 'c', 'd'] } };
     const lists = variants(schema, ['a', 'b', 'c']).filter(({ inner }) => inner === 'd');
     expect(lists).toEqual([
-      { at: '/0', inner: 'd', value: ['d', 'b', 'c'], isNotable: true },
-      { at: '/0', inner: 'd', value: ['a', 'd', 'c'], isNotable: true },
+      { at: '/0', inner: 'd', value: ['d', 'b', 'c'], isEdgeCase: true },
+      { at: '/0', inner: 'd', value: ['a', 'd', 'c'], isEdgeCase: true },
     ]);
   });
 
@@ -150,7 +150,7 @@ describe('variants', () => {
     expect(all).toContainEqual({
       at: '/a/b',
       inner: 3,
-      isNotable: true,
+      isEdgeCase: true,
       value: { a: { b: 3 }, c: 'text' },
     });
     expect(changes(schema, value)).toContainEqual(['/a/undeclaredMember', 'text']);
@@ -164,10 +164,10 @@ describe('variants', () => {
     const schema = { oneOf: [cat, { $ref: '#/components/schemas/Dog' }] };
     const samples = variants(schema, { cat: 1 }, root).slice(5, 7);
     expect(samples).toEqual([
-      { at: '', inner: { cat: 1 }, value: { cat: 1 }, isNotable: true },
-      { at: '', inner: { dog: 2 }, value: { dog: 2 }, isNotable: true },
+      { at: '', inner: { cat: 1 }, value: { cat: 1 }, isEdgeCase: true },
+      { at: '', inner: { dog: 2 }, value: { dog: 2 }, isEdgeCase: true },
     ]);
-    expect(notable({ anyOf: [true, dog] }, { cat: 1 })).toEqual([{ dog: 2 }]);
+    expect(edgeCases({ anyOf: [true, dog] }, { cat: 1 })).toEqual([{ dog: 2 }]);
   });
 });
 
