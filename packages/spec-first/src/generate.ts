@@ -18,8 +18,8 @@ Checks the OpenAPI document and writes its types to ${TYPES}.
   --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
-An error means that an operation cannot be served as declared. A notice never stops anything
-without --strict.
+An error means that an operation cannot be served as declared. Notices change the exit code only
+with --strict.
 Exit codes: 0 the types are up to date, 1 an error, a stale file or, with --strict, a notice, 2 a
 wrong command line.`;
 
@@ -55,7 +55,7 @@ export const run = command(
     for (const [path, text] of outputs) {
       if (hasText(path, text)) console.log(`${path} fits ${file}`);
       else if (check) {
-        const state = existsSync(path) ? `is stale: ${file} has changed` : 'is missing';
+        const state = existsSync(path) ? `is stale: it does not fit ${file}` : 'is missing';
         console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
         code = 1;
       } else {

@@ -17,7 +17,7 @@ import { addComment, annotationsOf, memberOf } from './type-nodes.ts';
 
 const { factory } = ts;
 
-/** The member of a schema for openapi-typescript that contains its type. */
+/** The keyword that holds the finished type in a schema for openapi-typescript. */
 const TYPE = 'x-type';
 
 /**

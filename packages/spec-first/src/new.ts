@@ -82,16 +82,16 @@ export async function projectFiles(
   const copied = copiedFiles(main, document, allowOutside);
   const top = commonFolder(copied);
   const copies = new Map(copied.map((path) => [path, nameOfCopy(path, top, copied.length)]));
-  const name = copies.get(main) ?? '';
+  const documentPath = copies.get(main) ?? '';
   const flag = top === dirname(main) ? '' : '--allow-outside';
   const version = document.version.split('.', 2).join('.');
   const values: Readonly<Record<string, string>> = {
     name: packageName(basename(resolve(folder))),
     title: String(asObject(document.root.info).title ?? 'Service').replace(/\s+/g, ' '),
     version: manifest.version,
-    document: name,
+    document: documentPath,
     schema: `https://spec.openapis.org/oas/${SCHEMAS[version] ?? SCHEMAS['3.1']}`,
-    documents: name.split('/')[0] ?? '',
+    documents: documentPath.split('/')[0] ?? '',
     severalFiles: String(copied.length > 1),
     flag: flag && ` ${flag}`,
     argument: flag && `, "${flag}"`,
@@ -99,7 +99,7 @@ export async function projectFiles(
   const files = new Map<string, string | Buffer>([
     ...templateFiles(values),
     ...[...copies].map(([path, copy]) => [copy, readFileSync(path)] as const),
-    [TYPES, await generateTypes(document, basename(name))],
+    [TYPES, await generateTypes(document, basename(documentPath))],
     ['src/errors.ts', errorsFile(document)],
   ]);
   if (flag !== '') {

@@ -18,8 +18,8 @@ object of type Handlers, or to ${DEFAULT_FILE}.
   --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
-Exit codes: 0 each operation has a handler, 1 an unknown operationId or a file without handlers, 2
-a wrong command line.`;
+Exit codes: 0 each operation has a handler, 1 an error, such as an unknown operationId, 2 a wrong
+command line.`;
 
 const OPTIONS = { all: { type: 'boolean' }, ...OUTSIDE } as const;
 

@@ -384,7 +384,7 @@ test('exits with 2 if one of the documents has an unsupported version', async ()
 test('exits with 2 for an unknown commit, a wrong option, or a file that cannot be read', async () => {
   expect(await diff(['nowhere'])).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('no commit "nowhere"'),
+    stderr: expect.stringContaining('git cannot read "nowhere"'),
   });
   expect(await diff([])).toMatchObject({
     status: 2,

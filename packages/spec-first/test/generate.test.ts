@@ -155,7 +155,7 @@ describe('npm run generate', () => {
       const { status, stderr } = await generate(folder, '--check');
       expect(status).toBe(1);
       expect(stderr).toContain(
-        'is stale: openapi.yaml has changed. Run "npm run generate" and commit the result.',
+        'is stale: it does not fit openapi.yaml. Run "npm run generate" and commit the result.',
       );
       expect(typesIn(folder)).toBe(types);
     });

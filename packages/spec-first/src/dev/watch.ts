@@ -1,7 +1,7 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 
-/** The time after the last event of a save, in milliseconds. A save often causes several events. */
+/** The pause that ends a save, in milliseconds. A save often causes several events. */
 export const SAVE_PAUSE_MS = 30;
 
 /**

@@ -9,7 +9,7 @@ const LIMITS = [
 
 type ComparedDirection = 'request' | 'reply';
 
-/** Returns the changed limits of two documents that oasdiff may not report. */
+/** Returns changed limits that oasdiff may not report. */
 export function uncompared(before: Document, after: Document): Change[] {
   const former = new Map(schemasOf(before).map(({ key, schema }) => [key, schema]));
   const changedLimits = {

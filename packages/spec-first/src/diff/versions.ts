@@ -34,7 +34,7 @@ export function checkOut(ref: string, file: string, folder: string): string {
     return join(folder, path);
   } catch (cause) {
     throw new Error(
-      `git has no commit "${ref}" here: name a branch, a tag or a commit, and fetch it first
+      `git cannot read "${ref}": name a branch, a tag or a commit, and fetch it first
 ${messageOf(cause)}`,
       { cause },
     );

@@ -78,7 +78,7 @@ describe('checkOut', () => {
 
   test.each(['nowhere', '--help', ''])('rejects the commit "%s"', async (ref) => {
     await expect(checkedOut(ref, 'api/openapi.yaml')).rejects.toThrow(
-      new RegExp(`^git has no commit "${ref}" here: name .*\n.*Command failed: git read-tree`),
+      new RegExp(`^git cannot read "${ref}": name .*\n.*Command failed: git read-tree`),
     );
   });
 
@@ -89,7 +89,7 @@ describe('checkOut', () => {
         other,
         async () => checkOut('main', 'a.yaml', join(other, 'target')).length,
       );
-      await expect(checked).rejects.toThrow(/no commit "main"[\s\S]*not a git repository/);
+      await expect(checked).rejects.toThrow(/git cannot read "main"[\s\S]*not a git repository/);
     });
   });
 });
