@@ -1,7 +1,6 @@
 /**
  * Checks imports: a folder may import only the folders that `FOLDERS` lists for it. Packages and
- * examples import each other by name. Biome checks that no files import each other in
- * a cycle.
+ * examples import each other by name. Biome checks that no files import each other in a cycle.
  *
  * Usage: node scripts/check-imports.ts. Exits with 1 if a rule is broken.
  */

@@ -1,6 +1,6 @@
 /**
- * Checks rules of style that the linter does not have: no line of code is wider than 100 columns,
- * and no docstring begins with a question word.
+ * Checks rules of style that the linter does not have: no line of code outside tests is wider
+ * than 100 columns, and no docstring begins with a question word.
  *
  * Usage: node scripts/check-style.ts. Exits with 1 if a rule is broken.
  */

@@ -11,7 +11,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 
 /** Matches files that start a process or a thread, or only export other files. */
-const PROCESSES = /\/(index|main|thread)\.ts$/;
+const WITHOUT_TEST = /\/(index|main|thread)\.ts$/;
 
 /** Matches the first line of a function, a class or a constant. */
 const CODE = /^(export )?(async )?(function|class|const|let)\b/m;
@@ -28,7 +28,7 @@ if (import.meta.main) {
   const missing = list
     .split('\0')
     .filter((file) => file !== '' && existsSync(file))
-    .filter((file) => !PROCESSES.test(file) && !file.includes('/templates/'))
+    .filter((file) => !WITHOUT_TEST.test(file) && !file.includes('/templates/'))
     .filter((file) => !existsSync(testOf(file)))
     .filter((file) => hasCode(readFileSync(file, 'utf8')));
   for (const file of missing) console.error(`${file} has no test ${testOf(file)}`);

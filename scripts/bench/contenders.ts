@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 /** A server to measure. Its process also gets `PORT` and `ACCESS_TOKENS`. */
 export interface Contender {
-  /** Shown in the results: the server, and where plants are when it responds. */
+  /** The name in the results, such as `Express, in memory`. */
   readonly name: string;
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;

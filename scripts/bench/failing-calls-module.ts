@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Stores orders. A call with `fails` throws after it has changed a row. */
+/** Stores orders. A call with `fails` throws after it has inserted a row. */
 export default function orders(db: DatabaseSync) {
   db.exec('CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, text TEXT) STRICT');
   const insert = db.prepare('INSERT INTO orders VALUES (?, ?)');

@@ -10,7 +10,7 @@ export interface Measurement {
   readonly rate: number;
   /** The number of responses. */
   readonly responses: number;
-  /** The number of responses with another status than 200. */
+  /** The number of requests that failed: an error status, or no response. */
   readonly failures: number;
   /** Percentiles of the time to the response, in milliseconds. */
   readonly p50: number;

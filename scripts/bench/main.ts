@@ -11,7 +11,7 @@ const HELP = `Measures POST /plants, with a new plant in each request, and compa
   npm run bench                  in memory and on disk, compared with Express,
                                  express-openapi-validator (EOV) and Fastify
   npm run bench -- --paths       this service with 1 to 1,000 paths in the document
-  npm run bench -- --streams     streams of events, beside Express
+  npm run bench -- --streams     streams of events, compared with Express
   npm run bench -- --failing     group-commit when some of its calls fail
 
   --only PATTERN      only matching contenders, such as '^(Express|This service),'
@@ -20,16 +20,17 @@ const HELP = `Measures POST /plants, with a new plant in each request, and compa
   --warm-up S         load on each server before its first measurement of a round (4)
   --connections N,N   how many connections, each with one request at a time (32,128)
   --open N            how many streams, with --streams (1000)
-  --load PROGRAM      wrk or autocannon (wrk where it is installed)
+  --load PROGRAM      wrk or autocannon (wrk if it is installed)
   --json FILE         writes all figures
   --svg FILE          draws the responses per second over the first number of connections
-  --help
+  --help              shows this
 
 In each round, the contenders are started, measured and ended one after the other, each with an
 empty store and the same ids. The figures are medians of the rounds. × compares with Express in
 memory, or with the first row. CPU is the time of all threads of the server per request. On disk, a
-200 response means that the plant survives a power cut. With two cores and taskset, the load runs on
-a separate core. DATABASE_URL names a database to use instead of a new SQLite file.`;
+200 response means that the plant survives a power cut. With taskset and two or more cores, the load
+runs on a separate core. DATABASE_URL names a database to use instead of a new SQLite file. It is
+not emptied.`;
 
 /** The number of ids that each measurement may use. No measurement sends as many plants. */
 const MAX_IDS = 10_000_000;

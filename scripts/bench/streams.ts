@@ -67,7 +67,7 @@ const contenders = {
       for (;;) {
         if (response.write(`id: 1\ndata: ${JSON.stringify(plant)}\n\n`)) continue;
         await once(response, 'drain');
-        // Without a turn, a stream that is read fast blocks all other requests.
+        // Without a turn of the event loop, a stream that is read fast blocks all other requests.
         await turn();
       }
     });
