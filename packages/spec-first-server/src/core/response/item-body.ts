@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { MediaType } from 'openapi-document';
 import type { Bytes } from '../call.ts';
 import { nextRound } from '../turns.ts';
@@ -165,6 +166,9 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
 
   /** Lets the handler clean up. Errors are ignored: the response is over. */
   #closeItems(): void {
+    const { items } = this.#stream;
+    // The iterator of a Readable would first wait for the next chunk.
+    if (items instanceof Readable) items.destroy();
     Promise.try(() => this.#items.return?.()).catch(() => undefined);
   }
 

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
@@ -230,6 +231,17 @@ test('other streams continue when the service stops', async () => {
 });
 
 describe('a client that disconnects', () => {
+  test('destroys a Readable that waits for its next chunk', async () => {
+    const items = new Readable({ read() {} });
+    const { body, events } = bodyOf(items);
+    const first = body.next();
+    await turn();
+    await body.return();
+    expect(items.destroyed).toBe(true);
+    expect(await first).toEqual(DONE);
+    expect(events).toEqual(['end']);
+  });
+
   test('closes the items, and ends the body once', async () => {
     const log: unknown[] = [];
     const { body, events } = bodyOf(from(['a', 'b'], log), { end: '--' });
