@@ -72,7 +72,9 @@ export function accessLog(
       cutOff: isComplete ? undefined : true,
     };
 
-    const isFault = status >= 500 && failure?.expected !== true && mocked !== true;
+    // A stream may fail after its status was sent.
+    const hasFailed = status >= 500 || (failure !== undefined && failure.status >= 500);
+    const isFault = hasFailed && failure?.expected !== true && mocked !== true;
     const isUnavailable = isFault && status === 503;
     const outage = outageKey === undefined ? undefined : outages.get(outageKey);
     const isRepeated = isUnavailable && outage !== undefined;

@@ -164,6 +164,7 @@ describe('the level', () => {
     ['an error of the client', { operationId: 'a' }, 404, 30, 'answered'],
     ['a client that disconnected', { operationId: 'a' }, 499, 30, 'answered'],
     ['a fault', { operationId: 'a', failure: internal }, 500, 50, 'failed'],
+    ['a stream with a fault', { operationId: 'a', failure: internal }, 200, 50, 'failed'],
     ['an outage', { operationId: 'a', failure: unavailable }, 503, 50, 'failed'],
     ['a fault outside the operations', { failure: internal }, 500, 50, 'failed'],
     ['an expected failure', { operationId: 'a', failure: stopping }, 503, 30, 'answered'],
