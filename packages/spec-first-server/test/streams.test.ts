@@ -125,7 +125,7 @@ describe('a handler that returns an AsyncIterable', () => {
     );
     const response = await fetch(`${url}/stream`);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-    expect(response.headers.get('cache-control')).toBe('no-cache');
+    expect(response.headers.get('cache-control')).toBe('no-cache, no-transform');
     expect(response.headers.get('x-accel-buffering')).toBe('no');
     const first = 'event: plant\nid: 1\nretry: 500\ndata: {"name":"Fern","n":9007199254740993}\n\n';
     expect(await response.text()).toBe(`${first}data: [DONE]\n\n`);

@@ -20,13 +20,20 @@ declare module 'express-session' {
   }
 }
 
-const DOCUMENT = `openapi: 3.1.0
+const DOCUMENT = `openapi: 3.2.0
 info: { title: A, version: 1.0.0 }
 paths:
+  /events: { get: { operationId: events, responses: { '200': { description: ok, content: { text/event-stream: { itemSchema: {} } } } } } }
   /texts: { get: { operationId: texts, responses: { '200': { description: ok, content: { application/json: {} } } } } }
   /secured: { get: { operationId: secured, security: [{ token: [] }], responses: { '204': { description: ok } } } }
 components: { securitySchemes: { token: { type: http, scheme: bearer } } }
 `;
+
+/** Yields an event, and then waits until the client disconnects. */
+async function* oneEvent(signal: AbortSignal) {
+  yield { data: 'a' };
+  if (!signal.aborted) await once(signal, 'abort');
+}
 
 const lines: Record<string, unknown>[] = [];
 let listening: Listening;
@@ -51,6 +58,7 @@ beforeAll(async () => {
       handlers: {
         texts: () => ({ status: 200, body: { text: 'a'.repeat(5_000) } }),
         secured: () => ({ status: 204 }),
+        events: ({ signal }) => ({ status: 200, body: oneEvent(signal) }),
       },
       use: [
         rateLimit(perPath),
@@ -75,6 +83,13 @@ describe('middleware of a project', () => {
     expect(answer.headers.get('content-encoding')).toBe('gzip');
     expect(await answer.json()).toEqual({ text: 'a'.repeat(5_000) });
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  test('does not delay events by compressing them', async () => {
+    const answer = await get('/events', { 'Accept-Encoding': 'gzip' });
+    const reader = answer.body?.getReader();
+    expect(String(Buffer.from((await reader?.read())?.value ?? []))).toBe('data: a\n\n');
+    await reader?.cancel();
   });
 
   test('limits rates before credentials are checked, with the error body of the document', async () => {

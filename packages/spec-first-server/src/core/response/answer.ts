@@ -22,9 +22,12 @@ const BODY_HEADERS = new Set(['content-length', 'content-type', 'transfer-encodi
 /** Statuses without a `Content-Length` (RFC 9110 §8.6). */
 const STATUSES_WITHOUT_LENGTH = new Set([204, 304]);
 
-/** Makes caches and proxies forward each item immediately. nginx reads `X-Accel-Buffering`. */
+/**
+ * Makes caches and proxies forward each item immediately. `no-transform` is for those that compress
+ * (RFC 9111 §5.2.2.6), also for the middleware `compression`. nginx reads `X-Accel-Buffering`.
+ */
 const UNBUFFERED_HEADERS = [
-  ['Cache-Control', 'no-cache'],
+  ['Cache-Control', 'no-cache, no-transform'],
   ['X-Accel-Buffering', 'no'],
 ] as const;
 

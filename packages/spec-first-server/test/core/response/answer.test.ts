@@ -78,7 +78,11 @@ test.each<[title: string, reply: CheckedReply, added: string[]]>([
   [
     'items, which no proxy may buffer',
     { status: 200, type: 'application/jsonl', body: streamOf([1]) },
-    ['Cache-Control: no-cache', 'X-Accel-Buffering: no', 'Content-Type: application/jsonl'],
+    [
+      'Cache-Control: no-cache, no-transform',
+      'X-Accel-Buffering: no',
+      'Content-Type: application/jsonl',
+    ],
   ],
   [
     'pieces of one body, which a proxy may buffer',
@@ -124,7 +128,7 @@ describe('an answer to HEAD', () => {
     const reply = { status: 200, body: streamOf([], { items }) };
     expect(await streamedAnswer(reply, record, 'HEAD', { onEnd })).toMatchObject({
       status: 200,
-      headers: expect.arrayContaining(['Cache-Control', 'no-cache']),
+      headers: expect.arrayContaining(['Cache-Control', 'no-cache, no-transform']),
       body: undefined,
     });
     expect([items.destroyed, ends]).toEqual([true, 1]);
