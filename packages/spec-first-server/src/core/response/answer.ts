@@ -1,7 +1,6 @@
-import { Readable } from 'node:stream';
 import type { Answer, Bytes, CallRecord } from '../call.ts';
 import { SECURITY_HEADERS } from './headers.ts';
-import { ItemBody, type ItemBodyOptions, type ItemStream } from './item-body.ts';
+import { closeItems, ItemBody, type ItemBodyOptions, type ItemStream } from './item-body.ts';
 
 /** A reply that is checked, with its body and headers as they are written. */
 export interface CheckedReply {
@@ -86,7 +85,7 @@ export const isItemStream = (body: CheckedReply['body']): body is ItemStream =>
   typeof body === 'object' && !(body instanceof Uint8Array);
 
 function discard({ items }: ItemStream, { onEnd }: ItemBodyOptions = {}): void {
-  if (items instanceof Readable) items.destroy();
+  closeItems(items);
   onEnd?.();
 }
 

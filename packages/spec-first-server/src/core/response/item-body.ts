@@ -164,12 +164,8 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** Lets the handler clean up. Errors are ignored: the response is over. */
   #closeItems(): void {
-    const { items } = this.#stream;
-    // The iterator of a Readable would first wait for the next chunk.
-    if (items instanceof Readable) items.destroy();
-    Promise.try(() => this.#items.return?.()).catch(() => undefined);
+    closeItems(this.#stream.items, this.#items);
   }
 
   #end(): void {
@@ -178,4 +174,19 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     this.#options.stopping?.removeEventListener('abort', this);
     this.#options.onEnd?.();
   }
+}
+
+/**
+ * Lets the handler clean up items that are not read. Errors are ignored: the response has no such
+ * items.
+ *
+ * @param iterator their iterator, if it has been created.
+ */
+export function closeItems(items: AsyncIterable<unknown>, iterator?: AsyncIterator<unknown>): void {
+  // The iterator of a Readable would first wait for the next chunk.
+  if (items instanceof Readable) items.destroy();
+  else
+    Promise.try(() => (iterator ?? items[Symbol.asyncIterator]()).return?.()).catch(
+      () => undefined,
+    );
 }

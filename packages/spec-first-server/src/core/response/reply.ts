@@ -14,6 +14,7 @@ import { Violations } from '../validation/violations.ts';
 import type { CheckedReply } from './answer.ts';
 import { isHeader } from './headers.ts';
 import { InvalidReply } from './http-error.ts';
+import { closeItems } from './item-body.ts';
 
 /** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
 const FRAMING_HEADERS = new Set([
@@ -80,7 +81,7 @@ export function checkReply(
     return { status, headers, ...checkBody(validator, declared, reply) };
   } catch (error) {
     // An unread stream would keep its file open.
-    if (reply.body instanceof Readable) reply.body.destroy();
+    if (isAsyncIterable(reply.body)) closeItems(reply.body);
     const mismatch = mismatchOf(error);
     throw mismatch === undefined
       ? error

@@ -1,3 +1,4 @@
+import { EventEmitter, on } from 'node:events';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
@@ -132,12 +133,14 @@ describe('an answer to HEAD', () => {
       body: undefined,
     });
     expect([items.destroyed, ends]).toEqual([true, 1]);
-    // A stream that is no Readable has not started.
-    createAnswer(
-      { status: 200, body: streamOf([], { items: (async function* () {})() }) },
-      record,
-      'HEAD',
-    );
+  });
+
+  test('closes an iterator that collects items before it is read', () => {
+    const emitter = new EventEmitter();
+    const items = on(emitter, 'change');
+    expect(emitter.listenerCount('change')).toBe(1);
+    createAnswer({ status: 200, body: streamOf([], { items }) }, record, 'HEAD');
+    expect(emitter.listenerCount('change')).toBe(0);
   });
 });
 
