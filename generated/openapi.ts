@@ -19,7 +19,7 @@ export type Plant = {
      */
     name: string;
     /**
-     * @description A word of your choice. A plant without a tag differs from a plant with an empty tag.
+     * @description A text of your choice. A plant without a tag differs from a plant with an empty tag.
      * @example climber
      */
     tag?: string;
