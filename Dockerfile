@@ -1,4 +1,4 @@
-# Installs the production dependencies of the copied workspaces. Cached until the lock file changes.
+# Installs the production dependencies of the copied workspaces. Cached until a copied file changes.
 FROM node:26-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f709bc85b33 AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
