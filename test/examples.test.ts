@@ -101,7 +101,7 @@ describe.each(names)('the example %s', (name) => {
   test('passes its tests, and each operation succeeds once', async () => {
     const stdout = await outputs.get(name);
     expect(stdout).toMatch(/^ℹ fail 0$/m);
-    expect(stdout).toMatch(/Contract tests: (\d+) of \1 operations succeeded\./);
+    expect(stdout).toMatch(/Contract tests: (\d+) of \1 operations succeeded at least once\./);
   });
 });
 
@@ -115,7 +115,7 @@ test.each(names.filter((name) => name !== 'shop'))(
 test('the shop passes its tests on PostgreSQL', async () => {
   const stdout = await outputs.get('shop on PostgreSQL');
   expect(stdout).toMatch(/^ℹ fail 0$/m);
-  expect(stdout).toMatch(/Contract tests: 4 of 4 operations succeeded\./);
+  expect(stdout).toMatch(/Contract tests: 4 of 4 operations succeeded at least once\./);
 });
 
 // The shop is a complete service, and larger.

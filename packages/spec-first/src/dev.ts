@@ -28,7 +28,7 @@ the new version cannot be served at all, the last good one answers.
 
 The variables are those of npm start. Operations without a handler are mocked, unless
 MISSING_OPERATIONS is set.
-Exit codes: 0 ended by a signal, 1 a wrong variable, 2 a wrong command line.`;
+Exit codes: 0 ended by a signal, 1 an error, such as a wrong variable, 2 a wrong command line.`;
 
 /** Flags of Node that cache compiled code. */
 const CACHED = ['--import', 'spec-first-server/compile-cache'];

@@ -105,7 +105,9 @@ describe('contract tests', () => {
     expect(failed[String(title)]).toMatch(
       /reason: {3}(\d+) of \1 valid requests have the status 404: add an example that succeeds to the document, add data in `seed`, or add getInvoice to `mayReject`\n/,
     );
-    expect(summary).toMatch(/^Contract tests: 3 of 5 operations succeeded\. Seed \d+\.\n/);
+    expect(summary).toMatch(
+      /^Contract tests: 3 of 5 operations succeeded at least once\. Seed \d+\.\n/,
+    );
     expect(summary).toMatch(
       /^ {2}POST \/bookings \(createBooking\): \d+ requests, (\d+) of \1 valid ones succeeded \(\1 × 201\)$/m,
     );

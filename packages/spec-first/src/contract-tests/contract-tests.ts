@@ -253,7 +253,7 @@ function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, seed: number): str
     const successRate = `${successes} of ${answers.length} valid ones succeeded (${statuses})`;
     return `  ${titleOf(operation)}: ${sentRequests} requests, ${successRate}`;
   });
-  const summary = `${successCount} of ${outcomes.size} operations succeeded`;
+  const summary = `${successCount} of ${outcomes.size} operations succeeded at least once`;
   return [
     `Contract tests: ${summary}. Seed ${seed}.`,
     ...lines,

@@ -297,7 +297,9 @@ describe('the options of contract tests', () => {
       response.writeHead(status, { 'Content-Type': 'application/json' }).end('"abc"');
     };
     const options = { document: await documentOf({ paths }), app };
-    expect(await (await registered(options)).run()).toMatch(/1 of 1 operations succeeded/);
+    expect(await (await registered(options)).run()).toMatch(
+      /1 of 1 operations succeeded at least once/,
+    );
     const formats = { even: (text: string) => text.length % 2 === 0 };
     const { run } = await registered({ ...options, formats });
     await expect(run()).rejects.toThrow('must match format "even"');
@@ -311,6 +313,6 @@ describe('the options of contract tests', () => {
     };
     const { run } = await registered({ credentials });
     isStarted = true;
-    expect(await run()).toMatch(/^Contract tests: 2 of 2 operations succeeded\./);
+    expect(await run()).toMatch(/^Contract tests: 2 of 2 operations succeeded at least once\./);
   });
 });
