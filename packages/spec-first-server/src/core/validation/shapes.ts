@@ -91,6 +91,7 @@ function shapeFrom(root: Json, direction: schemas.Direction, parts: readonly Jso
   const isClosed = parts.some((part) => part.properties ?? part.patternProperties);
   const schemasOf = schemas.finderIn(parts);
   const names = new Set(parts.flatMap(({ properties }) => Object.keys(asObject(properties))));
+  const required = new Set(parts.flatMap((part) => asArray(part.required)));
   const members = new Map([...names].map((name) => [name, memberOf(name)]));
   const defaults = [...names].flatMap((name) => {
     const source = schemasOf(name).find((schema) => Object.hasOwn(asObject(schema), 'default'));
@@ -118,11 +119,15 @@ function shapeFrom(root: Json, direction: schemas.Direction, parts: readonly Jso
     return allOf(schemasOf(name).filter((schema) => schema !== false));
   }
 
-  /** Undeclared members of a reply are removed. Those of a request are valid, so they are kept. */
+  /**
+   * Undeclared members of a reply are removed. Those of a request are valid, so they are kept.
+   * `required` declares a member, too.
+   */
   function otherMember(name: string): Schema | undefined {
     if (removed.has(name)) return undefined;
     const described = schemasOf(name);
-    const isUndeclared = described.includes(false) || (described.length === 0 && isClosed);
+    const isDeclared = described.length > 0 || required.has(name);
+    const isUndeclared = described.includes(false) || (!isDeclared && isClosed);
     return isUndeclared && !isRequest ? undefined : allOf(described);
   }
 
