@@ -56,8 +56,11 @@ export function connect(base: string, displayedOrigin = new URL(base).origin) {
 
     /** Sends a request, and reads the response. @throws {Error} if there is no response. */
     async send({ method, target, headers, body }: Sent): Promise<ReceivedResponse> {
+      // Node sends no length of its own with methods that rarely have a body, such as DELETE.
+      const length = body && { 'Content-Length': body.length };
+      const options = { method, path: prefix + target, headers: { ...headers, ...length }, agent };
       const start = () => {
-        const outgoing = request(origin, { method, path: prefix + target, headers, agent });
+        const outgoing = request(origin, options);
         limitIdleTime(outgoing);
         // If the connection is reset during the response, reading the response throws.
         outgoing.on('error', () => {});

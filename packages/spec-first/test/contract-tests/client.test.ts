@@ -53,6 +53,16 @@ describe('a client', () => {
     expect([base, sockets.size]).toEqual(['http://shown/v1', 1]);
   });
 
+  test.each(['DELETE', 'GET', 'OPTIONS'])('sends the length of the body of %s', async (method) => {
+    const { send } = await clientOf(async (request, response) => {
+      const chunks = await Array.fromAsync<Buffer>(request);
+      response.end(Buffer.concat(chunks));
+    });
+    const body = Buffer.from('{"name":"ä"}');
+    const response = await send({ ...GET, method, body });
+    expect([response.status, `${response.body}`]).toEqual([200, '{"name":"ä"}']);
+  });
+
   test('reads the status, the headers and the whole body, even of a slow response', async () => {
     const { send } = await clientOf(async (_request, response) => {
       response.setHeader('Set-Cookie', ['a=1', 'b=2']).setHeader('X-A', 'c').writeHead(201);
