@@ -50,6 +50,7 @@ export async function correct(
   }
   walk(root, 'document', '', (object, kind, pointer) => {
     if (kind === 'parameter' || kind === 'header') readAsText(object, pointer, corrections);
+    if (kind === 'parameter') requireInPath(object, pointer, corrections);
     if (kind !== 'schema') return;
     quoteNull(object, pointer, corrections);
     for (const key of SIZES)
@@ -110,6 +111,13 @@ function readAsText(parameter: Json, pointer: string, corrections: Finding[]): v
   Reflect.set(parameter, 'schema', { type: 'string' });
   const reason = schema === null ? 'it has no schema' : 'clients send a list of codings';
   corrections.push({ pointer, message: `${reason}: it is read as a string` });
+}
+
+/** Sets `required: true` of a path parameter (OpenAPI 3.1 §4.8.12.2.1): a path always has it. */
+function requireInPath(parameter: Json, pointer: string, corrections: Finding[]): void {
+  if (parameter.in !== 'path' || parameter.required === true) return;
+  Reflect.set(parameter, 'required', true);
+  corrections.push({ pointer, message: 'a path parameter is always required: add required: true' });
 }
 
 /** Corrects `type: null`: YAML needs quotation marks for the string `null`. */

@@ -242,6 +242,14 @@ describe('a parameter', () => {
     ]);
   });
 
+  test.each([{}, { required: false }])('of a path is required, not %j', async (members) => {
+    const parameter = { name: 'id', in: 'path', schema: {} };
+    expect(await correctedParameter({ ...parameter, ...members })).toEqual({
+      parameter: { ...parameter, required: true },
+      messages: ['a path parameter is always required: add required: true'],
+    });
+  });
+
   test('that is a response header without a schema is read as a string', async () => {
     const { root, findings } = await corrected({
       components: { headers: { H: { required: true } } },
