@@ -204,6 +204,14 @@ describe('the options of contract tests', () => {
     expect((await registered()).tests[0]?.timeout).toBe(160_000);
   });
 
+  test('an operation that cannot be served is skipped', async () => {
+    const get = { operationId: 'broken', requestBody: json({ type: 'int' }), responses: {} };
+    const document = await documentOf({ paths: { '/broken': { get } } });
+    const { requests, run } = await registered({ document });
+    expect(await run()).toContain('1 skipped, not implemented (501):\n  GET /broken (broken)');
+    expect(requests).toEqual([]);
+  });
+
   test('the client sets headers of the connection and of credentials', async () => {
     const { requests, run } = await registered();
     await run();
