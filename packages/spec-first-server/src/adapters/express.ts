@@ -5,6 +5,7 @@ import type { Answer, Bytes, CallRecord } from '../core/call.ts';
 import { SECURITY_HEADERS } from '../core/response/headers.ts';
 import type { Service } from '../core/service.ts';
 import {
+  closeAfterFault,
   discardBody,
   endOf,
   faultOf,
@@ -32,6 +33,7 @@ export function expressHandler(service: Service): RequestHandler {
       return next();
     }
     response.once('close', () => service.end(call, endOf(response)));
+    if (fault !== undefined) closeAfterFault(response);
     const written =
       fault === undefined
         ? answerCall(service, call)

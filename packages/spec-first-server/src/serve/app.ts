@@ -3,7 +3,14 @@ import { isIP } from 'node:net';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
 import type { Document } from 'openapi-document';
 import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/express.ts';
-import { endOf, faultOf, http, serviceListener, type TrustProxy } from '../adapters/node/index.ts';
+import {
+  closeAfterFault,
+  endOf,
+  faultOf,
+  http,
+  serviceListener,
+  type TrustProxy,
+} from '../adapters/node/index.ts';
 import type { Answer, Call, CallRecord } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
 import { defaultHeaders } from '../core/response/answer.ts';
@@ -74,7 +81,9 @@ export async function createApp(options: AppOptions): Promise<Express> {
     response.once('close', () => service.end(call, endOf(response)));
     addHeaders(response, defaultHeaders(record.id));
     // The app may run in a server that does not check requests for faults.
-    next(faultOf(request));
+    const fault = faultOf(request);
+    if (fault !== undefined) closeAfterFault(response);
+    next(fault);
   };
   const answer: RequestHandler = (request, response) =>
     answerCall(service, new ExpressCall(request, response, false, records.get(request)));

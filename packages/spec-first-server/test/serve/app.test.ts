@@ -84,6 +84,7 @@ describe('createApp', () => {
         for (const faulty of [
           `${get}\n`,
           `${get}Host: a b\n\n`,
+          `${get}Host: a.example\nHost: a.example\n\n`,
           `${get}Host: a.example\nAuthorization: Bearer a\nAuthorization: Bearer b\n\n`,
           `${get}Host: a.example\nAuthorization: Bearer a\nAuthorization:\n\n`,
           'GET open HTTP/1.1\nHost: a.example\nConnection: close\n\n',
@@ -91,6 +92,8 @@ describe('createApp', () => {
           'POST /body HTTP/1.0\nHost: a.example\nTransfer-Encoding: chunked\n\n0\n\n',
         ])
           expect([faulty, await statusOf(faulty)]).toEqual([faulty, '400']);
+        const headers = { Host: 'a b', Connection: 'keep-alive' };
+        await request(server).get('/open').set(headers).expect(400).expect('Connection', 'close');
       } finally {
         server.closeAllConnections();
         server.close();

@@ -2,6 +2,7 @@ export { type TrustProxy, validAddress } from './client-address.ts';
 export { faultOf } from './faults.ts';
 export { type Limits, type Listening, listen } from './listen.ts';
 export {
+  closeAfterFault,
   endOf,
   type NodeOptions,
   nodeListener,

@@ -39,10 +39,8 @@ function listener(
     const call = new NodeCall(request, response, addressOf(request));
     // `once` would create a wrapper, which costs more than the listener.
     response.on('close', () => service.end(call, endOf(response)));
-    if (fault !== undefined) {
-      // The bytes of a faulty request may contain another request.
-      response.setHeader('Connection', 'close');
-    } else if (hasBody(request) && !request.complete) {
+    if (fault !== undefined) closeAfterFault(response);
+    else if (hasBody(request) && !request.complete) {
       // Node parses a body that arrived with its head after this listener returns. One round later,
       // the body is complete and can be read without a stream.
       service.begin(call);
@@ -52,6 +50,11 @@ function listener(
     void answer(service, call, fault);
   };
 }
+
+/** Closes the connection of a faulty request, since its bytes may contain another request. */
+export const closeAfterFault = (response: ServerResponse): void => {
+  response.setHeader('Connection', 'close');
+};
 
 async function answer(service: Service, call: NodeCall, fault?: HttpError): Promise<void> {
   const { response } = call;
