@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { tagOfParent } from '../document/discriminator.ts';
 import {
   asObject,
   escapePointerToken,
@@ -165,7 +166,10 @@ function inPlaceParts(root: Json, schema: Json): InPlacePart[] {
   const { $ref, dependentSchemas } = schema;
   const target = typeof $ref === 'string' ? [{ keyword: $ref, part: valueAt(root, $ref) }] : [];
   const lists = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'].flatMap((keyword) =>
-    [schema[keyword]].flat().map((part) => ({ keyword, part })),
+    [schema[keyword]]
+      .flat()
+      .flatMap((part) => [part, ...(keyword === 'allOf' ? [] : extensionsOf(root, part))])
+      .map((part) => ({ keyword, part })),
   );
   const dependents = Object.values(asObject(dependentSchemas)).map((part) => ({
     keyword: 'dependentSchemas',
@@ -174,6 +178,14 @@ function inPlaceParts(root: Json, schema: Json): InPlacePart[] {
   return [...target, ...lists, ...dependents].flatMap(({ keyword, part }) =>
     isObject(part) ? [{ keyword, part }] : [],
   );
+}
+
+/** Returns the schemas that extend the target of a reference. Its discriminator selects them. */
+function extensionsOf(root: Json, part: unknown): unknown[] {
+  const { $ref } = asObject(part);
+  const tag = typeof $ref === 'string' ? tagOfParent(root, $ref) : undefined;
+  const refs = (tag?.refs ?? []).map(({ ref }) => ref);
+  return refs.filter((ref) => ref !== $ref).map((ref) => valueAt(root, ref));
 }
 
 /** Returns the path from a schema to itself, if it would validate the same value forever. */

@@ -29,13 +29,18 @@ export const isStandardFormat = (format: string): boolean => Object.hasOwn(forma
 
 /**
  * Returns the reason why an example or a default does not fit its schema. Read-only and write-only
- * properties may be missing. Returns `undefined` for a schema that cannot be compiled, since other
- * checks report it.
+ * properties may be missing. Returns `undefined` for a schema that cannot be compiled or that refers
+ * to itself for the same value, since other checks report it.
  */
 export function misfitOf(root: Json, schema: Json, value: unknown): string | undefined {
   const validate = validatorsFor(root, root)(schema);
-  if (validate === undefined || validate(JSON.parse(stringifyJson(value) ?? 'null')))
+  const copy: unknown = JSON.parse(stringifyJson(value) ?? 'null');
+  try {
+    if (validate === undefined || validate(copy)) return undefined;
+  } catch {
+    // A schema that refers to itself overflows the stack.
     return undefined;
+  }
   const [error] = validate.errors ?? [];
   return error && `${error.instancePath} ${reasonOf(error)}`.trim();
 }

@@ -182,6 +182,15 @@ describe('a schema that refers to itself for the same value is a problem', () =>
     ]);
   });
 
+  test('by its own base schema, whose discriminator selects it', () => {
+    const Base = { discriminator: { propertyName: 'kind' }, type: 'object' };
+    const base = { $ref: '#/components/schemas/Base' };
+    expect(check({ Base, S: { allOf: [base], anyOf: [base] } })).toEqual([
+      `problem ${PLACE} the schema refers to itself for the same value: anyOf`,
+    ]);
+    expect(check({ Base, S: { allOf: [base], properties: { a: base } } })).toEqual([]);
+  });
+
   test('but not for a part of the value', () => {
     const parts = {
       items: S,

@@ -70,6 +70,13 @@ test.each([
   expect(isStandardFormat(format)).toBe(expected);
 });
 
+test('a schema that refers to itself for the same value has no misfits', () => {
+  const S = { anyOf: [{ $ref: '#/components/schemas/S' }], default: 1 };
+  const circular = { components: { schemas: { S } } };
+  expect(misfitOf(circular, S, 1)).toBeUndefined();
+  expect(checkExamples(circular)).toEqual([]);
+});
+
 describe('examples that do not match their schemas', () => {
   const integer = { type: 'integer' };
   const wrong = { schema: integer, example: 'x' };
