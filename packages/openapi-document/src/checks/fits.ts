@@ -29,8 +29,8 @@ export const isStandardFormat = (format: string): boolean => Object.hasOwn(forma
 
 /**
  * Returns the reason why an example or a default does not fit its schema. Read-only and write-only
- * properties may be missing. Returns `undefined` for a schema that cannot be compiled or that refers
- * to itself for the same value, since other checks report it.
+ * properties may be missing. Returns `undefined` for a schema that cannot be compiled or refers to
+ * itself for the same value, since other checks report it.
  */
 export function misfitOf(root: Json, schema: Json, value: unknown): string | undefined {
   const validate = validatorsFor(root, root)(schema);

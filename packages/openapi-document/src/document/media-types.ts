@@ -72,7 +72,8 @@ export const isJsonType = (essence: string): boolean =>
 
 /**
  * Finds the declared media type of a body. A media type with the same parameters takes precedence
- * over one without parameters, and this one over ranges (OpenAPI 3.1 §4.8.14.1).
+ * over one without parameters, and this one over ranges (OpenAPI 3.1 §4.8.14.1). Generators also
+ * write ranges with a suffix, such as `application/*+json`.
  */
 export function mediaTypeFor<Media extends { readonly type: string }>(
   media: readonly Media[],
@@ -82,7 +83,8 @@ export function mediaTypeFor<Media extends { readonly type: string }>(
   if (exact !== undefined) return exact;
   const full = normalized(contentType);
   const [essence = ''] = full.split(';');
-  const choices = [full, essence, essence.replace(/\/.*/, '/*'), '*/*'];
+  const withSuffix = essence.replace(/\/.*\+/, '/*+');
+  const choices = [full, essence, withSuffix, essence.replace(/\/.*/, '/*'), '*/*'];
   const matches = choices.map((choice) => media.find(({ type }) => normalized(type) === choice));
   return matches.find((match) => match !== undefined);
 }

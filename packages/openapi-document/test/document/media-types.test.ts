@@ -132,9 +132,10 @@ test.each([
   ['text/csv', 'text/*'],
   ['text/plain', 'text/*'],
   ['image/png', '*/*'],
+  ['application/vnd.api+json; version=2', 'application/*+json'],
 ])('a body of %s has the declared media type %s', (contentType, declared) => {
   const types = ['*/*', 'text/*', 'text/csv;header="present"'];
-  const jsonTypes = ['application/json', 'application/json; version=2'];
+  const jsonTypes = ['application/json', 'application/json; version=2', 'application/*+json'];
   const media = [...types, ...jsonTypes].map((type) => ({ type }));
   expect(mediaTypeFor(media, contentType)?.type).toBe(declared);
   expect(mediaTypeFor(media.slice(1, 2), 'application/json')).toBeUndefined();

@@ -189,4 +189,5 @@ const concrete = (type: string): string =>
   type
     .replace(/^(\*|application)\/\*$/, 'application/json')
     .replace('text/*', 'text/plain')
+    .replace('/*+', '/example+')
     .replace('/*', '/png');

@@ -41,6 +41,13 @@ describe('a mock', () => {
     await any.get('/a').expect(200, {});
     const image = await mocked("{ '200': { description: it, content: { 'image/*': {} } } }");
     await image.get('/a').expect(200).expect('Content-Type', 'image/png');
+    const suffix = await mocked(
+      "{ '200': { description: it, content: { 'application/*+json': { example: { n: 1 } } } } }",
+    );
+    await suffix
+      .get('/a')
+      .expect(200, { n: 1 })
+      .expect('Content-Type', /^application\/example\+json/);
   });
 
   test('is the example that the client names', async () => {
