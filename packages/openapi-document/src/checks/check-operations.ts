@@ -40,7 +40,7 @@ export function checkOperations(document: Document, report: Report): void {
   }
   const reportedTypes = new Set<string>();
   for (const operation of operations) {
-    if (!operation.template.isReachable) {
+    if (/[?#]/.test(operation.path)) {
       report.notice(
         operation.pointer,
         'a path cannot contain ? or #: declare query parameters instead',

@@ -10,8 +10,8 @@ export function pathTemplate(template: string) {
     names: [...template.matchAll(PARAMETER)].map(([, name = '']) => name),
     /** The template with `{}` for each parameter. Equal shapes match the same paths. */
     shape: template.replace(PARAMETER, '{}'),
-    /** False if the template has a query or a fragment: no request path can match it. */
-    isReachable: !/[?#]/.test(template),
+    /** False if no request path can match: without a leading slash, with a query or a fragment. */
+    isReachable: /^\/[^?#]*$/.test(template),
     segments,
     /** Returns the percent-encoded parameters of a path. The path may begin with a base path. */
     match(path: string) {

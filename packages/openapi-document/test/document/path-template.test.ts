@@ -39,6 +39,7 @@ test.each([
   ['/plants/{id}', true],
   ['/plants?all=true', false],
   ['/plants#all', false],
+  ['plants', false],
 ])('%s is reachable: %j', (template, isReachable) => {
   expect(pathTemplate(template).isReachable).toBe(isReachable);
 });
