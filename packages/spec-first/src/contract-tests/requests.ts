@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, type Json, type Operation, stringifyJson } from 'openapi-document';
+import { isObject, type Json, type Operation, schemas, stringifyJson } from 'openapi-document';
 import type { CheckedOperation } from './checks.ts';
 import { isEnding } from './order.ts';
 import { isCursor } from './pages.ts';
@@ -51,8 +51,8 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   const { parameters, bodies } = partsOf(checked);
   const examples = Math.max(0, ...[...parameters, ...bodies].map((part) => part.examples.length));
   // With an object in the query, any name may be one of its properties.
-  const acceptsAnyName = parameters.some(
-    (part) => part.in === 'query' && [...part.examples, ...part.samples].some(isObject),
+  const acceptsAnyName = operation.parameters.some(
+    ({ in: where, schema }) => where === 'query' && schemas.typesOf(root, schema).has('object'),
   );
   /** The number of values that were taken at each place. */
   const turns = new Map<string, number>();

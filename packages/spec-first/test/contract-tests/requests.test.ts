@@ -360,6 +360,9 @@ describe('invalid requests', () => {
     const object = { type: 'object', required: ['a'], properties: { a: text } };
     const parameters = [...query(object).parameters, parameter('query', 'other')];
     expect(await labelsOf({ parameters })).not.toContain('an undeclared query parameter');
+    const map = { type: 'object', additionalProperties: text };
+    const optional = { parameters: [parameter('query', 'q', map)] };
+    expect(await labelsOf(optional)).not.toContain('an undeclared query parameter');
   });
 
   test('have valid text in bodies of text', async () => {
