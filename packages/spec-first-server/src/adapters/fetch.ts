@@ -35,9 +35,15 @@ export function fetchHandler<Context extends readonly unknown[]>(
       signal: request.signal,
     };
     const answer = await service.handle(call);
-    return toResponse(answer, (isComplete) =>
-      service.end(call, { status: answer.status, isComplete }),
+    const isGone = call.signal?.aborted === true;
+    const status = isGone ? 499 : answer.status;
+    const response = toResponse(answer, (isComplete) =>
+      service.end(call, { status, isComplete: isComplete && !isGone }),
     );
+    if (!isGone) return response;
+    // The client has disconnected. Platforms drop the response, perhaps without closing its stream.
+    await response.body?.cancel();
+    return new Response(null, { status });
   };
 }
 

@@ -67,6 +67,27 @@ describe('a response', () => {
     expect(await (await handle(new Request(URL))).text()).toBe('ä');
     expect(service.ends.map(({ end }) => end)).toEqual([{ status: 200, isComplete: true }]);
   });
+
+  test.each<[string, () => string | AsyncGenerator<string>]>([
+    ['a text', () => 'a'],
+    [
+      'a stream',
+      async function* () {
+        yield 'a';
+      },
+    ],
+  ])('with %s is dropped if the client has disconnected before', async (_title, body) => {
+    const service = await createNotes();
+    const gone = new AbortController();
+    const handle = async () => {
+      gone.abort();
+      return { status: 200, headers: [], body: body() };
+    };
+    const request = new Request(URL, { signal: gone.signal });
+    const response = await fetchHandler({ ...service, handle })(request);
+    expect(response.body).toBeNull();
+    expect(service.ends.map(({ end }) => end)).toEqual([{ status: 499, isComplete: false }]);
+  });
 });
 
 describe('a stream', () => {
