@@ -76,6 +76,7 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
 
   /** Follows a save, of the document or of a file in `src`. */
   function follow(isDocument: boolean): void {
+    if (isStopping) return;
     void serveNewest();
     // One write at a time: earlier types must not replace later ones.
     if (isDocument) pendingWrite = pendingWrite.then(followDocument).catch(sayNotWritten);
@@ -94,6 +95,7 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   }
 
   async function compile(): Promise<void> {
+    if (isStopping) return;
     typeCheck.abort();
     typeCheck = new AbortController();
     const result = await checkTypes(typeCheck.signal).catch(

@@ -331,7 +331,7 @@ describe('npm run dev in a project without a compiler', () => {
     await eventually(() => isRunning('compilers'));
     loop.forget();
     const slow = `writeFileSync('begun', '');
-    await pause(300);
+    await pause(1_000);
     return { status: 200, body: 'second' };`;
     const imports = `import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';`;
@@ -343,11 +343,13 @@ import { setTimeout as pause } from 'node:timers/promises';`;
   test('keeps its options and its token after a save, and stops without losing a request or a process', async () => {
     const last = answer('greeting');
     await eventually(() => existsSync(path('begun')));
+    write('src/backend.ts', handlers("return { status: 200, body: 'late' };", writesPid('late')));
     loop.child.kill('SIGTERM');
     expect(await last).toBe('200 "second"');
     expect(await loop.exit).toBe(0);
     expect(loop.output()).not.toMatch(/token|Not served|The types/);
     await eventually(() => !groupRuns(loop));
+    expect(existsSync(path('late'))).toBe(false);
   });
 });
 
