@@ -90,7 +90,7 @@ function readFailure(error: unknown): Failure | undefined {
     const reason = 'the request does not match the document';
     return { status: 400, message, headers: {}, reason, expected: false, errors };
   }
-  const { status, expose, headers, message, cause } = Object(error);
+  const { status, expose, headers, message, body, cause } = Object(error);
   if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
   const written = copyHeaders(headers);
   if (error instanceof HttpError) {
@@ -109,14 +109,15 @@ function readFailure(error: unknown): Failure | undefined {
   }
   if (status === 500) return undefined;
   const phrase = reasonPhrase(status).toLowerCase();
+  const publicMessage = expose === true ? shorten(message) : phrase;
   const isFault = status >= 500 || expose !== true;
   return {
     ...INTERNAL,
     status,
-    message: expose === true ? shorten(message) : phrase,
+    message: publicMessage,
     headers: written,
-    // The message may quote the client: that of a body parser contains parts of the body.
-    reason: phrase,
+    // The errors of body-parser have the body, and quote it in their messages.
+    reason: body === undefined ? publicMessage : phrase,
     cause: isFault ? error : cause,
   };
 }

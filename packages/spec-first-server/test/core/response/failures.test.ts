@@ -228,10 +228,11 @@ test.each([
   expect(failureOf(Object.assign(error, members)).cause).toMatchObject({ message: logged });
 });
 
-test('the reason for the log does not quote a message that the client gets', () => {
+test('the message of an error with a body is not the reason for the log', () => {
   const message = 'Unexpected token in "secret"';
-  const failure = failureOf({ status: 400, expose: true, message });
-  expect(failure).toMatchObject({ message, reason: 'bad request' });
+  const error = { status: 400, expose: true, message };
+  expect(failureOf(error)).toMatchObject({ message, reason: message });
+  expect(failureOf({ ...error, body: 'secret' })).toMatchObject({ message, reason: 'bad request' });
 });
 
 const VIOLATIONS = new Violations([
