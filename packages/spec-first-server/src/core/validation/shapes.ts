@@ -93,7 +93,7 @@ function shapeFrom(root: Json, direction: schemas.Direction, parts: readonly Jso
   const names = new Set(parts.flatMap(({ properties }) => Object.keys(asObject(properties))));
   const required = new Set(parts.flatMap((part) => asArray(part.required)));
   const members = new Map([...names].map((name) => [name, memberOf(name)]));
-  const defaults = [...names].flatMap((name) => {
+  const defaults = [...names.difference(removed)].flatMap((name) => {
     const source = schemasOf(name).find((schema) => Object.hasOwn(asObject(schema), 'default'));
     return source === undefined ? [] : [[name, asObject(source).default] as const];
   });

@@ -89,6 +89,14 @@ describe('the check of a request', () => {
     expect(union({ b: 0 })).toEqual({ b: 0, size: 2 });
   });
 
+  test('gives no default to a member of the other direction', () => {
+    const check = checkOf('request', {
+      allOf: [PLANT, { properties: { id: { default: 5 } } }],
+    });
+    expect(check({ name: 'Fern' })).toEqual({ name: 'Fern', size: 1 });
+    expect(check({ name: 'Fern', id: 6 })).toEqual({ name: 'Fern', size: 1 });
+  });
+
   test('keeps nothing of an earlier value', () => {
     const check = checkOf('request', PLANT);
     for (const _round of [1, 2]) {
