@@ -1,4 +1,5 @@
 import type { Answer, Call } from '../core/call.ts';
+import { closeItems } from '../core/response/item-body.ts';
 import type { Service } from '../core/service.ts';
 
 /** A function that answers a Request of the Fetch standard. */
@@ -85,10 +86,10 @@ function streamOf(
         throw error;
       }
     },
-    async cancel() {
+    cancel() {
       isCancelled = true;
       onEnd(false);
-      await chunks.return?.();
+      closeItems(body, chunks);
     },
   });
 }

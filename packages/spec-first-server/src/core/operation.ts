@@ -1,12 +1,14 @@
 import { type Operation, parameterReader } from 'openapi-document';
 import type { Answer, Call, CallRecord } from './call.ts';
-import type { AnyHandler } from './handlers/types.ts';
+import { describeError } from './describe-error.ts';
+import type { AnyAround, AnyHandler } from './handlers/types.ts';
 import type { ServiceContext } from './prepare.ts';
 import { bodyReader } from './request/body.ts';
 import { RequestContext } from './request/context.ts';
 import { createAnswer, isItemStream, streamedAnswer } from './response/answer.ts';
 import { failureAnswer, failureOf } from './response/failures.ts';
 import { HttpError } from './response/http-error.ts';
+import { ignoreErrors } from './response/item-body.ts';
 import { checkReply } from './response/reply.ts';
 import {
   apiKeyQueryNames,
@@ -45,11 +47,8 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
 
   const handler = context.handlers[id];
   if (handler === undefined) throw new Error(`${id} has no handler`);
-  const { around } = context;
-  // Handlers may throw synchronously.
-  const handle: AnyHandler = around
-    ? (request) => around(id, request, async () => handler(request))
-    : handler;
+  const handle =
+    context.around === undefined ? handler : handlerWithin(context.around, id, handler);
   const validator = context.validatorOf(operation);
   const samples = context.samplesFor(operation);
   const authenticate =
@@ -102,6 +101,33 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     } catch (error) {
       release?.();
       return failureAnswer(error, record, method, errorBody, operationContext);
+    }
+  };
+}
+
+/**
+ * Returns a handler that runs `around`, which may answer before the promise of `next` settles. A
+ * later error of the handler or of the stream in its reply must not end the process.
+ */
+function handlerWithin(around: AnyAround, id: string, handler: AnyHandler): AnyHandler {
+  return async (request) => {
+    let isAnswered = false;
+    const onError = (error: unknown): void => {
+      if (!isAnswered) return;
+      const { reason, cause } = failureOf(error);
+      const entry = { reason, err: cause === undefined ? undefined : describeError(cause) };
+      request.log.warn(entry, 'the handler failed after around had answered');
+    };
+    const next = () => {
+      // Handlers may throw synchronously.
+      const reply = Promise.try(handler, request);
+      reply.then(({ body }) => ignoreErrors(body)).catch(onError);
+      return reply;
+    };
+    try {
+      return await around(id, request, next);
+    } finally {
+      isAnswered = true;
     }
   };
 }

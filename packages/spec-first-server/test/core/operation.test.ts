@@ -1,8 +1,11 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
 import type { Call } from '../../src/core/call.ts';
-import type { AnyHandler, AnyRequest } from '../../src/core/handlers/types.ts';
+import type { AnyHandler, AnyReply, AnyRequest, Log } from '../../src/core/handlers/types.ts';
 import { bytesLeft } from '../../src/core/memory.ts';
 import { prepareOperation } from '../../src/core/operation.ts';
 import { prepare, type ServiceOptions } from '../../src/core/prepare.ts';
@@ -37,6 +40,15 @@ const document = {
     '/live': {
       get: { operationId: 'follow', responses: { 200: { description: 'ok', content: live } } },
     },
+    '/file': {
+      get: {
+        operationId: 'download',
+        responses: {
+          200: { description: 'ok', content: { 'application/octet-stream': {} } },
+          204: { description: 'none' },
+        },
+      },
+    },
     '/events/sent': {
       post: {
         operationId: 'send',
@@ -63,12 +75,15 @@ const document = {
 
 const reply: AnyHandler = () => ({ status: 204 });
 
+const log: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
+
 async function operationOf(id: string, handler: AnyHandler, options: Partial<ServiceOptions> = {}) {
   const { broken: _broken, ...handlers } = {
     add: reply,
     watch: reply,
     follow: reply,
     send: reply,
+    download: reply,
     [id]: handler,
   };
   const { operations, context } = await withFiles(
@@ -358,6 +373,77 @@ test('around gets an error that the handler throws as a rejection', async () => 
   const around: ServiceOptions['around'] = (_id, _request, next) =>
     next().catch(() => ({ status: 204 }));
   expect((await call(['add', fail, { around }], { body: body('a') })).status).toBe(204);
+});
+
+/** Resolves when a stream is closed, also after an error. */
+const closed = (stream: Readable) => new Promise((resolve) => stream.once('close', resolve));
+
+describe('the process continues', () => {
+  const uncaught: unknown[] = [];
+  const onUncaught = (error: unknown) => void uncaught.push(error);
+  beforeEach(() => {
+    process.on('unhandledRejection', onUncaught).on('uncaughtException', onUncaught);
+  });
+  afterEach(() => {
+    process.off('unhandledRejection', onUncaught).off('uncaughtException', onUncaught);
+    expect(uncaught.splice(0)).toEqual([]);
+  });
+
+  test('if the handler fails after around has answered, which is logged', async () => {
+    const late = Promise.withResolvers<AnyReply>();
+    const lines: unknown[] = [];
+    const child = () => ({ ...log, warn: (...line: unknown[]) => void lines.push(line) });
+    const around: ServiceOptions['around'] = async (_id, _request, next) => {
+      void next();
+      throw new HttpError(429, 'too many');
+    };
+    const options = { around, log: { ...log, child } };
+    expect((await call(['add', () => late.promise, options], { body: body('a') })).status).toBe(
+      429,
+    );
+    late.reject(new TypeError('late'));
+    await turn();
+    const entry = { reason: 'internal server error', err: { type: 'TypeError', message: 'late' } };
+    expect(lines).toMatchObject([[entry, 'the handler failed after around had answered']]);
+  });
+
+  test('if the file of a reply cannot be read while around runs', async () => {
+    const around: ServiceOptions['around'] = async (_id, _request, next) => {
+      const fileReply = await next();
+      await closed(fileReply.body as Readable);
+      return fileReply;
+    };
+    const file = () => createReadStream('/does-not-exist');
+    const download: AnyHandler = () => ({ status: 200, body: file() });
+    expect((await call(['download', download, { around }], { method: 'GET' })).status).toBe(500);
+    await turn();
+  });
+
+  test.each([
+    ['HEAD', 'HEAD', {}],
+    ['an undeclared status', 'GET', { status: 299 }],
+    ['an undeclared media type', 'GET', { contentType: 'text/css' }],
+    ['an invalid header', 'GET', { headers: { 'X-A': 'a\nb' } }],
+    ['an undeclared body', 'GET', { status: 204 }],
+  ])('with 500 if a file cannot be read: %s', async (_title, method, parts) => {
+    const file = createReadStream('/does-not-exist');
+    const whenClosed = closed(file);
+    const download: AnyHandler = () => ({ status: 200, body: file, ...parts });
+    const { status, answered } = await call(['download', download], { method });
+    expect([status, answered.body === undefined]).toEqual([500, method === 'HEAD']);
+    await whenClosed;
+    await turn();
+  });
+});
+
+test('HEAD for a file that can be read has the headers of GET, and closes the file', async () => {
+  const file = createReadStream(import.meta.filename);
+  const { answered } = await call(['download', () => ({ status: 200, body: file })], {
+    method: 'HEAD',
+  });
+  expect(answered).toMatchObject({ status: 200, body: undefined });
+  expect(answered.headers).toContain('application/octet-stream');
+  expect(file.destroyed).toBe(true);
 });
 
 test.each<[string, Parameters<typeof operationOf>, status: number]>([

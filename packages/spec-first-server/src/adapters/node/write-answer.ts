@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../../core/call.ts';
+import { closeItems } from '../../core/response/item-body.ts';
 
 type Stream = Exclude<Answer['body'], string | Uint8Array | undefined>;
 
@@ -18,7 +19,7 @@ export function writeAnswer(response: ServerResponse, answer: Answer): Promise<v
 
 /** Ends a stream that is not written. */
 export function discardBody(body: Answer['body']): void {
-  if (isStream(body)) void body[Symbol.asyncIterator]().return?.();
+  if (isStream(body)) closeItems(body);
 }
 
 /** Writes a body after its headers. Resolves when it is written or the client has disconnected. */
@@ -44,7 +45,7 @@ async function writeStream(response: ServerResponse, body: Stream): Promise<void
   const disconnected = new AbortController();
   const onClose = (): void => {
     disconnected.abort();
-    void chunks.return?.();
+    closeItems(body, chunks);
   };
   if (response.destroyed) return onClose();
   response.once('close', onClose);

@@ -1,6 +1,6 @@
 import type { Answer, Bytes, CallRecord } from '../call.ts';
 import { SECURITY_HEADERS } from './headers.ts';
-import { closeItems, ItemBody, type ItemBodyOptions, type ItemStream } from './item-body.ts';
+import { ItemBody, type ItemBodyOptions, type ItemStream } from './item-body.ts';
 
 /** A reply that is checked, with its body and headers as they are written. */
 export interface CheckedReply {
@@ -56,9 +56,9 @@ export function createAnswer(
       : withDefaults(headers, [...SECURITY_HEADERS, ['X-Request-Id', id], ...unbuffered]);
   if (type !== undefined) list.push('Content-Type', type);
   if (isStream) {
-    if (method !== 'HEAD')
-      return { status, headers: list, body: new ItemBody(body, streamOptions) };
-    discard(body, streamOptions);
+    const items = new ItemBody(body, streamOptions);
+    if (method !== 'HEAD') return { status, headers: list, body: items };
+    void items.return();
     return { status, headers: list, body: undefined };
   }
   if (!STATUSES_WITHOUT_LENGTH.has(status)) list.push('Content-Length', String(lengthOf(body)));
@@ -76,18 +76,19 @@ export async function streamedAnswer(
   method: string,
   options: ItemBodyOptions,
 ): Promise<Answer> {
-  const answer = createAnswer(reply, record, method, options);
-  if (answer.body instanceof ItemBody) await answer.body.open();
-  return answer;
+  // HEAD for a file that cannot be read fails like GET. Other streams are not iterated for HEAD.
+  const areChunks = isItemStream(reply.body) && reply.body.areChunks === true;
+  const isOpened = method !== 'HEAD' || areChunks;
+  const answer = createAnswer(reply, record, isOpened ? 'GET' : method, options);
+  if (!(answer.body instanceof ItemBody)) return answer;
+  await answer.body.open();
+  if (method !== 'HEAD') return answer;
+  await answer.body.return();
+  return { ...answer, body: undefined };
 }
 
 export const isItemStream = (body: CheckedReply['body']): body is ItemStream =>
   typeof body === 'object' && !(body instanceof Uint8Array);
-
-function discard({ items }: ItemStream, { onEnd }: ItemBodyOptions = {}): void {
-  closeItems(items);
-  onEnd?.();
-}
 
 /** Returns a list of headers, and of the defaults that have other names. */
 function withDefaults(

@@ -183,10 +183,19 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
  * @param iterator their iterator, if it has been created.
  */
 export function closeItems(items: AsyncIterable<unknown>, iterator?: AsyncIterator<unknown>): void {
-  // The iterator of a Readable would first wait for the next chunk.
-  if (items instanceof Readable) items.destroy();
-  else
-    Promise.try(() => (iterator ?? items[Symbol.asyncIterator]()).return?.()).catch(
-      () => undefined,
-    );
+  if (items instanceof Readable) {
+    ignoreErrors(items);
+    // The iterator of a Readable would first wait for the next chunk.
+    items.destroy();
+    return;
+  }
+  Promise.try(() => (iterator ?? items[Symbol.asyncIterator]()).return?.()).catch(() => undefined);
+}
+
+/**
+ * Prevents an error of a Readable, such as that of a missing file, from ending the process while
+ * the body is not being read. A later reader still gets the error.
+ */
+export function ignoreErrors(body: unknown): void {
+  if (body instanceof Readable) body.on('error', () => undefined);
 }
