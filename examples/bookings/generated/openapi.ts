@@ -42,6 +42,15 @@ export type WithId = {
     id: number;
 };
 /**
+ * @see openapi.yaml:101
+ */
+export type NewRoomWritable = {
+    name: string;
+    beds: number;
+    /** @default [] */
+    amenities: ("wifi" | "desk" | "bath")[];
+};
+/**
  * @see openapi.yaml:116
  */
 export type BookingReply = NewBookingReply & WithId & {
@@ -55,15 +64,6 @@ export type NewBookingReply = {
     day: string | Date;
     guest: string;
 };
-/**
- * @see openapi.yaml:101
- */
-export type NewRoomWritable = {
-    name: string;
-    beds: number;
-    /** @default [] */
-    amenities: ("wifi" | "desk" | "bath")[];
-};
 export interface components {
     schemas: {
         NewRoom: NewRoom;
@@ -71,9 +71,9 @@ export interface components {
         NewBooking: NewBooking;
         Booking: Booking;
         WithId: WithId;
+        NewRoomWritable: NewRoomWritable;
         BookingReply: BookingReply;
         NewBookingReply: NewBookingReply;
-        NewRoomWritable: NewRoomWritable;
     };
 }
 export interface operations {

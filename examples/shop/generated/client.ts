@@ -260,17 +260,6 @@ export type Report = {
     revenue?: Amount;
 };
 /**
- * @see schemas/customer.yaml:1
- */
-export type CustomerWritable = {
-    /** Format: email */
-    email: string;
-    name: string;
-    password?: string;
-    /** Format: date */
-    birthday?: string | null;
-};
-/**
  * @see schemas/order.yaml:11
  */
 export type NewOrderWritable = {
@@ -278,14 +267,6 @@ export type NewOrderWritable = {
     note?: string | null;
     /** Format: date */
     deliverOn?: string;
-};
-/**
- * @see schemas/order.yaml:4
- */
-export type OrderLineWritable = {
-    /** Format: int64 */
-    productId: Int64;
-    quantity: number;
 };
 /**
  * @see schemas/payment.yaml:1
@@ -300,6 +281,25 @@ export type PaymentMethodWritable = (CardWritable & {
     /** @enum {unknown} */
     method: "voucher";
 });
+/**
+ * @see schemas/customer.yaml:1
+ */
+export type CustomerWritable = {
+    /** Format: email */
+    email: string;
+    name: string;
+    password?: string;
+    /** Format: date */
+    birthday?: string | null;
+};
+/**
+ * @see schemas/order.yaml:4
+ */
+export type OrderLineWritable = {
+    /** Format: int64 */
+    productId: Int64;
+    quantity: number;
+};
 /**
  * @see schemas/payment.yaml:12
  */
@@ -335,10 +335,10 @@ export interface components {
         Document: Document;
         NewReport: NewReport;
         Report: Report;
-        CustomerWritable: CustomerWritable;
         NewOrderWritable: NewOrderWritable;
-        OrderLineWritable: OrderLineWritable;
         PaymentMethodWritable: PaymentMethodWritable;
+        CustomerWritable: CustomerWritable;
+        OrderLineWritable: OrderLineWritable;
         CardWritable: CardWritable;
     };
 }

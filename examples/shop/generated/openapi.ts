@@ -281,6 +281,15 @@ export type OrderPageReply = {
     next: string | null;
 };
 /**
+ * @see schemas/order.yaml:11
+ */
+export type NewOrderWritable = {
+    lines: OrderLineWritable[];
+    note?: string | null;
+    /** Format: date */
+    deliverOn?: string;
+};
+/**
  * @see schemas/order.yaml:18
  */
 export type OrderReply = NewOrderReply & {
@@ -294,14 +303,18 @@ export type OrderReply = NewOrderReply & {
     placedAt: string | Date;
 };
 /**
- * @see schemas/order.yaml:11
+ * @see schemas/payment.yaml:1
  */
-export type NewOrderReply = {
-    lines: OrderLine[];
-    note?: string | null;
-    /** Format: date */
-    deliverOn?: string | Date;
-};
+export type PaymentMethodWritable = (CardWritable & {
+    /** @enum {unknown} */
+    method: "card";
+}) | (Transfer & {
+    /** @enum {unknown} */
+    method: "transfer";
+}) | (Voucher & {
+    /** @enum {unknown} */
+    method: "voucher";
+});
 /**
  * @see schemas/report.yaml:7
  */
@@ -328,15 +341,6 @@ export type CustomerWritable = {
     birthday?: string | null;
 };
 /**
- * @see schemas/order.yaml:11
- */
-export type NewOrderWritable = {
-    lines: OrderLineWritable[];
-    note?: string | null;
-    /** Format: date */
-    deliverOn?: string;
-};
-/**
  * @see schemas/order.yaml:4
  */
 export type OrderLineWritable = {
@@ -345,18 +349,14 @@ export type OrderLineWritable = {
     quantity: number;
 };
 /**
- * @see schemas/payment.yaml:1
+ * @see schemas/order.yaml:11
  */
-export type PaymentMethodWritable = (CardWritable & {
-    /** @enum {unknown} */
-    method: "card";
-}) | (Transfer & {
-    /** @enum {unknown} */
-    method: "transfer";
-}) | (Voucher & {
-    /** @enum {unknown} */
-    method: "voucher";
-});
+export type NewOrderReply = {
+    lines: OrderLine[];
+    note?: string | null;
+    /** Format: date */
+    deliverOn?: string | Date;
+};
 /**
  * @see schemas/payment.yaml:12
  */
@@ -394,13 +394,13 @@ export interface components {
         Report: Report;
         CustomerReply: CustomerReply;
         OrderPageReply: OrderPageReply;
+        NewOrderWritable: NewOrderWritable;
         OrderReply: OrderReply;
-        NewOrderReply: NewOrderReply;
+        PaymentMethodWritable: PaymentMethodWritable;
         ReportReply: ReportReply;
         CustomerWritable: CustomerWritable;
-        NewOrderWritable: NewOrderWritable;
         OrderLineWritable: OrderLineWritable;
-        PaymentMethodWritable: PaymentMethodWritable;
+        NewOrderReply: NewOrderReply;
         CardWritable: CardWritable;
     };
 }

@@ -8,16 +8,17 @@ import {
   type Operation,
   type Parameter,
   pointerTokens,
+  type schemas,
   valueAt,
 } from 'openapi-document';
 import * as openapi from 'openapi-typescript';
 import ts from 'typescript';
-import { schemaTypes, type TypeDirection } from './schema-types.ts';
-import { addComment, annotationsOf, memberOf } from './type-nodes.ts';
+import { schemaTypes } from './schema-types.ts';
+import { annotationsOf, commentOf, formatted, memberOf, objectOf } from './type-text.ts';
 
 const { factory } = ts;
 
-/** The keyword that holds the finished type in a schema for openapi-typescript. */
+/** The keyword that holds a finished type in the schemas for openapi-typescript. */
 const TYPE = 'x-type';
 
 /**
@@ -33,57 +34,44 @@ export function generateSource(
   documentName: string,
 ): string {
   const { root, operations, webhooks } = document;
-  const { typeOf, namedTypes } = schemaTypes(root, isServer);
+  const { typeOf, nameTypes } = schemaTypes(root, isServer);
   const { requestOf, responsesOf } = converter(typeOf);
-  // The service sends replies and the requests of webhooks. Their types are made first, since they
-  // keep the names of the schemas.
-  const replies = operations.map((operation) => responsesOf(operation, 'reply'));
-  const sentRequests = webhooks.map((webhook) => requestOf(webhook, 'reply'));
-  const requests = operations.map((operation) => requestOf(operation, 'request'));
-  const receivedReplies = webhooks.map((webhook) => responsesOf(webhook, 'request'));
-  const types = namedTypes();
-
   const linesOf = (pointers: readonly string[]) =>
     document
       .positions(pointers)
       .map((position) => withoutFolder(document.file, documentName, position));
-  const exported = openapi.tsModifiers({ export: true });
+
+  const operationLines = linesOf(operations.map(({ pointer }) => pointer));
+  const operationMembers = operations.map((operation, index) => {
+    const { id, source } = operation;
+    const type = operationType(requestOf(operation, 'request'), responsesOf(operation, 'response'));
+    return memberOf(id, type, { source, line: operationLines[index] });
+  });
+  const webhookMembers = [...Map.groupBy(webhooks, ({ path }) => path)].map(([path, methods]) => {
+    const members = methods.map((webhook) => {
+      // The service sends the requests of webhooks and receives the responses.
+      const type = operationType(requestOf(webhook, 'response'), responsesOf(webhook, 'request'));
+      return memberOf(webhook.method, type, { source: webhook.source });
+    });
+    return memberOf(path, objectOf(members));
+  });
+  const { types, text } = nameTypes(
+    interfaceOf('operations', operationMembers) + interfaceOf('webhooks', webhookMembers),
+  );
+
   const schemaLines = linesOf(types.map(({ definition }) => pointerOf(definition)));
-  const aliases = types.map(({ alias, type = openapi.UNKNOWN, schema, definition }, index) => {
-    const declaration = factory.createTypeAliasDeclaration(exported, alias, undefined, type);
+  const aliases = types.map(({ alias, type, schema, definition }, index) => {
     const isDeclared = valueAt(root, pointerOf(definition)) !== undefined;
     const line = isDeclared ? schemaLines[index] : undefined;
-    addComment(declaration, { source: asObject(schema), line });
-    return declaration;
+    return `${commentOf({ source: asObject(schema), line })}export type ${alias} = ${type};\n`;
   });
-  const byName = types.map(({ name, alias }) =>
-    memberOf(name, factory.createTypeReferenceNode(alias), { source: {} }),
-  );
-  const operationLines = linesOf(operations.map(({ pointer }) => pointer));
-  const webhookMembers = webhooks.map(({ path, method, source }, index) => ({
-    path,
-    member: memberOf(method, operationType(sentRequests[index], receivedReplies[index]), {
-      source,
-    }),
-  }));
-  const sections = {
-    components: [memberOf('schemas', factory.createTypeLiteralNode(byName), { source: {} })],
-    operations: operations.map(({ id, source }, index) =>
-      memberOf(id, operationType(requests[index], replies[index]), {
-        source,
-        line: operationLines[index],
-      }),
-    ),
-    webhooks: [...Map.groupBy(webhookMembers, ({ path }) => path)].map(([path, members]) => {
-      const type = factory.createTypeLiteralNode(members.map(({ member }) => member));
-      return memberOf(path, type, { source: {} });
-    }),
-  };
-  const interfaces = Object.entries(sections).map(([name, members]) =>
-    factory.createInterfaceDeclaration(exported, name, undefined, undefined, members),
-  );
-  return openapi.astToString([...aliases, ...interfaces]);
+  const byName = objectOf(types.map(({ name, alias }) => memberOf(name, alias)));
+  const components = interfaceOf('components', [memberOf('schemas', byName)]);
+  return formatted(aliases.join('') + components + text);
 }
+
+const interfaceOf = (name: string, members: readonly string[]): string =>
+  `export interface ${name} ${objectOf(members)}\n`;
 
 const pointerOf = (schema: string): string => `/components/schemas/${escapePointerToken(schema)}`;
 
@@ -99,39 +87,40 @@ function withoutFolder(documentFile: string, name: string, position: string): st
 }
 
 /** Makes the type of an operation from converted parts. */
-function operationType(request: Json | undefined, responses: Json | undefined): ts.TypeNode {
+function operationType(request: Json, responses: Json): string {
+  // The name of a type reference is printed as it is, also if it is the text of another type.
+  const transform = (schema: object) =>
+    factory.createTypeReferenceNode(String(asObject(schema)[TYPE]));
   // openapi-typescript reads a missing option as `false`.
-  const ctx: openapi.GlobalContext = Object({
-    transform: (schema: object) => asObject(schema)[TYPE],
-  });
+  const ctx: openapi.GlobalContext = Object({ transform });
   const operation = Object({ ...request, responses });
-  return factory.createTypeLiteralNode(openapi.transformOperationObject(operation, { ctx }));
+  return objectOf([openapi.astToString(openapi.transformOperationObject(operation, { ctx }))]);
 }
 
 /** Returns functions that convert the parts of operations for openapi-typescript. */
 function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
-  const schemaOf = (type: ts.TypeNode) => ({ type: 'object', [TYPE]: type });
-  const typedValue = (parameter: Parameter, direction: TypeDirection) => {
+  const schemaOf = (type: string) => ({ type: 'object', [TYPE]: type });
+  const typedValue = (parameter: Parameter, direction: schemas.Direction) => {
     const { source, in: where, name, required, schema = {} } = parameter;
     const type = typeOf(schema, direction);
     return { ...annotationsOf(source), in: where, name, required, schema: schemaOf(type) };
   };
   const contentType = (
     { kind, schema = {}, items, source }: MediaType,
-    direction: TypeDirection,
+    direction: schemas.Direction,
   ) => {
     const form = kind === 'multipart' ? asObject(source.encoding) : undefined;
     return items === undefined
       ? typeOf(schema, direction, form)
-      : factory.createTypeReferenceNode('AsyncIterable', [typeOf(items.schema, direction)]);
+      : `AsyncIterable<${typeOf(items.schema, direction)}>`;
   };
-  const contentOf = (media: readonly MediaType[], direction: TypeDirection) =>
+  const contentOf = (media: readonly MediaType[], direction: schemas.Direction) =>
     Object.fromEntries(
       media.map((content) => [content.type, { schema: schemaOf(contentType(content, direction)) }]),
     );
 
   return {
-    requestOf({ parameters, requestBody }: Operation, direction: TypeDirection): Json {
+    requestOf({ parameters, requestBody }: Operation, direction: schemas.Direction): Json {
       const body = requestBody && {
         ...annotationsOf(requestBody.source),
         required: requestBody.required,
@@ -143,7 +132,7 @@ function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
       };
     },
 
-    responsesOf({ responses }: Operation, direction: TypeDirection): Json {
+    responsesOf({ responses }: Operation, direction: schemas.Direction): Json {
       const entries = responses.map(({ key, headers, media, source }) => {
         const headersByName = headers.map((header) => {
           // As the document writes it: `header.name` is in lower case.

@@ -1,14 +1,14 @@
 import { basename } from 'node:path';
 import { type Document, type Json, type Operation, schemas } from 'openapi-document';
 import { routesOf } from 'openapi-document/client';
+import { isIdentifier } from './type-names.ts';
 
 /** Returns a string as a literal of TypeScript, in single quotes. */
 export const quoted = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 
 /** Returns the name of a property, in quotes if it needs them. */
-export const propertyName = (name: string): string =>
-  /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : quoted(name);
+export const propertyName = (name: string): string => (isIdentifier(name) ? name : quoted(name));
 
 /** The path of the generated file in a project. */
 export const TYPES = 'generated/openapi.ts';

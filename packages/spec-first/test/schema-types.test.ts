@@ -1,14 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { astToString } from 'openapi-typescript';
-import type ts from 'typescript';
 import { schemaTypes } from '../src/schema-types.ts';
+import { formatted } from '../src/type-text.ts';
 
-/** The text of a type on one line, without comments. */
-const textOf = (type: ts.Node) =>
-  astToString(type)
+/** The text of types, each on one line, without comments. */
+const linesOf = (types: readonly string[]) =>
+  formatted(types.map((type) => `type X = ${type};\n`).join(''))
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')
     .replaceAll(/\s+/g, ' ')
-    .trim();
+    .split('type X = ')
+    .slice(1)
+    .map((line) => line.trim().replace(/;$/, ''));
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${encodeURIComponent(name)}` });
 const record = (properties: object) => ({ type: 'object', properties });
@@ -24,16 +25,37 @@ const wide = { type: 'integer', format: 'int64' };
 const id = { type: 'integer', readOnly: true };
 const secret = { type: 'string', writeOnly: true };
 
+/** Separates types in a text. */
+const BETWEEN = '\n===\n';
+
+/** The types of schemas in responses and requests, and the named types that they need. */
+function typesOf(sources: readonly unknown[], schemas: object = {}, isServer = true) {
+  const { typeOf, nameTypes } = schemaTypes({ components: { schemas } }, isServer);
+  const used = [
+    ...sources.map((source) => typeOf(source, 'response')),
+    ...sources.map((source) => typeOf(source, 'request')),
+  ];
+  const { types, text } = nameTypes(used.join(BETWEEN));
+  const lines = linesOf(text.split(BETWEEN));
+  return {
+    replies: lines.slice(0, sources.length),
+    requests: lines.slice(sources.length),
+    types: types.map(({ name, alias, type }) => {
+      expect(name).toBe(alias);
+      return `${name} = ${linesOf([type])}`;
+    }),
+  };
+}
+
 interface Types {
-  readonly request: string;
-  readonly reply: string;
+  readonly request: string | undefined;
+  readonly reply: string | undefined;
 }
 
 /** The types of a schema in both directions. */
-function typesOf(schema: unknown, schemas: object = {}, isServer = true): Types {
-  const { typeOf } = schemaTypes({ components: { schemas } }, isServer);
-  const reply = textOf(typeOf(schema, 'reply'));
-  return { request: textOf(typeOf(schema, 'request')), reply };
+function typeOf(schema: unknown, schemas: object = {}, isServer = true): Types {
+  const { requests, replies } = typesOf([schema], schemas, isServer);
+  return { request: requests[0], reply: replies[0] };
 }
 
 test.each<[schema: unknown, type: string]>([
@@ -63,7 +85,7 @@ test.each<[schema: unknown, type: string]>([
   [{ type: 'array' }, 'unknown[]'],
   [arrayOf(arrayOf(text)), 'string[][]'],
 ])('the type of %p is %s', (schema, type) => {
-  expect(typesOf(schema)).toEqual({ request: type, reply: type });
+  expect(typeOf(schema)).toEqual({ request: type, reply: type });
 });
 
 const PAIR = { type: 'array', prefixItems: [text, number] };
@@ -76,7 +98,7 @@ test.each<[schema: object, type: string]>([
   [{ ...PAIR, minItems: 2, maxItems: 2 }, '[ string, number ]'],
   [{ ...PAIR, minItems: 2, maxItems: 3, items: text }, '[ string, number, ...string[] ]'],
 ])('the type of the tuple %p is %s', (schema, type) => {
-  expect(typesOf(schema)).toEqual({ request: type, reply: type });
+  expect(typeOf(schema)).toEqual({ request: type, reply: type });
 });
 
 const ADDITIONAL = { type: 'object', additionalProperties: text };
@@ -103,7 +125,7 @@ test.each<[schema: object, type: string]>([
     '{ [key: string]: number | string; }',
   ],
 ])('the type of the object %j is %s', (schema, type) => {
-  expect(typesOf(schema)).toEqual({ request: type, reply: type });
+  expect(typeOf(schema)).toEqual({ request: type, reply: type });
 });
 
 const BASE = { Base: record({ id: integer, name: text }), Deep: { allOf: [ref('Base')] } };
@@ -123,7 +145,7 @@ test.each<[schema: object, type: string]>([
   [{ type: ['string', 'null'], oneOf: [text] }, '(string | null) & string'],
   [{ properties: { a: text }, anyOf: [ref('Base')] }, '{ a?: string; } & Base'],
 ])('the type of the composed schema %j is %s', (schema, type) => {
-  expect(typesOf(schema, BASE)).toEqual({ request: type, reply: type });
+  expect(typeOf(schema, BASE)).toEqual({ request: type, reply: type });
 });
 
 test.each<[schema: object, server: Types, client: Types]>([
@@ -149,8 +171,8 @@ test.each<[schema: object, server: Types, client: Types]>([
     { request: '{ n?: 3; m?: string; }', reply: '{ n?: 3; m?: string; }' },
   ],
 ])('the types of %j differ in requests and replies, and for a client', (schema, server, client) => {
-  expect(typesOf(schema)).toEqual(server);
-  expect(typesOf(schema, {}, false)).toEqual(client);
+  expect(typeOf(schema)).toEqual(server);
+  expect(typeOf(schema, {}, false)).toEqual(client);
 });
 
 describe('the properties of a form', () => {
@@ -159,9 +181,10 @@ describe('the properties of a form', () => {
     Photos: arrayOf(binary),
     Loop: { allOf: [ref('Loop'), ref('Form')] },
   };
-  const formType = (schema: object, direction: 'request' | 'reply', encoding?: object) => {
-    const { typeOf } = schemaTypes({ components: { schemas } }, true);
-    return textOf(typeOf(schema, direction, encoding && { ...encoding }));
+  const formType = (schema: object, direction: 'request' | 'response', encoding?: object) => {
+    const types = schemaTypes({ components: { schemas } }, true);
+    const type = types.typeOf(schema, direction, encoding && { ...encoding });
+    return linesOf([types.nameTypes(type).text])[0];
   };
   const FILES = '{ photo?: File; photos?: File[]; scan?: File; note?: string; }';
 
@@ -183,21 +206,13 @@ describe('the properties of a form', () => {
   });
 
   test('are blobs in replies', () => {
-    expect(formType(ref('Form'), 'reply', {})).toBe(FILES.replaceAll('File', 'Blob'));
+    expect(formType(ref('Form'), 'response', {})).toBe(FILES.replaceAll('File', 'Blob'));
   });
 });
 
-/** The named types of a document, after the types of these schemas in replies and requests. */
-function typesAfter(schemas: object, uses: readonly string[], isServer = true) {
-  const { typeOf, namedTypes } = schemaTypes({ components: { schemas } }, isServer);
-  const replies = uses.map((name) => textOf(typeOf(ref(name), 'reply')));
-  const requests = uses.map((name) => textOf(typeOf(ref(name), 'request')));
-  const types = namedTypes().map(({ name, alias, type }) => {
-    expect(name).toBe(alias);
-    return `${name} = ${type && textOf(type)}`;
-  });
-  return { replies, requests, types };
-}
+/** The types of components in responses and requests, and all named types. */
+const typesAfter = (schemas: object, uses: readonly string[], isServer = true) =>
+  typesOf(uses.map(ref), schemas, isServer);
 
 describe('a named type', () => {
   test('has a suffix in requests if it differs there, or another type inside', () => {
@@ -290,19 +305,31 @@ describe('a named type', () => {
     const schemas = { A: record({ id, writable: text }), Part };
     expect(typesAfter(schemas, ['A']).types).toEqual([
       'A = { id?: number; writable?: string; }',
-      'Part = AWritable2',
-      'AWritable = { writable?: string; }',
-      'AWritable2 = string',
+      'Part = AWritable',
+      'AWritable2 = { writable?: string; }',
+      'AWritable = string',
     ]);
   });
 
   test('has its own name if only requests contain it', () => {
-    const { typeOf, namedTypes } = schemaTypes(
-      { components: { schemas: { A: record({ secret }) } } },
-      true,
-    );
-    expect(textOf(typeOf(ref('A'), 'request'))).toBe('A');
-    expect(namedTypes().map(({ type }) => type && textOf(type))).toEqual(['{ secret?: string; }']);
+    const schemas = { A: record({ secret }) };
+    const types = schemaTypes({ components: { schemas } }, true);
+    const { types: named, text } = types.nameTypes(types.typeOf(ref('A'), 'request'));
+    expect(text).toBe('A');
+    expect(linesOf(named.map(({ type }) => type))).toEqual(['{ secret?: string; }']);
+  });
+
+  test.each([
+    ['a default that only requests have', { status: ref('Status') }],
+    ['a constant that looks like a comment', { a: { const: '/**' }, b: { title: 'B' } }],
+  ])('has no suffix for %s', (_, properties) => {
+    const schemas = { A: record(properties), Status: { ...text, default: 'on' } };
+    expect(typesAfter(schemas, ['A'], false)).toMatchObject({ replies: ['A'], requests: ['A'] });
+  });
+
+  test('has a suffix if a member differs after a constant that looks like a comment', () => {
+    const schemas = { A: record({ a: { const: '/**' }, secret, b: { title: 'B' } }) };
+    expect(typesAfter(schemas, ['A'])).toMatchObject({ replies: ['A'], requests: ['AWritable'] });
   });
 
   test('is made for a referenced part of another schema', () => {
@@ -355,8 +382,8 @@ describe('a named type', () => {
     ],
   ])('of the schemas %j is named %j in TypeScript', (names, aliases) => {
     const schemas = Object.fromEntries(names.map((name) => [name, text]));
-    const { namedTypes } = schemaTypes({ components: { schemas } }, true);
-    expect(namedTypes().map(({ name }) => name)).toEqual(names);
-    expect(namedTypes().map(({ alias }) => alias)).toEqual(aliases);
+    const { types } = schemaTypes({ components: { schemas } }, true).nameTypes('');
+    expect(types.map(({ name }) => name)).toEqual(names);
+    expect(types.map(({ alias }) => alias)).toEqual(aliases);
   });
 });

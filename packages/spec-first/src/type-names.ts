@@ -1,0 +1,60 @@
+import { freeName, type schemas } from 'openapi-document';
+
+/** The kind of a type: that of a direction, or `plain` for a response whose dates are strings. */
+export type TypeKind = schemas.Direction | 'plain';
+
+/** The key of a named type: its kind and its definition. */
+export type TypeKey = `${TypeKind} ${string}`;
+
+/**
+ * A reference to a named type, in the text of another type: a key between two NULs. The name is
+ * known when all types are made.
+ */
+const REFERENCE = /\0([^\0]*)\0/g;
+
+export const referenceTo = (key: TypeKey): string => `\0${key}\0`;
+
+/** Lists the references in a text. */
+export const referencesIn = (text: string): TypeKey[] =>
+  [...text.matchAll(REFERENCE)].map(([, key]) => key as TypeKey);
+
+/** Replaces each reference in a text. */
+export const replaceReferences = (text: string, replace: (key: TypeKey) => string): string =>
+  text.replaceAll(REFERENCE, (_, key: TypeKey) => replace(key));
+
+export const kindOf = (key: TypeKey) => key.slice(0, key.indexOf(' ')) as TypeKind;
+
+export const definitionOf = (key: TypeKey): string => key.slice(key.indexOf(' ') + 1);
+
+/** Returns true if the name of a member needs no quotes. */
+export const isIdentifier = (name: string): boolean =>
+  /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name);
+
+/**
+ * Returns a function that returns a name in TypeScript. The name differs from the given one only if
+ * TypeScript forbids that one, or if it was returned before.
+ */
+export function aliasMaker(): (name: string) => string {
+  const taken = new Set(RESERVED_NAMES);
+  return (name) => {
+    const words = name.replaceAll(/[^\p{ID_Continue}]+(.?)/gu, (_, next: string) =>
+      next.toUpperCase(),
+    );
+    const base = /^[\p{ID_Start}_]/u.test(words) ? words : `Schema${words}`;
+    const alias = freeName(base, (text) => taken.has(text));
+    taken.add(alias);
+    return alias;
+  };
+}
+
+/** Names that have another meaning in the generated file or in TypeScript. */
+const RESERVED_NAMES = [
+  'Handlers RequestTo ReplyTo Around AroundOf HandlersOf RequestOf ReplyOf Verifiers Int64',
+  'File Blob Record Extract AsyncIterable Date Client ClientOptions Route Readable Promise',
+  'components operations webhooks security defaults contract routes createClient clientOf',
+  'any bigint boolean never null number object string symbol undefined unknown void type interface',
+  'break case catch class const continue debugger default delete do else enum export extends false',
+  'finally for function if import in instanceof new return super switch this throw true try typeof',
+  'var while with implements let package private protected public static yield await async as',
+  'infer intrinsic keyof readonly unique',
+].flatMap((names) => names.split(' '));
