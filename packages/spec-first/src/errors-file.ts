@@ -1,46 +1,25 @@
 import { STATUS_CODES } from 'node:http';
+import { runInNewContext } from 'node:vm';
 import { type Document, isObject, type Json, schemas, stringifyJson } from 'openapi-document';
 import { quoted, TYPES } from './types.ts';
 
-/** An expression in the written file, and its value. */
-interface Expression {
-  readonly source: string;
-  readonly evaluate: (status: number, message: string) => unknown;
-}
+const TITLE = "title: STATUS_CODES[status] ?? 'Error'";
+const PROBLEM_DETAILS = `type: 'about:blank', ${TITLE}, status, detail: message`;
 
-const STATUS: Expression = { source: 'status', evaluate: (status) => status };
-const MESSAGE: Expression = { source: 'message', evaluate: (_, message) => message };
-const MESSAGES: Expression = { source: '[{ message }]', evaluate: (_, message) => [{ message }] };
-const TYPE: Expression = { source: "'about:blank'", evaluate: () => 'about:blank' };
-const TITLE: Expression = {
-  source: "STATUS_CODES[status] ?? 'Error'",
-  evaluate: (status) => STATUS_CODES[status] ?? 'Error',
-};
-
-/** The members of a body of errors. */
-type BodyTemplate = Readonly<Record<string, Expression>>;
-
-const PROBLEM_DETAILS: BodyTemplate = {
-  type: TYPE,
-  title: TITLE,
-  status: STATUS,
-  detail: MESSAGE,
-};
-
-/** Common bodies of errors. The first that fits the document is used. */
-const TEMPLATES: readonly BodyTemplate[] = [
+/** The members of common bodies of errors, in TypeScript. The first that fits is written. */
+const TEMPLATES: readonly string[] = [
   PROBLEM_DETAILS,
-  { title: TITLE, status: STATUS, detail: MESSAGE },
-  { title: MESSAGE, status: STATUS },
-  { error: STATUS, message: MESSAGE },
-  { status: STATUS, message: MESSAGE },
-  { code: STATUS, message: MESSAGE },
-  { message: MESSAGE },
-  { errors: MESSAGES },
+  `${TITLE}, status, detail: message`,
+  'title: message, status',
+  'error: status, message',
+  'status, message',
+  'code: status, message',
+  'message',
+  'errors: [{ message }]',
 ];
 
-/** The body that the team changes if no common one fits. */
-const EXAMPLE: BodyTemplate = { code: STATUS, message: MESSAGE };
+/** Written if no common body fits. The team completes it. */
+const EXAMPLE = 'code: status, message';
 
 /**
  * Returns the text of `src/errors.ts`, which makes the body that most error responses of the
@@ -50,12 +29,8 @@ const EXAMPLE: BodyTemplate = { code: STATUS, message: MESSAGE };
 export function errorsFile(document: Document): string {
   const declared = commonBody(document);
   const template = declared ? templateFor(document.root, declared.schema) : PROBLEM_DETAILS;
-  const members = Object.entries(template ?? EXAMPLE);
-  const lines = members.map(([name, { source }]) =>
-    name === source ? name : `${name}: ${source}`,
-  );
-  const uses = (name: string) => members.some(([, { source }]) => source.includes(name));
-  const parameters = ['status', 'message'].filter(uses).join(', ');
+  const members = template ?? EXAMPLE;
+  const parameters = ['status', 'message'].filter((name) => members.includes(name)).join(', ');
   const missing = [...(template ? [] : ['the body']), ...requiredHeaders(document)].join(', ');
   const todo = `// TODO: write ${missing} as the document declares, then delete this line.
 export const todo: never = 'The errors are not written yet';
@@ -66,32 +41,29 @@ export const todo: never = 'The errors are not written yet';
 type Body = ${declared.type};
 `
     : '/** Problem details (RFC 9457), since the document declares no body of errors. */';
-  return `${uses('STATUS_CODES') ? "import { STATUS_CODES } from 'node:http';\n" : ''}\
+  return `${members.includes('STATUS_CODES') ? "import { STATUS_CODES } from 'node:http';\n" : ''}\
 import type { ErrorBody } from 'spec-first-server';
 ${declared ? `import type { ${declared.type.split('[')[0]} } from '../${TYPES}';\n` : ''}
 ${comment}
 ${missing && todo}export const errorBody: ErrorBody = {
   mediaType: ${quoted(declared?.mediaType ?? 'application/problem+json')},
   make: ({ ${parameters} })${declared ? ': Body' : ''} => ({
-    ${lines.join(',\n    ')},
+    ${members.replaceAll(', ', ',\n    ')},
   }),
 };
 `;
 }
 
 /** Returns the first common body that fits a schema. Prefers one without undeclared members. */
-function templateFor(root: Json, schema: Json): BodyTemplate | undefined {
-  const fits = (template: BodyTemplate, allowed: Json, status: number, message: string) => {
-    const members = Object.entries(template).map(([name, { evaluate }]) => [
-      name,
-      evaluate(status, message),
-    ]);
-    return schemas.misfitOf(root, allowed, Object.fromEntries(members)) === undefined;
+function templateFor(root: Json, schema: Json): string | undefined {
+  const fits = (allowed: Json, template: string, status: number, message: string) => {
+    const body: unknown = runInNewContext(`({ ${template} })`, { STATUS_CODES, status, message });
+    return schemas.misfitOf(root, allowed, body) === undefined;
   };
   const fitting = (allowed: Json) =>
     TEMPLATES.find(
       (template) =>
-        fits(template, allowed, 404, 'x') && fits(template, allowed, 599, 'x'.repeat(1000)),
+        fits(allowed, template, 404, 'x') && fits(allowed, template, 599, 'x'.repeat(1000)),
     );
   return fitting({ allOf: [schema], unevaluatedProperties: false }) ?? fitting(schema);
 }
