@@ -75,8 +75,8 @@ test('the service of the page starts, serves and stops', async () => {
 
 test('the service of the page runs in an Express app, as a fetch handler and as a Lambda function', async () => {
   const bundle = blocks.find(({ language, code }) => language === 'sh' && code.includes('esbuild'));
-  const [, ...args] = bundle?.code.trim().split(' ').slice(1) ?? [];
-  await run(join(PROJECT, 'node_modules/.bin/esbuild'), args, { cwd: folder, env });
+  const command = bundle?.code.replace('npx esbuild', join(PROJECT, 'node_modules/.bin/esbuild'));
+  await run('sh', ['-c', command ?? ''], { cwd: folder, env });
   const program = `
     import { once } from 'node:events';
     import { host } from './src/host.ts';
@@ -87,9 +87,13 @@ test('the service of the page runs in an Express app, as a fetch handler and as 
     const headers = { Authorization: 'Bearer secret' };
     const get = (path) => fetch(\`http://127.0.0.1:\${server.address().port}\${path}\`, { headers });
     const request = () => new Request('http://any.example/v1/changes', { headers });
+    const plan = new FormData();
+    plan.set('plan', new File(['%PDF'], 'plan.pdf', { type: 'application/pdf' }));
+    const upload = { method: 'POST', headers, body: plan };
     const paths = ['/', '/api/changes', '/api/v1/changes', '/changes'];
     const answers = await Promise.all(paths.map(get));
     answers.push(await worker.fetch(request()), await bundled.fetch(request()));
+    answers.push(await bundled.fetch(new Request('http://any.example/v1/plans', upload)));
     const results = [];
     for (const answer of answers) results.push([answer.status, await answer.text()]);
     for (const [method, body] of [['PUT', '{"name":"Loft"}'], ['GET', undefined]]) {
@@ -112,7 +116,7 @@ test('the service of the page runs in an Express app, as a fetch handler and as 
   const changes = [200, expect.stringContaining('{"name":"Room 3"}')];
   const missing = [404, expect.stringContaining('<!DOCTYPE html>')];
   expect(JSON.parse(stdout)).toEqual([
-    ...[[200, 'home'], changes, missing, missing, changes, changes],
+    ...[[200, 'home'], changes, missing, missing, changes, changes, [204, '']],
     ...[
       [204, '', []],
       [200, '{"name":"Loft"}', []],
