@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -311,6 +311,26 @@ describe('an open stream', () => {
     expect(request.signal.aborted).toBe(false);
     controller.abort();
     await eventually(() => state.isCleaned);
+  });
+
+  test('is logged as answered if a call that its client aborts throws', async () => {
+    script.next = () => ({
+      status: 200,
+      contentType: 'application/jsonl',
+      body: (async function* () {
+        yield { name: 'Fern' };
+        await once(new EventEmitter(), 'news', { signal: request.signal });
+      })(),
+    });
+    lines.length = 0;
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('GET /stream HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(socket, 'data');
+    // A FIN, as sent by curl; a reset would close the response before the signal is aborted.
+    socket.end();
+    await eventually(() => lines.length > 0);
+    expect(lines).toMatchObject([{ level: 30, msg: 'answered', status: 200, cutOff: true }]);
+    expect(lines[0]).not.toHaveProperty('err');
   });
 });
 

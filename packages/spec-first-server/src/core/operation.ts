@@ -26,6 +26,19 @@ import { Violations } from './validation/violations.ts';
  */
 type AnswerOperation = (call: Call, record: CallRecord, path: string) => Promise<Answer>;
 
+/** The status in the log and the metrics of a request whose client has disconnected. */
+const DISCONNECTED = 499;
+
+/** Returns true for the error of a function that was cancelled by an AbortSignal. */
+function isAbortError(error: unknown): boolean {
+  try {
+    return Object(error).name === 'AbortError';
+  } catch {
+    // Handlers may throw values whose properties cannot be read.
+    return false;
+  }
+}
+
 /**
  * Prepares one operation: its validator, and the readers of its credentials, its parameters and its
  * body.
@@ -68,6 +81,8 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     const { method, headers, query = '' } = call;
     record.operationId = id;
     let release: (() => void) | undefined;
+    let request: RequestContext | undefined;
+    let isStreamCancelled = false;
     try {
       const caller = await authenticate?.(credentialsOf(method, headers, query));
       record.caller = caller;
@@ -76,22 +91,24 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       release = received.release;
       const { values, violations } = readParameters({ path, query, headers });
       if (violations.length > 0) throw new Violations(violations);
-      const request = Object.assign(
-        new RequestContext(call, record, log),
-        await inTurn(() => validator.request(values, media, body), true),
-        { contentType: media?.type, caller },
-      );
+      const validated = await inTurn(() => validator.request(values, media, body), true);
+      const current = new RequestContext(call, record, log);
+      request = current;
 
-      const reply = await handle(request);
+      const reply = await handle(
+        Object.assign(current, validated, { contentType: media?.type, caller }),
+      );
       record.reason = reply.reason;
       record.mocked = reply.mocked;
       const checked = checkReply(operation, validator, reply);
       if (isItemStream(checked.body)) {
         return await streamedAnswer(checked, record, method, {
           stopping,
-          onStop: () => request.abort(),
+          onStop: () => current.abort(),
           onFailure: (error) => {
-            record.failure = failureOf(error);
+            // The signal often closes the source of the items, which then fails.
+            isStreamCancelled = current.signal.aborted;
+            if (!isStreamCancelled) record.failure = failureOf(error);
           },
           onEnd: release,
         });
@@ -100,6 +117,9 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       return createAnswer(checked, record, method);
     } catch (error) {
       release?.();
+      if (isStreamCancelled || (isAbortError(error) && request?.signal.aborted)) {
+        return createAnswer({ status: DISCONNECTED }, record, method);
+      }
       return failureAnswer(error, record, method, errorBody, operationContext);
     }
   };

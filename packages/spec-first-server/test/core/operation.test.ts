@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -312,6 +313,44 @@ describe('a stream of items', () => {
     );
   });
 
+  test.each([
+    ['once', (signal: AbortSignal) => once(new EventEmitter(), 'news', { signal })],
+    [
+      'another library',
+      async (signal: AbortSignal) => {
+        await once(signal, 'abort');
+        throw new TypeError('terminated');
+      },
+    ],
+  ])('does not fail if its client disconnects: an error of %s', async (_title, wait) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    async function* items(request: AnyRequest) {
+      yield { text: 'a' };
+      await wait(request.signal);
+    }
+    const handler: AnyHandler = (request) => ({ status: 200, body: items(request) });
+    const { answered, record } = await call(['watch', handler], { signal });
+    const whenRead = textOf(answered);
+    await turn();
+    controller.abort();
+    await expect(whenRead).rejects.toThrow();
+    expect(record.failure).toBeUndefined();
+  });
+
+  test('has the status 499 if its client disconnects before the first item', async () => {
+    const controller = new AbortController();
+    async function* items({ signal }: AnyRequest) {
+      yield* [];
+      await once(signal, 'abort');
+      throw new TypeError('terminated');
+    }
+    const handler: AnyHandler = (request) => ({ status: 200, body: items(request) });
+    setImmediate(() => controller.abort());
+    const { status, record } = await call(['watch', handler], { signal: controller.signal });
+    expect([status, record.failure]).toEqual([499, undefined]);
+  });
+
   test('of events ends, with an aborted signal, when the service stops', async () => {
     const stopping = new AbortController();
     let signal: AbortSignal | undefined;
@@ -330,6 +369,34 @@ describe('a stream of items', () => {
     expect(await textOf(answered)).toBe('data: 0\n\ndata: 1\n\n');
     expect(signal?.aborted).toBe(true);
   });
+});
+
+describe('a handler whose client disconnects', () => {
+  const answerAfter = (error: unknown) => {
+    const handler: AnyHandler = async ({ signal }) => {
+      await once(signal, 'abort');
+      throw error;
+    };
+    const controller = new AbortController();
+    setImmediate(() => controller.abort());
+    return call(['add', handler], { signal: controller.signal, body: body('a') });
+  };
+
+  test('is answered with 499 if it was cancelled', async () => {
+    const { status, record } = await answerAfter(new DOMException('cancelled', 'AbortError'));
+    expect([status, record.failure]).toEqual([499, undefined]);
+  });
+
+  test('fails with another error', async () => {
+    const { status, record } = await answerAfter(new TypeError('x is not a function'));
+    expect([status, record.failure?.status]).toEqual([500, 500]);
+  });
+});
+
+test('a handler fails if it cancels its own work', async () => {
+  const cancelled = () => Promise.reject(new DOMException('cancelled', 'AbortError'));
+  const { status } = await call(['add', cancelled], { body: body('a') });
+  expect(status).toBe(500);
 });
 
 describe('an operation that cannot be enforced', () => {
