@@ -6,6 +6,7 @@ import {
   escapePointerToken,
   type Finding,
   freeName,
+  isObject,
   type Json,
   type Location,
   refTo,
@@ -17,248 +18,196 @@ import { type FileContent, resolver } from './resolver.ts';
 
 type Members = Record<string, unknown>;
 
-/** A member of an object or an array, and its location in a file. */
-interface Member {
-  readonly key: string;
-  readonly value: unknown;
-  readonly from: Location;
-}
-
 /**
  * Copies a document of several files into one tree. Each `$ref` of the copy points into the copy.
  *
- * A referenced part of another file becomes a component. In three cases, a copy of the part
- * replaces the reference: OpenAPI has no components of its kind, it is a path item, or the
- * reference is itself a component.
+ * A referenced part of another file becomes a component. The reference is replaced by a copy of
+ * the part if OpenAPI has no components of its kind, if the part is a path item, or if the
+ * reference is a component.
  *
  * @returns the copy (`root`), and the original locations of its referenced parts (`origins`). The
  *   `problems` are references that cannot be resolved. They are removed. The `notices` are
- *   references that OpenAPI does not allow, but that are resolved.
+ *   resolved references that OpenAPI does not allow.
  */
 export function bundle(documentFile: string, source: Json, read: (file: string) => FileContent) {
   const { placeOf, valueIn, dynamicAnchors } = resolver(read);
-  const components = new Map<string, Map<string, unknown>>();
-  /** The `$ref` to each part of another file that became a component, by `file#pointer`. */
+  /** The pointers of components in the copy. */
+  const componentPointers = new Set<string>();
+  /** The `$ref` to each part of another file that is a component, by its location. */
   const componentRefs = new Map<string, string>();
-  const references: { readonly holder: Members; readonly at: string }[] = [];
+  /** Parts of other files that became components. */
+  const added: { readonly group: string; readonly name: string; copy?: unknown }[] = [];
+  const references: { readonly holder: Members; readonly pointer: string }[] = [];
   const origins = new Map<string, Location>();
   /** The targets that are being copied in place of a reference. */
   const copying: string[] = [];
   const problems: Finding[] = [];
   const notices: Finding[] = [];
 
-  const { components: declaredComponents, ...otherMembers } = source;
-  const componentsPlace = { file: documentFile, pointer: '/components' };
-  const componentMembers = membersOf(declaredComponents, componentsPlace, '/components');
-  const isGroup = ({ key }: Member) => memberKind('components', key) !== undefined;
-  const groups = componentMembers
-    .filter(isGroup)
-    .map(({ key, value, from }) => [key, membersOf(value, from, `/components/${key}`)] as const);
-  // Reserves the names of the document, so that parts of other files get other names.
-  for (const [group, members] of groups) reserveNames(group, members);
-  for (const [group, members] of groups) copyGroup(group, members);
-  const documentPlace = { file: documentFile, pointer: '' };
-  const copied = copyMembers(membersOf(otherMembers, documentPlace, ''), 'document', '');
-  const copiedComponents = [
-    ...[...components].map(([group, members]) => [group, Object.fromEntries(members)]),
-    // Extensions
-    ...componentMembers.filter((member) => !isGroup(member)).map(({ key, value }) => [key, value]),
-  ];
-  const isEmpty = declaredComponents === undefined && copiedComponents.length === 0;
-  const root: Json = isEmpty
-    ? copied
-    : { ...copied, components: Object.fromEntries(copiedComponents) };
-  for (const { holder, at } of references) checkReference(root, holder, at);
+  for (const [group, location] of membersAt({ file: documentFile, pointer: '/components' })) {
+    if (memberKind('components', group) === undefined) continue;
+    for (const [name, component] of membersAt(location))
+      reserveName(`/components/${group}/${escapePointerToken(name)}`, component);
+  }
+  const copied = asObject(copyOf(source, 'document', { file: documentFile, pointer: '' }, ''));
+  const root = withComponents(copied);
+  for (const { holder, pointer } of references) checkReference(root, holder, pointer);
   return { root, origins, problems, notices };
 
-  function groupNamed(group: string): Map<string, unknown> {
-    const members = components.get(group) ?? new Map<string, unknown>();
-    components.set(group, members);
-    return members;
+  /** Lists the locations of the members of an object. A reference has those of its target. */
+  function membersAt(from: Location, followed: readonly string[] = []): Map<string, Location> {
+    const { $ref, ...members } = asObject(valueIn(from));
+    const target = typeof $ref === 'string' ? placeOf($ref, from) : undefined;
+    const isCircular = followed.includes(locationKey(from));
+    const inherited =
+      target === undefined || isCircular ? [] : membersAt(target, [...followed, locationKey(from)]);
+    const direct = Object.keys(members).map((key) => [key, memberOf(from, key)] as const);
+    return new Map([...inherited, ...direct]);
   }
 
-  function reserveNames(group: string, members: readonly Member[]): void {
-    for (const { key, value, from } of members) {
-      groupNamed(group).set(key, undefined);
-      const { $ref } = asObject(value);
-      const target = typeof $ref === 'string' ? placeOf($ref, from) : undefined;
-      for (const place of [from, target]) {
-        if (place === undefined || place.file === documentFile) continue;
-        if (componentRefs.has(locationKey(place))) continue;
-        componentRefs.set(locationKey(place), componentRef(group, key));
-      }
+  /** Reserves the name of a component, so that parts of other files get other names. */
+  function reserveName(pointer: string, from: Location): void {
+    componentPointers.add(pointer);
+    const { $ref } = asObject(valueIn(from));
+    const target = typeof $ref === 'string' ? placeOf($ref, from) : undefined;
+    for (const location of [from, target]) {
+      if (location === undefined || location.file === documentFile) continue;
+      if (componentRefs.has(locationKey(location))) continue;
+      componentRefs.set(locationKey(location), refTo(pointer));
     }
   }
 
-  function copyGroup(group: string, members: readonly Member[]): void {
-    const copies = copyMembers(members, memberKind('components', group), `/components/${group}`);
-    for (const [name, copy] of Object.entries(copies)) groupNamed(group).set(name, copy);
+  function withComponents(copy: Json): Json {
+    if (added.length === 0) return copy;
+    const components: Members = { ...asObject(copy.components) };
+    for (const [group, parts] of Map.groupBy(added, (part) => part.group)) {
+      const members = Object.fromEntries(parts.map((part) => [part.name, part.copy]));
+      components[group] = { ...asObject(components[group]), ...members };
+    }
+    return { ...copy, components };
   }
 
-  function copyMembers(
-    members: readonly Member[],
-    kind: MemberKind | undefined,
-    at: string,
-  ): Members {
-    const copies = members.map(({ key, value, from }) => {
-      const place = `${at}/${escapePointerToken(key)}`;
-      const isText = typeof kind === 'string' && TEXTS.has(key);
-      const copy = copyOf(value, isText ? 'other' : memberKind(kind, key), from, place);
-      return [key, copy] as const;
-    });
-    return Object.fromEntries(copies.filter(([, copy]) => copy !== undefined));
-  }
-
+  /** @param pointer the location of the copy. */
   function copyOf(
     value: unknown,
     kind: MemberKind | undefined,
     from: Location,
-    at: string,
+    pointer: string,
   ): unknown {
-    if (kind === 'schemaName') return schemaRef(value, from, at);
+    if (kind === 'schemaName') return schemaRef(value, from, pointer);
     if (kind === undefined || typeof value !== 'object' || value === null) return value;
-    const holder = asObject(value);
-    const ref = holder.$ref ?? holder.$dynamicRef;
-    if (typeof ref !== 'string') {
-      const copies = copyMembers(membersOf(value, from, at), kind, at);
-      return Array.isArray(value) ? Object.values(copies) : copies;
+    const { $ref, ...siblings } = asObject(value);
+    const ref = $ref ?? siblings.$dynamicRef;
+    if (typeof ref !== 'string') return copyMembers(value, kind, from, pointer);
+    const copySiblings = () => copyMembers(siblings, kind, from, pointer) as Members;
+
+    const target = targetOf(ref, from, pointer);
+    const group = groupOf(kind);
+    const componentRef = target && group && refToPart(target, kind, group);
+    if (componentRef && componentRef !== refTo(pointer)) {
+      const reference = { $ref: componentRef, ...copySiblings() };
+      references.push({ holder: reference, pointer });
+      return reference;
     }
-    if (groupOf(kind) === undefined) return copyTarget(holder, ref, kind, from, at);
-    return copyReference(holder, ref, kind, from, at);
+    const inherited = copyTarget(ref, target, kind, pointer);
+    const copies = copySiblings();
+    for (const key of Object.keys(copies)) origins.set(memberAt(pointer, key), memberOf(from, key));
+    if (isObject(inherited)) return { ...inherited, ...copies };
+    const isEmpty = group === undefined && Object.keys(copies).length === 0;
+    return inherited ?? (isEmpty ? undefined : copies);
   }
 
-  function copyReference(
-    holder: Json,
-    ref: string,
-    kind: MemberKind,
-    from: Location,
-    at: string,
-  ): Members {
-    const { $ref: _, ...siblings } = holder;
-    // Validators know the metaschema, so it is not copied.
-    if (METASCHEMA.test(ref))
-      return { ...siblings, type: ['object', 'boolean'], 'x-json-schema': true };
-    const target = targetOf(ref, from, at);
-    const place = target && refToPart(target, kind);
-    // A component that is a reference becomes the copy of its target.
-    const isComponent = place === refTo(at);
-    const copy = copyMembers(membersOf(isComponent ? holder : siblings, from, at), kind, at);
-    if (place === undefined || isComponent) return copy;
-    const reference = { $ref: place, ...copy };
-    references.push({ holder: reference, at });
-    return reference;
-  }
-
-  /** Replaces a reference by a copy of its target. Members beside `$ref` take precedence. */
+  /** Returns a copy of the target of a reference, or `undefined` if the target is missing. */
   function copyTarget(
-    holder: Json,
     ref: string,
+    target: Location | undefined,
     kind: MemberKind,
-    from: Location,
-    at: string,
+    pointer: string,
   ): unknown {
-    const target = placeOf(ref, from);
-    const key = target === undefined ? '' : locationKey(target);
-    if (target !== undefined && copying.includes(key)) {
-      notices.push({ pointer: at, message: `$ref: ${ref} is circular: it has no effect here` });
+    const isMember = groupOf(kind) === undefined && kind !== 'pathItem';
+    // No notice for `paths: { $ref: _index.yaml }`, which is common.
+    if (isMember && !INDEX.test(pointer)) {
+      const name = pointer.slice(pointer.lastIndexOf('/') + 1);
+      const effect = target === undefined ? 'has no effect' : `is replaced by a copy of ${ref}`;
+      notices.push({ pointer, message: `OpenAPI has no $ref in ${name}: it ${effect}` });
+    }
+    if (target === undefined) return undefined;
+    const value = valueIn(target);
+    if (value === undefined) return report(pointer, `$ref: ${ref} does not exist`);
+    const key = locationKey(target);
+    if (copying.includes(key)) {
+      const findings = kind === 'pathItem' ? notices : problems;
+      findings.push({ pointer, message: `$ref: ${ref} is circular: it has no effect here` });
       return undefined;
     }
-    const value = target && valueIn(target);
-    // No notice for `paths: { $ref: _index.yaml }`, which is common.
-    if (kind !== 'pathItem' && !['/paths', '/webhooks'].includes(at)) {
-      const name = at.slice(at.lastIndexOf('/') + 1);
-      const effect = value === undefined ? 'has no effect' : `is replaced by a copy of ${ref}`;
-      notices.push({ pointer: at, message: `OpenAPI has no $ref in ${name}: it ${effect}` });
-    }
+    origins.set(pointer, target);
     copying.push(key);
-    const copies = copyMembers(membersOf(holder, from, at), kind, at);
+    const copy = copyOf(value, kind, target, pointer);
     copying.pop();
-    if (typeof value === 'string') return value;
-    if (Array.isArray(value)) return Object.values(copies);
-    return Object.keys(copies).length > 0 ? copies : undefined;
+    return copy;
+  }
+
+  function copyMembers(value: object, kind: MemberKind, from: Location, pointer: string): unknown {
+    const copies = Object.entries(value).map(([key, member]) => {
+      const isText = typeof kind === 'string' && TEXTS.has(key);
+      const kindOfMember = isText ? 'other' : memberKind(kind, key);
+      const copy = copyOf(member, kindOfMember, memberOf(from, key), memberAt(pointer, key));
+      return [key, copy] as const;
+    });
+    const members = copies.filter(([, copy]) => copy !== undefined);
+    return Array.isArray(value) ? members.map(([, copy]) => copy) : Object.fromEntries(members);
   }
 
   /** Returns the `$ref` to a part of a file. A part of another file becomes a component. */
-  function refToPart(target: Location, kind: MemberKind): string {
+  function refToPart(target: Location, kind: MemberKind, group: string): string {
     if (target.file === documentFile) return refTo(target.pointer);
     const existingRef = componentRefs.get(locationKey(target));
     if (existingRef !== undefined) return existingRef;
-    const group = groupOf(kind) ?? '';
-    const members = groupNamed(group);
-    const name = freeName(nameFor(target), (text) => members.has(text));
-    const place = `/components/${group}/${name}`;
-    componentRefs.set(locationKey(target), `#${place}`);
-    origins.set(place, target);
-    // Reserves the name while the parts inside are copied.
-    members.set(name, undefined);
-    members.set(name, copyOf(valueIn(target), kind, target, place));
-    return `#${place}`;
+    const pointerOf = (text: string) => `/components/${group}/${text}`;
+    const name = freeName(componentName(target), (text) => componentPointers.has(pointerOf(text)));
+    const pointer = pointerOf(name);
+    componentPointers.add(pointer);
+    componentRefs.set(locationKey(target), refTo(pointer));
+    origins.set(pointer, target);
+    const part: (typeof added)[number] = { group, name };
+    // Comes before the parts inside it.
+    added.push(part);
+    part.copy = copyOf(valueIn(target), kind, target, pointer);
+    return refTo(pointer);
   }
 
   /**
    * Returns the `$ref` for a value of a discriminator's mapping, which is the name of a schema or a
    * reference (OpenAPI 3.1 §4.8.25.4). Returns other values unchanged.
    */
-  function schemaRef(value: unknown, from: Location, at: string): unknown {
+  function schemaRef(value: unknown, from: Location, pointer: string): unknown {
     if (typeof value !== 'string') return value;
-    if (components.get('schemas')?.has(value)) return componentRef('schemas', value);
+    const component = memberAt('/components/schemas', value);
+    if (componentPointers.has(component)) return refTo(component);
     const target = /[#/.]/.test(value) ? placeOf(value, from) : undefined;
     if (target === undefined || valueIn(target) === undefined) return value;
-    return copyReference({}, value, 'schema', from, at).$ref ?? value;
-  }
-
-  /**
-   * Returns the members of an object or an array. A reference has the members of its target.
-   * Members beside `$ref` take precedence over them.
-   */
-  function membersOf(
-    value: unknown,
-    from: Location,
-    at: string,
-    followed: readonly string[] = [],
-  ): Member[] {
-    const { $ref } = asObject(value);
-    const ref = typeof $ref === 'string' ? $ref : undefined;
-    const directMembers = Object.entries(Object(value))
-      .filter(([key]) => ref === undefined || key !== '$ref')
-      .map(([key, item]): Member => {
-        const pointer = `${from.pointer}/${escapePointerToken(key)}`;
-        return { key, value: item, from: { file: from.file, pointer } };
-      });
-    const target = ref === undefined ? undefined : targetOf(ref, from, at);
-    if (target === undefined) return directMembers;
-    const isCircular = followed.includes(locationKey(target));
-    if (isCircular || valueIn(target) === undefined) {
-      report(at, `$ref: ${ref} ${isCircular ? 'is circular' : 'does not exist'}`);
-      return directMembers;
-    }
-    const path = [...followed, locationKey(target)];
-    const inherited = membersOf(valueIn(target), target, at, path);
-    const members = new Map([...inherited, ...directMembers].map((member) => [member.key, member]));
-    for (const member of members.values())
-      origins.set(`${at}/${escapePointerToken(member.key)}`, member.from);
-    return [...members.values()];
+    return asObject(copyOf({ $ref: value }, 'schema', from, pointer)).$ref ?? value;
   }
 
   /** Returns the target of a reference. Reports a URL, and a target that does not exist. */
-  function targetOf(ref: string, from: Location, at: string): Location | undefined {
+  function targetOf(ref: string, from: Location, pointer: string): Location | undefined {
     const target = placeOf(ref, from);
     if (target === undefined) {
-      return report(at, `$ref: ${ref} is not fetched: only files are read. ${ADVICE}`);
+      return report(pointer, `$ref: ${ref} is not fetched: only files are read. ${ADVICE}`);
     }
-    const { file, pointer } = target;
+    const { file, pointer: source } = target;
     const content = read(file);
     if ('reason' in content)
-      return report(at, `$ref: ${file} cannot be read: ${content.reason}`, file);
-    if (pointer === '' || pointer.startsWith('/')) {
+      return report(pointer, `$ref: ${file} cannot be read: ${content.reason}`, file);
+    if (source === '' || source.startsWith('/')) {
       const exists = file === documentFile || valueIn(target) !== undefined;
-      return exists ? target : report(at, `$ref: ${ref} does not exist`);
+      return exists ? target : report(pointer, `$ref: ${ref} does not exist`);
     }
-    const withSlash = { file, pointer: `/${pointer}` };
+    const withSlash = { file, pointer: `/${source}` };
     if (valueIn(withSlash) === undefined)
-      return report(at, `$ref: ${ref} does not exist: no schema has this $anchor`);
+      return report(pointer, `$ref: ${ref} does not exist: no schema has this $anchor`);
     const message = `$ref: ${ref} has no slash after #: it is read as ${ref.replace('#', '#/')}`;
-    notices.push({ pointer: at, message });
+    notices.push({ pointer, message });
     return withSlash;
   }
 
@@ -267,7 +216,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   }
 
   /** Removes a reference that cannot be resolved in the copy. */
-  function checkReference(copy: Json, holder: Members, at: string): void {
+  function checkReference(copy: Json, holder: Members, pointer: string): void {
     const name = String(holder.$dynamicRef ?? '');
     const isAmbiguous = (dynamicAnchors.get(name.slice(name.indexOf('#') + 1)) ?? 0) > 1;
     const ref = String(holder.$ref);
@@ -275,20 +224,23 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     if (valueAt(copy, ref) === undefined && valueAt(copy, direct) !== undefined) {
       holder.$ref = refTo(direct);
       const message = `$ref: ${ref} points through another $ref, which is resolved`;
-      notices.push({ pointer: at, message });
+      notices.push({ pointer, message });
     }
     const message = isAmbiguous
       ? `$dynamicRef: ${name} may lead to several schemas: use $ref to select one`
       : problemOf(copy, String(holder.$ref));
     if (message === undefined) return;
-    report(at, message);
+    report(pointer, message);
     Reflect.deleteProperty(holder, '$ref');
   }
 }
 
-/** Returns the group of components for objects of a kind. Path items have none: they are copied. */
+/** The group of components for a kind. Path items are copied to the places of their references. */
 const groupOf = (kind: MemberKind): string | undefined =>
   typeof kind === 'string' && kind !== 'pathItem' ? componentGroup(kind) : undefined;
+
+/** Members that are often in an index file. */
+const INDEX = /^\/(paths|webhooks|components(\/[^/]+)?)$/;
 
 /** Members that are strings. OpenAPI has no references in them, but some tools allow one. */
 const TEXTS = new Set(['title', 'summary', 'description']);
@@ -296,15 +248,17 @@ const TEXTS = new Set(['title', 'summary', 'description']);
 const ADVICE =
   'Save it beside the document and reference the file, or bundle it: npx @redocly/cli bundle';
 
-const METASCHEMA = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
-
-const componentRef = (group: string, name: string): string =>
-  refTo(`/components/${group}/${escapePointerToken(name)}`);
-
 const locationKey = ({ file, pointer }: Location): string => `${file}#${pointer}`;
 
+const memberAt = (pointer: string, key: string): string => `${pointer}/${escapePointerToken(key)}`;
+
+const memberOf = ({ file, pointer }: Location, key: string): Location => ({
+  file,
+  pointer: memberAt(pointer, key),
+});
+
 /** Names a component after its pointer or its file. */
-function nameFor({ file, pointer }: Location): string {
+function componentName({ file, pointer }: Location): string {
   const name = pointer.slice(pointer.lastIndexOf('/') + 1) || basename(file, extname(file));
   return name.replace(/[^\w.-]/g, '_');
 }

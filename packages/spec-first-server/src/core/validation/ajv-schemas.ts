@@ -9,7 +9,6 @@ const COPIED_KEYWORDS = new Set([
   ...Object.values(schemas.SUBSCHEMAS).flat(),
   ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems', 'required'],
   ...['maxProperties', 'minProperties', 'minContains', 'maxContains', 'dependentRequired'],
-  'x-json-schema',
 ]);
 
 const CLOSING_KEYWORDS = /^(additional|unevaluated)Properties$/;

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FuncKeywordDefinition, Vocabulary } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { asArray, asObject, type Json } from 'openapi-document';
 
 type KeywordValidator = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
@@ -34,13 +33,12 @@ export const NUMBER_ASSERTIONS: Readonly<
 /**
  * Keywords of Ajv that replace standard ones. `numeric` checks the type, the format and the bounds
  * of numbers, with `bigint` and decimal fractions. `enumValues` and `constValues` compare numbers
- * exactly. `x-json-schema` validates values that are schemas. `file` validates files.
+ * exactly. `file` validates files.
  */
 export const keywords = (isRequest: boolean): Vocabulary => [
   assertion('numeric', (schema: Json) => numeric(schema, isRequest)),
   assertion('enumValues', oneOfValues),
   assertion('constValues', oneOfValues),
-  assertion('x-json-schema', jsonSchema),
   assertion('file', file),
 ];
 
@@ -139,16 +137,6 @@ function oneOfValues(values: readonly unknown[]): Test {
       exactValues.includes(exact(value)) ||
       (typeof value === 'object' && exactValues.some((each) => isDeepStrictEqual(each, value)));
     return isAllowed ? NONE : mismatches;
-  };
-}
-
-/** Tests that a value is a schema of JSON Schema 2020-12. */
-function jsonSchema(): Test {
-  const ajv = new Ajv2020({ strict: false, logger: false });
-  return (value) => {
-    if (ajv.validate('https://json-schema.org/draft/2020-12/schema', value)) return NONE;
-    const reason = ajv.errorsText(ajv.errors, { dataVar: '' });
-    return [{ keyword: '$ref', message: `must be a JSON Schema: ${reason}` }];
   };
 }
 

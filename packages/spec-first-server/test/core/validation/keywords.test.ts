@@ -177,19 +177,6 @@ describe.each(['enumValues', 'constValues'])('%s', (keyword) => {
   });
 });
 
-test.each<[unknown, unknown[]]>([
-  [{ type: 'string', items: { minLength: 1 } }, []],
-  [true, []],
-  [{ unknown: 1 }, []],
-  [
-    { type: 'strin' },
-    [expect.stringMatching(/^\$ref: must be a JSON Schema: \/type must be equal to one of/)],
-  ],
-  [5, [expect.stringMatching(/^\$ref: must be a JSON Schema:\s+must be object,boolean$/)]],
-])('x-json-schema validates %j', (value, violations) => {
-  expect(violationsOf('x-json-schema', true, value)).toEqual(violations);
-});
-
 test.each<[object | false, unknown, string[]]>([
   [{}, new Blob(['abc']), []],
   [{}, Buffer.from('abc'), []],
