@@ -1,29 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { parse } from '@babel/parser';
-import {
-  type ImportDeclaration,
-  isFunction,
-  isImportDeclaration,
-  isImportSpecifier,
-  type Node,
-  traverse,
-} from '@babel/types';
-import MagicString from 'magic-string';
 import { conflictIn } from 'openapi-document';
-import { messageOf } from './command.ts';
+import ts from 'typescript';
 import { propertyName, quoted, TYPES } from './types.ts';
 
 const EMPTY_FILE = join(import.meta.dirname, '../templates/project/src/handlers.ts');
 
 /** The handlers in a TypeScript file. */
 interface HandlersFile {
-  readonly imports: readonly ImportDeclaration[];
+  readonly imports: readonly ts.ImportDeclaration[];
   /** The ids of the operations with a handler. */
   readonly operationIds: readonly string[];
-  /** The position after the opening brace of the object for all handlers, if there is one. */
+  /**
+   * The position after the opening brace of the first object that may have all handlers.
+   * `undefined` if there is none.
+   */
   readonly start: number | undefined;
 }
+
+/** Matches a type with the members of `Handlers`, but not a type with a member of that type. */
+const HANDLERS =
+  /(?:^|&\s*)(?:(?:Partial|Required|Readonly|Pick|Omit|Promise)<\s*)*(?:[^<>{}&]*\.)?Handlers\b/;
 
 /**
  * Finds the handlers in a TypeScript file: the members of object literals whose type is `Handlers`,
@@ -38,42 +35,45 @@ export function readHandlers(path: string, text: string): HandlersFile {
   let start: number | undefined;
   // Cheap check first: most files have no handlers.
   if (!/\bHandlers\b/.test(text)) return { imports: [], operationIds, start };
-  try {
-    const { program } = parse(text, { sourceType: 'module', plugins: ['typescript'] });
-    traverse(program, (node, ancestors) => {
-      if (node.type !== 'ObjectExpression') return;
-      const type = typeAround(text, ancestors.map((ancestor) => ancestor.node).reverse());
-      if (!/\bHandlers\b/.test(type)) return;
-      if (!/\b(Pick|Omit)</.test(type)) start ??= Number(node.start) + 1;
-      for (const member of node.properties) {
-        if (member.type === 'SpreadElement' || member.computed) continue;
-        if (member.key.type === 'Identifier') operationIds.push(member.key.name);
-        if (member.key.type === 'StringLiteral') operationIds.push(member.key.value);
-      }
-    });
-    const imports = program.body.filter((statement) => isImportDeclaration(statement));
-    return { imports, operationIds, start };
-  } catch (error) {
-    throw new Error(`${path} cannot be parsed: ${messageOf(error)}`);
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const { diagnostics: [error] = [] } = ts.transpileModule(text, { reportDiagnostics: true });
+  if (error !== undefined) {
+    const { line, character } = source.getLineAndCharacterOfPosition(Number(error.start));
+    const reason = ts.flattenDiagnosticMessageText(error.messageText, ' ');
+    throw new Error(`${path}:${line + 1}:${character + 1} cannot be parsed: ${reason}`);
+  }
+  visit(source);
+  const imports = source.statements.filter((statement) => ts.isImportDeclaration(statement));
+  return { imports, operationIds, start };
+
+  function visit(node: ts.Node): void {
+    if (ts.isObjectLiteralExpression(node)) addObject(node);
+    ts.forEachChild(node, visit);
+  }
+
+  function addObject({ parent, properties }: ts.ObjectLiteralExpression): void {
+    const types = typesAround(parent).filter((type) => HANDLERS.test(type));
+    if (types.length === 0) return;
+    if (!/\b(Pick|Omit)</.test(types.join())) start ??= properties.pos;
+    for (const { name } of properties) {
+      if (name && (ts.isIdentifier(name) || ts.isStringLiteral(name))) operationIds.push(name.text);
+    }
   }
 }
 
+/** Nodes between an object literal and the declaration or function that has its type. */
+const BETWEEN =
+  /^((Satisfies|As|TypeAssertion|NonNull|Parenthesized)Expression|(Return|If)Statement|Block)$/;
+
 /**
- * Returns the source text of the types of an object: of `satisfies` or `as`, of its constant, or of
- * the function that returns it.
+ * Returns the type annotations of an object literal as text: `satisfies`, `as`, the type of its
+ * constant, or the return type of its function.
  */
-function typeAround(text: string, outwards: readonly Node[]): string {
-  const end = outwards.findIndex(
-    ({ type }) => !/^(TS\w+Expression|(Return|Block|If)Statement)$/.test(type),
-  );
-  const types = outwards.slice(0, end + 1).map((node) => {
-    if (isFunction(node)) return node.returnType;
-    if (node.type === 'VariableDeclarator') return node.id;
-    return 'typeAnnotation' in node ? Object(node.typeAnnotation) : undefined;
-  });
-  return types
-    .map((type) => (type ? text.slice(Number(type.start), Number(type.end)) : ''))
-    .join(' ');
+function typesAround(node: ts.Node): string[] {
+  const type: ts.TypeNode | undefined = Object(node).type;
+  const types = type === undefined ? [] : [type.getText()];
+  const isBetween = BETWEEN.test(String(ts.SyntaxKind[node.kind]));
+  return isBetween ? [...types, ...typesAround(node.parent)] : types;
 }
 
 /**
@@ -99,42 +99,48 @@ export function addStubs(
     const example = 'export const handlers = {} satisfies Partial<Handlers>;';
     throw new Error(`${path} has no object of type Handlers. Add one: ${example}`);
   }
-  const edit = new MagicString(source);
-  addImport(edit, imports, 'spec-first-server', 'import', ['HttpError']);
-  addImport(edit, imports, specifier, 'import type', ['ReplyTo', 'RequestTo']);
-
   const line = source.slice(source.lastIndexOf('\n', start - 1) + 1);
   const indent = line.replace(/[^ \t][\s\S]*/, '');
-  for (const id of ids) {
+  const stubs = ids.map((id) => {
     const name = quoted(id);
-    const types = `(_request: RequestTo<${name}>): Promise<ReplyTo<${name}>>`;
-    const lines = [
-      `  async ${propertyName(id)}${types} {`,
-      `    throw new HttpError(501, ${quoted(`${id} is not implemented yet`)});`,
-      '  },',
-    ];
-    edit.appendLeft(start, lines.map((line) => `\n${indent}${line}`).join(''));
-  }
-  if (source.startsWith('}', start)) edit.appendLeft(start, `\n${indent}`);
-  return text.includes('\r\n') ? edit.toString().replaceAll(/\r?\n/g, '\r\n') : edit.toString();
+    return `
+${indent}  async ${propertyName(id)}(_request: RequestTo<${name}>): Promise<ReplyTo<${name}>> {
+${indent}    throw new HttpError(501, ${quoted(`${id} is not implemented yet`)});
+${indent}  },`;
+  });
+  const end = source.startsWith('}', start) ? `\n${indent}` : '';
+  const insertions: Insertion[] = [
+    [start, stubs.join('') + end],
+    importInsertion(imports, specifier, 'import type', ['ReplyTo', 'RequestTo']),
+    importInsertion(imports, 'spec-first-server', 'import', ['HttpError']),
+  ];
+  // From the end of the text, so that the other positions stay valid.
+  const result = insertions
+    .sort(([one], [other]) => other - one)
+    .reduce((edited, [at, added]) => edited.slice(0, at) + added + edited.slice(at), source);
+  return text.includes('\r\n') ? result.replaceAll(/\r?\n/g, '\r\n') : result;
 }
 
+/** A text to insert at a position. */
+type Insertion = readonly [position: number, text: string];
+
 /** Adds names to the import of a module, or a new import before the others. */
-function addImport(
-  edit: MagicString,
-  imports: readonly ImportDeclaration[],
+function importInsertion(
+  imports: readonly ts.ImportDeclaration[],
   from: string,
   keyword: 'import' | 'import type',
   names: readonly string[],
-): void {
-  const imported = imports.flatMap(({ specifiers }) => specifiers.map(({ local }) => local.name));
+): Insertion {
+  const specifiers = imports
+    .flatMap(({ importClause }) => importClause?.namedBindings ?? [])
+    .flatMap((bindings) => (ts.isNamedImports(bindings) ? bindings.elements : []));
+  const imported = specifiers.map(({ name }) => name.text);
   const missing = names.filter((name) => !imported.includes(name)).join(', ');
-  if (missing === '') return;
-  const kind = keyword === 'import' ? 'value' : 'type';
-  const last = imports
-    .filter((statement) => statement.source.value === from && statement.importKind === kind)
-    .flatMap(({ specifiers }) => specifiers.filter((name) => isImportSpecifier(name)))
-    .at(-1);
-  if (last) edit.appendLeft(Number(last.end), `, ${missing}`);
-  else edit.appendLeft(imports[0]?.start ?? 0, `${keyword} { ${missing} } from '${from}';\n`);
+  if (missing === '') return [0, ''];
+  const last = specifiers.findLast(({ parent: { parent: clause } }) => {
+    const phase = keyword === 'import' ? undefined : ts.SyntaxKind.TypeKeyword;
+    return clause.phaseModifier === phase && Object(clause.parent.moduleSpecifier).text === from;
+  });
+  if (last !== undefined) return [last.getEnd(), `, ${missing}`];
+  return [imports[0]?.getStart() ?? 0, `${keyword} { ${missing} } from '${from}';\n`];
 }

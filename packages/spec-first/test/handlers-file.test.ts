@@ -26,6 +26,13 @@ describe('readHandlers', () => {
     ['function a(): Handlers { const b = { one: f }; return c; }', [], false],
     ['function a(b: Handlers) { return { one: f }; }', [], false],
     ['const a: MyHandlers = { one: f };', [], false],
+    ['const a: { b: Partial<Handlers> } = { b: {} };', [], false],
+    ['const a: { b: Handlers } = { b: { one: f } as Handlers };', ['one'], true],
+    ['const a: Close & Readonly<Handlers> = { one: f };', ['one'], true],
+    ['const a: api.Handlers = { one: f };', ['one'], true],
+    ['const a: Record<string, Handlers> = { one: f };', [], false],
+    ['function a(): Handlers { ({ one: f }); return b; }', [], false],
+    ['class A { a: Handlers = { get one() { return f; } }; }', ['one'], true],
     ['// Handlers\nconst a = { one: f };', [], false],
     ['const = 1;', [], false],
     ['', [], false],
@@ -47,8 +54,8 @@ describe('readHandlers', () => {
   });
 
   test('rejects a file with handlers that cannot be parsed', () => {
-    expect(() => readHandlers('src/a.ts', 'const = 1; // Handlers')).toThrow(
-      /^src\/a\.ts cannot be parsed: .*\(1:6\)/,
+    expect(() => readHandlers('src/a.ts', '// Handlers\nconst = 1;')).toThrow(
+      'src/a.ts:2:7 cannot be parsed: Variable declaration expected.',
     );
   });
 });

@@ -115,7 +115,7 @@ Added to src/handlers.ts: createLoan, end all${ADDED}`,
 
   test.each([
     ['src/merged.ts', 'const a = 1;\n<<<<<<< HEAD\n', /^src\/merged\.ts:2:1 has a merge conflict/],
-    ['src/broken.ts', 'const = 1; // Handlers', /^src\/broken\.ts cannot be parsed: /],
+    ['src/broken.ts', 'const = 1; // Handlers', /^src\/broken\.ts:1:7 cannot be parsed: /],
     [
       'src/handlers.ts',
       'export const a = {};',
