@@ -17,7 +17,7 @@ import { InvalidReply } from './http-error.ts';
 import { closeItems } from './item-body.ts';
 
 /** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
-const FRAMING_HEADERS = new Set([
+export const FRAMING_HEADERS = new Set([
   'connection',
   'content-length',
   'content-type',
@@ -52,7 +52,7 @@ type ReplyValidator = Pick<OperationValidator, 'response' | 'responseHeaders'>;
 /** Used for mocks, which may be examples that do not match their schema. */
 const UNCHECKED: ReplyValidator = {
   response: (_media, body) => body,
-  responseHeaders: () => undefined,
+  responseHeaders: (_response, headers) => headers,
 };
 
 /**
@@ -72,12 +72,7 @@ export function checkReply(
       throw new InvalidReply('the status must be an integer from 200 to 599');
     const declared = responseFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document does not declare this status');
-    const headers = reply.headers && writeHeaders(declared, reply.headers);
-    if (declared.headers.length > 0) {
-      const present = Object.entries(reply.headers ?? {});
-      const byName = present.map(([name, value]) => [name.toLowerCase(), value]);
-      validator.responseHeaders(declared, Object.fromEntries(byName));
-    }
+    const headers = checkHeaders(validator, declared, reply.headers);
     return { status, headers, ...checkBody(validator, declared, reply) };
   } catch (error) {
     // An unread stream would keep its file open.
@@ -123,11 +118,39 @@ export function checkBody(
     throw new InvalidReply(`contentType must be a media type in the range ${chosen}`);
   if (!isHeader('content-type', chosen))
     throw new InvalidReply('contentType is not a valid header');
-  const type = /^text\/[^;]+$/i.test(chosen) ? `${chosen}; charset=utf-8` : chosen;
+  const type = withCharset(chosen);
   if (media.items !== undefined) return itemsOf(validator, media, type, body);
   const kind = media.type.includes('*') ? kindOf(type) : media.kind;
-  if (kind !== 'json') return { type, body: write(validator, media, kind, body) };
-  return { type, body: stringifyJson(validator.response(media, body)) };
+  if (kind !== 'json') return { type, body: write(validator, media, kind, type, body) };
+  return { type, body: inCharset(type, writeJson(validator.response(media, body))) };
+}
+
+/** @throws {InvalidReply} for a value that JSON cannot represent. */
+export function writeJson(value: unknown): string {
+  const text = stringifyJson(value);
+  if (text === undefined)
+    throw new InvalidReply(`a JSON body must not be ${value === undefined ? value : typeof value}`);
+  return text;
+}
+
+/** Adds the charset to a media type of text. */
+export const withCharset = (type: string): string =>
+  /^text\/[^;]+$/i.test(type) ? `${type}; charset=utf-8` : type;
+
+/**
+ * Returns a text that is written under a media type. Strings are written as UTF-8.
+ *
+ * @throws {InvalidReply} if the media type has another charset, unless the bytes are the same.
+ */
+export function inCharset(type: string, text: string): string {
+  const [, charset = 'utf-8'] = /;\s*charset="?([^\s;"]+)/i.exec(type) ?? [];
+  if (/^utf-?8$/i.test(charset)) return text;
+  // ASCII has the same bytes in other charsets.
+  const isAscii = Buffer.byteLength(text) === text.length;
+  if (isAscii && !/^(utf|ucs)/i.test(charset)) return text;
+  throw new InvalidReply(
+    `a string is written as UTF-8, not ${charset}: use bytes, or charset=utf-8 in contentType`,
+  );
 }
 
 function itemsOf(validator: ReplyValidator, media: MediaType, type: string, items: unknown) {
@@ -136,7 +159,8 @@ function itemsOf(validator: ReplyValidator, media: MediaType, type: string, item
   const writer = media.itemWriter(type);
   const write = (item: unknown, index: number) => {
     try {
-      return writer.write(validator.response(media, item), index);
+      const chunk = writer.write(validator.response(media, item), index);
+      return typeof chunk === 'string' ? inCharset(type, chunk) : chunk;
     } catch (error) {
       const mismatch = error instanceof TypeError ? error.message : mismatchOf(error);
       if (mismatch === undefined) throw error;
@@ -153,6 +177,7 @@ function write(
   validator: ReplyValidator,
   media: MediaType,
   kind: string,
+  type: string,
   body: unknown,
 ): CheckedReply['body'] {
   const isScalar = ['string', 'number', 'bigint', 'boolean'].includes(typeof body);
@@ -164,33 +189,49 @@ function write(
       );
     }
   }
-  if (typeof body === 'string' || (kind === 'text' && isScalar)) return String(body);
+  if (typeof body === 'string' || (kind === 'text' && isScalar))
+    return inCharset(type, String(body));
   if (body instanceof Uint8Array) return body;
   const items = body instanceof Blob ? Readable.fromWeb(body.stream()) : body;
-  if (items instanceof Readable)
-    return { items, areChunks: true, write: bytesOf, end: '', comment: undefined };
+  if (items instanceof Readable) {
+    const writeChunk = (chunk: unknown) => chunkOf(type, chunk);
+    return { items, areChunks: true, write: writeChunk, end: '', comment: undefined };
+  }
   throw new InvalidReply(
     `a body of ${media.type} must be a string, a Uint8Array, a Blob or a Readable`,
   );
 }
 
-function bytesOf(chunk: unknown): string | Uint8Array {
-  if (typeof chunk === 'string' || chunk instanceof Uint8Array) return chunk;
+function chunkOf(type: string, chunk: unknown): string | Uint8Array {
+  if (typeof chunk === 'string') return inCharset(type, chunk);
+  if (chunk instanceof Uint8Array) return chunk;
   throw new InvalidReply('a stream must yield strings or bytes');
 }
 
-/** Writes headers in the `simple` style, or as JSON. */
-function writeHeaders(
-  { headers: declared }: DeclaredResponse,
-  headers: object,
-): Record<string, string | string[]> {
+/**
+ * Validates headers, and writes them in the `simple` style or as JSON. Headers that are `undefined`
+ * or `null` are not sent.
+ */
+function checkHeaders(
+  validator: ReplyValidator,
+  declared: DeclaredResponse,
+  headers: AnyReply['headers'],
+): CheckedReply['headers'] {
+  const isDeclared = declared.headers.length > 0;
+  if (headers === undefined && !isDeclared) return undefined;
+  const present = Object.entries(headers ?? {}).filter(
+    ([, value]) => value !== undefined && value !== null,
+  );
+  const byName = Object.fromEntries(present.map(([name, value]) => [name.toLowerCase(), value]));
+  const values = isDeclared ? validator.responseHeaders(declared, byName) : {};
   const written: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined) continue;
+  for (const [name, source] of present) {
     const lower = name.toLowerCase();
     if (FRAMING_HEADERS.has(lower))
       throw new InvalidReply(`the header ${name} is set by the server only`);
-    const write = declared.find((header) => header.name === lower)?.write ?? String;
+    const header = declared.headers.find((each) => each.name === lower);
+    const value = header === undefined ? source : values[lower];
+    const write = header?.write ?? String;
     // The values of `Set-Cookie` cannot be joined (RFC 9110 §5.3).
     written[name] =
       lower === 'set-cookie' && Array.isArray(value) ? value.map(write) : write(value);

@@ -1,4 +1,5 @@
 import {
+  asObject,
   type DeclaredResponse,
   type Json,
   type MediaType,
@@ -46,8 +47,12 @@ export interface OperationValidator {
    * @throws {Violations} if it does not match the media type of the response.
    */
   response(media: MediaType, body: unknown): unknown;
-  /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
-  responseHeaders(response: DeclaredResponse, headers: Json): void;
+  /**
+   * Returns the declared headers of a reply, by name in lower case, as values of JSON.
+   *
+   * @throws {Violations} if they do not match the response.
+   */
+  responseHeaders(response: DeclaredResponse, headers: Json): Json;
 }
 
 /**
@@ -99,7 +104,8 @@ export function createValidators(
       },
       item: (media, item) => items(media)(item),
       response: (media, body) => replies(media)(body),
-      responseHeaders: (response, values) => void headers(response)({ headers: values }),
+      responseHeaders: (response, values) =>
+        asObject(asObject(headers(response)({ headers: values })).headers),
     };
   });
 }

@@ -37,6 +37,8 @@ paths:
             Location: { required: true, schema: { type: string } }
             X-Count: { schema: { type: integer, maximum: 9 } }
             X-Tags: { schema: { type: array, items: { type: string } } }
+            X-At: { schema: { type: string, format: date-time } }
+            X-Point: { schema: { type: object, properties: { x: { type: integer } } } }
             X-Data: { content: { application/json: { schema: { type: object } } } }
         '202':
           description: several types
@@ -48,7 +50,7 @@ paths:
             image/*: {}
             application/*: { schema: { type: integer } }
         '203': { description: one text, content: { text/csv: { schema: { type: integer } } } }
-        '206': { description: items, content: { application/jsonl: { itemSchema: { type: integer } } } }
+        '206': { description: items, content: { application/jsonl: { itemSchema: { type: [integer, string] } } } }
         '207': { description: a range, content: { 'image/*': {} } }
         '4XX': { description: failure, content: { application/json: {} } }
   /any: { get: { operationId: any } }
@@ -94,6 +96,24 @@ describe('a reply that the document declares', () => {
       'text that names its charset',
       { status: 202, contentType: 'text/plain; charset=ascii', body: 'abc' },
       { type: 'text/plain; charset=ascii', body: 'abc' },
+    ],
+    [
+      'bytes of another charset',
+      { status: 202, contentType: 'text/html; charset=iso-8859-1', body: Buffer.from([0xe9]) },
+      { type: 'text/html; charset=iso-8859-1', body: Buffer.from([0xe9]) },
+    ],
+    [
+      'headers that are not sent',
+      { status: 201, headers: { Location: '/a', 'X-Count': null, 'X-Other': null } },
+      { headers: { Location: '/a' } },
+    ],
+    [
+      'headers as JSON writes them',
+      {
+        status: 201,
+        headers: { Location: '/a', 'X-At': new Date(0), 'X-Point': { x: 1, secret: 'a' } },
+      },
+      { headers: { Location: '/a', 'X-At': '1970-01-01T00:00:00.000Z', 'X-Point': 'x,1' } },
     ],
     ['a bigint as text', { status: 203, body: 7n }, { type: 'text/csv; charset=utf-8', body: '7' }],
     ['a number as text', { status: 203, body: 7 }, { type: 'text/csv; charset=utf-8', body: '7' }],
@@ -230,6 +250,26 @@ describe('a reply that the document does not declare is rejected', () => {
       "/headers/location must have required property 'location'",
     ],
     [
+      'a required header that is null',
+      { status: 201, headers: { Location: null } },
+      "/headers/location must have required property 'location'",
+    ],
+    [
+      'a text that its charset cannot represent',
+      { status: 202, contentType: 'text/plain; charset=ISO-8859-1', body: 'é' },
+      'a string is written as UTF-8, not ISO-8859-1: use bytes, or charset=utf-8 in contentType',
+    ],
+    [
+      'a text of a charset in which ASCII has other bytes',
+      { status: 202, contentType: 'text/plain; charset="utf-16le"', body: 'a' },
+      'a string is written as UTF-8, not utf-16le: use bytes, or charset=utf-8 in contentType',
+    ],
+    [
+      'JSON of another charset',
+      { status: 404, contentType: 'application/json; charset=latin1', body: 'é' },
+      'a string is written as UTF-8, not latin1: use bytes, or charset=utf-8 in contentType',
+    ],
+    [
       'a wrong header',
       { status: 201, headers: { Location: '/a', 'x-count': 10 } },
       '/headers/x-count must be <= 9',
@@ -293,8 +333,8 @@ describe('the items of a reply', () => {
     const { write, end, comment, areChunks } = bodyOf((async function* () {})());
     expect([write(1, 0), write(2n, 1)]).toEqual(['1\n', '2\n']);
     expect({ end, comment, areChunks }).toEqual({ end: '', comment: undefined });
-    expect(() => write('x', 3)).toThrow(
-      new InvalidReply('item 3 of the body: /body must be integer'),
+    expect(() => write(null, 3)).toThrow(
+      new InvalidReply('item 3 of the body: /body must be integer or string'),
     );
   });
 
@@ -303,6 +343,17 @@ describe('the items of a reply', () => {
     const { write } = check({ status: 207, contentType: 'image/png', body }).body as ItemStream;
     expect([write('a', 0), write(Buffer.from('b'), 1)]).toEqual(['a', Buffer.from('b')]);
     expect(() => write({}, 2)).toThrow(new InvalidReply('a stream must yield strings or bytes'));
+  });
+
+  test.each([
+    ['pieces', { status: 202, contentType: 'text/html; charset=latin1', body: Readable.from([]) }],
+    [
+      'items',
+      { status: 206, contentType: 'application/jsonl; charset=latin1', body: Readable.from([]) },
+    ],
+  ])('are rejected if their charset cannot represent them: %s', (_title, reply) => {
+    const { write } = check(reply).body as ItemStream;
+    expect(() => write('é', 0)).toThrow('a string is written as UTF-8, not latin1');
   });
 });
 
