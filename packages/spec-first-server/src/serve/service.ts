@@ -145,9 +145,12 @@ export async function startService(config: Config, definition: ServiceDefinition
     host: config.HOST,
     port: config.PORT,
     // Other parts of the request may contain secrets.
-    onRejected({ status, message: reason }, client) {
+    onRejected({ status, reason, cause }, client) {
       metrics?.onRejected(status);
-      log.info({ client, status, reason }, 'rejected');
+      log[cause === undefined ? 'info' : 'error'](
+        { client, status, reason, err: cause },
+        'rejected',
+      );
     },
     onDropped: (connections) =>
       log.warn({ connections }, 'connections dropped: limit of open files reached'),

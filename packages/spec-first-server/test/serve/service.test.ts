@@ -19,6 +19,7 @@ import {
   type ServiceDefinition,
   startService,
 } from '../../src/serve/service.ts';
+import { explain } from '../../src/serve/terminal.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }
@@ -151,6 +152,28 @@ describe('a service', () => {
     expect(other).toBeDefined();
   });
 
+  test('logs requests that it rejects, and why its error body fails', async () => {
+    const rejectedWith = async (errorBody = DEFINITION.errorBody) => {
+      const { service: rejecting } = await start({ errorBody });
+      const port = Number(new URL(rejecting.started.url).port);
+      const { responses } = await exchange(port, 'no request\r\n\r\n');
+      await rejecting.stop();
+      register.clear();
+      const line = lines.find(({ msg }) => msg === 'rejected');
+      lines = [];
+      return [responses[0]?.status, line];
+    };
+    const client = '127.0.0.1';
+    expect(await rejectedWith()).toMatchObject([400, { level: 30, client, status: 400 }]);
+    const make = () => {
+      throw new Error('a fault of the service');
+    };
+    expect(await rejectedWith({ mediaType: 'application/json', make })).toMatchObject([
+      500,
+      { level: 50, client, status: 500, err: { message: 'a fault of the service' } },
+    ]);
+  });
+
   test('applies its variables', async () => {
     const { service, get } = await start(
       {},
@@ -214,7 +237,8 @@ describe('a service', () => {
     const ready = () => Promise.reject(new TypeError('a fault'));
     const { get } = await start({ open: () => ({ handlers, ready }) });
     expect(lines.at(-1)).toMatchObject({ level: 40, msg: 'the store is not ready' });
-    expect((await get('/readyz')).status).toBe(500);
+    expect(JSON.stringify(lines.at(-1))).toContain('a fault');
+    expect((await get('/readyz')).status).toBe(503);
   });
 
   test('logs the cause if its backend is unavailable', async () => {
@@ -394,15 +418,52 @@ describe('a broken operation', () => {
   });
 });
 
+describe('a check', () => {
+  const check = (env: Readonly<Record<string, string>>, definition: object = {}) =>
+    checkService(configOf(env), { ...DEFINITION, ...definition }, log);
+
+  test('logs the same notices as a start', async () => {
+    const text = DOCUMENT.replace('servers:', '').replace('/token:', '/token/{id}:');
+    const env = { OPENAPI_FILE: file('notices.yaml', text) };
+    await check(env);
+    const notices = lines.map(({ level, msg, locations }) => [level, msg, locations]);
+    expect(notices).toEqual([
+      [
+        40,
+        'some parts of the document are not enforced',
+        [
+          expect.stringContaining('the format greeting is unknown'),
+          expect.stringContaining('path parameter id is not declared'),
+        ],
+      ],
+    ]);
+    lines.length = 0;
+    await start({}, env);
+    expect(lines.map(({ level, msg, locations }) => [level, msg, locations])).toEqual(notices);
+  });
+
+  test('knows the formats of the project', async () => {
+    await check({}, { formats: { greeting: () => true } });
+    expect(lines).toEqual([]);
+  });
+
+  test('logs scopes of tokens that the document does not have', async () => {
+    await check({ ACCESS_TOKENS: 'one scope=raed' }, { formats: { greeting: () => true } });
+    expect(lines).toMatchObject([
+      { level: 40, msg: expect.stringContaining('ACCESS_TOKENS: entry 1 has the scope raed') },
+    ]);
+  });
+
+  test('accepts schemes whose verifiers the backend may return', async () => {
+    await expect(check({}, { verifiers: undefined })).resolves.toBeUndefined();
+  });
+});
+
 describe('a start that fails', () => {
   const errorOf = (
     env: Readonly<Record<string, string>>,
     definition?: Partial<ServiceDefinition>,
-  ) =>
-    start(definition, env).then(
-      () => 'the service started',
-      ({ message }: Error) => message,
-    );
+  ) => start(definition, env).then(() => 'the service started', explain);
 
   test.each([
     ['an address of another machine', { HOST: '192.0.2.1' }],
@@ -435,7 +496,7 @@ describe('a start that fails', () => {
     [
       'ACCESS_TOKENS_FILE',
       { ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: join(folder, 'missing') },
-      /^ACCESS_TOKENS_FILE cannot be read \(ENOENT\)$/,
+      /^ACCESS_TOKENS_FILE cannot be read \(ENOENT\): \/.*\/missing$/,
     ],
     [
       'JWKS_URL',

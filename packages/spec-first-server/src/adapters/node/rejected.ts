@@ -1,7 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { HttpError } from '../../core/response/http-error.ts';
+import { failureOf, failureReply } from '../../core/response/failures.ts';
+import { type Failure, HttpError } from '../../core/response/http-error.ts';
 import type { ErrorBody } from '../../core/response/problem.ts';
+import { FRAMING_HEADERS } from '../../core/response/reply.ts';
 import type { ClientConnection } from './connection.ts';
 import { parserFault } from './faults.ts';
 import { hasBody } from './request-body.ts';
@@ -14,7 +16,7 @@ export const http = process.getBuiltinModule('node:http');
  *
  * @param client the address of the other end of the connection.
  */
-export type OnRejected = (reason: HttpError, client: string | undefined) => void;
+export type OnRejected = (reason: Failure, client: string | undefined) => void;
 
 /** Rejects a request if there is no memory for it. */
 export const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later', {
@@ -27,10 +29,10 @@ const NO_TUNNELS = new HttpError(405, 'CONNECT is not a method of this service',
 });
 
 /** The reasons of rejections while the app answered the request. */
-const rejections = new WeakMap<ServerResponse, HttpError>();
+const rejections = new WeakMap<ServerResponse, Failure>();
 
 /** Returns the reason if a request was rejected after the app got it, for the log of the app. */
-export const rejectionOf = (response: ServerResponse): HttpError | undefined =>
+export const rejectionOf = (response: ServerResponse): Failure | undefined =>
   rejections.get(response);
 
 /**
@@ -44,7 +46,7 @@ export function rejecter(
   connections: ReadonlyMap<Duplex, ClientConnection>,
   requestTimeout: number,
   linger: (socket: Duplex) => void,
-  { make, mediaType }: ErrorBody,
+  errorBody: ErrorBody,
   onRejected: OnRejected | undefined,
 ) {
   server.on('connect', ({ socket }: IncomingMessage) => {
@@ -75,21 +77,26 @@ export function rejecter(
     else connection.end(() => linger(socket));
   }
 
-  function messageOf({ status, message, headers: extraHeaders }: HttpError) {
-    const text = JSON.stringify(make({ status, message }));
+  function messageOf(reason: HttpError) {
+    const { failure, reply } = failureReply(failureOf(reason), errorBody);
+    const { status, type = '', body } = reply;
+    const text = String(body);
+    const others = Object.entries(reply.headers ?? {}).filter(
+      ([name]) => !FRAMING_HEADERS.has(name.toLowerCase()),
+    );
     const headers = {
-      'Content-Type': mediaType,
+      'Content-Type': type,
       'Content-Length': Buffer.byteLength(text),
       Connection: 'close',
-      ...extraHeaders,
+      ...Object.fromEntries(others),
     };
-    return { status, headers, text };
+    return { failure, status, headers, text };
   }
 
   /** Sends an error response after all other responses, and closes the connection. */
   function rejectConnection(socket: Duplex, reason: HttpError): void {
     connections.get(socket)?.end(() => {
-      const { status, headers, text } = messageOf(reason);
+      const { failure, status, headers, text } = messageOf(reason);
       const head = [`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`];
       const date = new Date().toUTCString();
       for (const [name, value] of Object.entries({ ...headers, Date: date })) {
@@ -97,7 +104,7 @@ export function rejecter(
       }
       socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
       linger(socket);
-      onRejected?.(reason, 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined);
+      onRejected?.(failure, 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined);
     });
   }
 
@@ -105,10 +112,10 @@ export function rejecter(
   function rejectRequest(response: ServerResponse, reason: HttpError): void {
     const { socket } = response.req;
     const connection = connections.get(socket);
-    const { status, headers, text } = messageOf(reason);
+    const { failure, status, headers, text } = messageOf(reason);
     response.writeHead(status, headers);
-    if (connection?.isServing) rejections.set(response, reason);
-    else onRejected?.(reason, socket.remoteAddress);
+    if (connection?.isServing) rejections.set(response, failure);
+    else onRejected?.(failure, socket.remoteAddress);
     if (connection !== undefined) connection.closing = true;
     // Node would close the connection after `end`, and a client that still sends would lose the
     // response.

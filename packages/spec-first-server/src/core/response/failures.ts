@@ -1,12 +1,17 @@
-import { declaredFor, type MediaType, type Operation, stringifyJson } from 'openapi-document';
+import {
+  type DeclaredResponse,
+  declaredFor,
+  type MediaType,
+  type Operation,
+} from 'openapi-document';
 import type { Answer, CallRecord } from '../call.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { isUndeclared, Violations } from '../validation/violations.ts';
 import { type CheckedReply, createAnswer } from './answer.ts';
-import { isHeader } from './headers.ts';
+import { isHeader, SECURITY_HEADERS } from './headers.ts';
 import { type Failure, HttpError, InvalidReply, Unauthorized } from './http-error.ts';
-import { type ErrorBody, PROBLEM_DETAILS, reasonPhrase } from './problem.ts';
-import { checkBody, mismatchOf } from './reply.ts';
+import { type ErrorBody, makeBody, PROBLEM_DETAILS, reasonPhrase } from './problem.ts';
+import { checkBody, inCharset, mismatchOf, withCharset, writeJson } from './reply.ts';
 
 /** The parts of an operation that its error responses need. */
 export interface OperationContext {
@@ -37,25 +42,25 @@ export function failureAnswer(
   errorBody: ErrorBody,
   context?: OperationContext,
 ): Answer {
-  const failure = failureOf(error);
+  const sent = failureReply(failureOf(error), errorBody, context, record.id);
+  const { failure, reply, bodyMismatch, headerMismatch } = sent;
   record.failure = failure;
-  try {
-    const reply = failureReply(failure, errorBody, context, record.id);
-    const { mismatch } = reply;
-    // Violations that the body does not contain are logged, but not the names of unknown members:
-    // the client chose these, and they may be secrets.
-    if (error instanceof Violations && (reply.body === undefined || mismatch !== undefined)) {
-      const violations = error.violations.filter((each) => !isUndeclared(each));
-      record.reason = new Violations(violations).message;
-    }
-    if (mismatch !== undefined) {
-      const difference = `the body of errorBody does not match the document: ${mismatch}`;
-      record.reason = `${record.reason ?? failure.reason}; ${difference}`;
-    }
-    return createAnswer(reply, record, method);
-  } catch (cause) {
-    record.failure = internal(cause);
-    return createAnswer(failureReply(record.failure, PROBLEM_DETAILS), record, method);
+  // Violations that the body does not contain are logged, but not the names of unknown members: the
+  // client chose these, and they may be secrets. `instanceof` throws for a hostile proxy, whose
+  // failure has no errors.
+  const isHidden = reply.body === undefined || bodyMismatch !== undefined;
+  if (isHidden && failure.errors !== undefined && error instanceof Violations) {
+    const violations = error.violations.filter((each) => !isUndeclared(each));
+    record.reason = new Violations(violations).message;
+  }
+  if (bodyMismatch !== undefined)
+    addReason('the body of errorBody does not match the document', bodyMismatch);
+  if (headerMismatch !== undefined)
+    addReason('the headers of the error do not match the document', headerMismatch);
+  return createAnswer(reply, record, method);
+
+  function addReason(fault: string, mismatch: string): void {
+    record.reason = `${record.reason ?? failure.reason}; ${fault}: ${mismatch}`;
   }
 }
 
@@ -159,17 +164,44 @@ function mergeHeaders(...sources: readonly unknown[]): Record<string, string> {
   return Object.fromEntries(byName.values());
 }
 
+/** A reply to a failure, and its differences from the document. */
+interface FailureReply {
+  readonly reply: CheckedReply;
+  /** The reason why the body is not the one that `errorBody` makes. */
+  readonly bodyMismatch?: string | undefined;
+  readonly headerMismatch?: string | undefined;
+}
+
 /**
- * Returns the reply to a failure, with the body that `errorBody` makes. If that does not match the
- * declared response, the body is an example of the document, or else problem details (RFC 9457),
- * and `mismatch` contains the reason.
+ * Returns the reply to a failure, also to a request that has reached no operation. If `errorBody`
+ * throws, it is a 500 in problem details (RFC 9457), and its failure has the cause for the log.
  */
-function failureReply(
+export function failureReply(
+  failure: Failure,
+  errorBody: ErrorBody,
+  context?: OperationContext,
+  requestId?: string,
+): FailureReply & { readonly failure: Failure } {
+  try {
+    return { failure, ...replyFor(failure, errorBody, context, requestId) };
+  } catch (cause) {
+    const fault = internal(cause);
+    return { failure: fault, ...replyFor(fault, PROBLEM_DETAILS) };
+  }
+}
+
+/**
+ * Returns a reply with the body that `errorBody` makes. If that does not match the declared
+ * response, the body is an example of the document, or else problem details (RFC 9457).
+ *
+ * @throws {unknown} if `errorBody` throws, makes a promise, or makes a header that cannot be sent.
+ */
+function replyFor(
   { status, message, type, headers: thrown, errors, isPresented = true }: Failure,
   errorBody: ErrorBody,
   context?: OperationContext,
   requestId?: string,
-): CheckedReply & { readonly mismatch?: string | undefined } {
+): FailureReply {
   const problem = { status, message, type, errors, requestId };
   // A 401 must have a challenge (RFC 9110 §15.5.2), if the operation has a scheme.
   const challenge = status === 401 && context?.challenge(isPresented);
@@ -180,51 +212,73 @@ function failureReply(
   );
   const operationId = context?.operation.id;
   const make = (media?: MediaType): unknown =>
-    errorBody.make(
+    makeBody(
+      errorBody,
       problem,
       operationId ? { operationId, mediaType: media?.type, schema: media?.schema } : undefined,
     );
   const declared = context && declaredFor(context.operation, status);
-  if (context === undefined || declared === undefined) {
-    const body = make();
-    return {
-      status,
-      headers,
-      type: errorBody.mediaType,
-      body: typeof body === 'string' ? body : stringifyJson(body),
-    };
-  }
-  let mismatch: string | undefined;
-  for (const [{ type }, body] of candidates(context, declared.media)) {
+  const headerMismatch = declared && headerMismatchOf(context.validator, declared, headers);
+  let bodyMismatch: string | undefined;
+  for (const [contentType, body] of candidates()) {
     try {
-      const contentType = type.includes('*') ? errorBody.mediaType : type;
-      return {
-        status,
-        headers,
-        ...checkBody(context.validator, declared, { status, contentType, body }),
-        mismatch,
-      };
+      const written =
+        context === undefined || declared === undefined
+          ? writeBody(contentType, body)
+          : checkBody(context.validator, declared, { status, contentType, body });
+      return { reply: { status, headers, ...written }, bodyMismatch, headerMismatch };
     } catch (error) {
       const difference = mismatchOf(error);
       if (difference === undefined) throw error;
-      mismatch ??= difference;
+      bodyMismatch ??= difference;
     }
   }
-  if (mismatch === undefined) return { status, headers };
-  const { mediaType, make: describeProblem } = PROBLEM_DETAILS;
-  const body = stringifyJson(describeProblem(problem));
-  return { status, headers, type: mediaType, body, mismatch };
+  const isBodiless = bodyMismatch === undefined;
+  const details = isBodiless ? {} : writeBody(PROBLEM_DETAILS.mediaType, describeProblem(problem));
+  return { reply: { status, headers, ...details }, bodyMismatch, headerMismatch };
 
-  function* candidates(
-    { samples }: OperationContext,
-    mediaTypes: readonly MediaType[],
-  ): Generator<[MediaType, unknown]> {
-    for (const media of mediaTypes) yield [media, make(media)];
-    for (const media of mediaTypes) {
-      for (const { value } of media.examples()) yield [media, value];
+  function* candidates(): Generator<[contentType: string, body: unknown]> {
+    if (context === undefined || declared === undefined) {
+      yield [errorBody.mediaType, make()];
+      return;
     }
-    for (const media of mediaTypes) {
-      for (const value of samples?.(media) ?? []) yield [media, value];
+    const typeOf = ({ type }: MediaType) => (type.includes('*') ? errorBody.mediaType : type);
+    for (const media of declared.media) yield [typeOf(media), make(media)];
+    for (const media of declared.media) {
+      for (const { value } of media.examples()) yield [typeOf(media), value];
     }
+    for (const media of declared.media) {
+      for (const value of context.samples?.(media) ?? []) yield [typeOf(media), value];
+    }
+  }
+}
+
+const { make: describeProblem } = PROBLEM_DETAILS;
+
+/** Writes an undeclared body: a string as it is, any other value as JSON. @throws {InvalidReply} */
+function writeBody(contentType: string, body: unknown): Pick<CheckedReply, 'type' | 'body'> {
+  const type = withCharset(contentType);
+  return { type, body: inCharset(type, typeof body === 'string' ? body : writeJson(body)) };
+}
+
+/** Compares the headers of an error with those that its declared response has. */
+function headerMismatchOf(
+  validator: OperationValidator,
+  declared: DeclaredResponse,
+  headers: Readonly<Record<string, string>>,
+): string | undefined {
+  if (declared.headers.length === 0) return undefined;
+  const sent = [...SECURITY_HEADERS, ...Object.entries(headers)];
+  const texts = new Map(sent.map(([name, text]) => [name.toLowerCase(), text]));
+  try {
+    const values = declared.headers.flatMap(({ name, read }) => {
+      const text = texts.get(name);
+      return text === undefined ? [] : [[name, read(text)]];
+    });
+    validator.responseHeaders(declared, Object.fromEntries(values));
+    return undefined;
+  } catch (error) {
+    // `read` throws if the style does not fit.
+    return error instanceof Error ? error.message : String(error);
   }
 }

@@ -5,7 +5,7 @@ import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { HttpError } from './http-error.ts';
-import type { ErrorBody } from './problem.ts';
+import { type ErrorBody, makeBody } from './problem.ts';
 import { BODILESS_STATUSES, checkBody, isAsyncIterable, mismatchOf, responseFor } from './reply.ts';
 
 type Example = Partial<ReturnType<MediaType['examples']>[number]>;
@@ -129,7 +129,7 @@ export function mock(
     const failure =
       status < 400 || items
         ? []
-        : [{ value: errorBody.make({ status, message: 'a mocked failure' }, declared) }];
+        : [{ value: makeBody(errorBody, { status, message: 'a mocked failure' }, declared) }];
     yield* key === String(status) ? [...examples, ...failure] : [...failure, ...examples];
     if (items === undefined)
       for (const value of bodiesOf(root, concrete(mediaType), media)) yield { value };

@@ -1,3 +1,4 @@
+import { isPromise } from 'node:util/types';
 import type { Violation } from '../validation/violations.ts';
 
 /** The reason for the rejection of a request. */
@@ -28,6 +29,8 @@ export interface ErrorBody {
   /** The media type of the values of `make`, unless the document declares another one. */
   readonly mediaType: string;
   /**
+   * Returns the value of the body. Must be synchronous.
+   *
    * @param declared the declared response, if the request has reached an operation.
    */
   readonly make: (problem: Problem, declared?: DeclaredProblem) => unknown;
@@ -51,6 +54,23 @@ export const PROBLEM_DETAILS: ErrorBody = {
     }),
   }),
 };
+
+/**
+ * Returns the body that `errorBody` makes.
+ *
+ * @throws {TypeError} if it is a promise.
+ */
+export function makeBody(
+  { make }: ErrorBody,
+  problem: Problem,
+  declared?: DeclaredProblem,
+): unknown {
+  const body = make(problem, declared);
+  if (!isPromise(body)) return body;
+  // Its rejection must not end the process.
+  body.catch(() => undefined);
+  throw new TypeError('errorBody.make must return the body, not a promise: remove async');
+}
 
 /** Returns the reason phrase of a status, such as `Not Found`. */
 export const reasonPhrase = (status: number): string =>

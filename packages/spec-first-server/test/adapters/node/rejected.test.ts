@@ -5,7 +5,8 @@ import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
 import { NO_MEMORY, rejectionOf } from '../../../src/adapters/node/rejected.ts';
-import type { HttpError } from '../../../src/index.ts';
+import type { Failure } from '../../../src/core/response/http-error.ts';
+import type { ErrorBody } from '../../../src/core/response/problem.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
 
@@ -17,7 +18,7 @@ const app: RequestListener = (received, response) => {
 let listening: Listening;
 let port: number;
 /** The rejections of requests that the app did not get. */
-const rejected: [reason: HttpError, client: string | undefined][] = [];
+const rejected: [reason: Failure, client: string | undefined][] = [];
 beforeAll(async () => {
   listening = await listen(app, {
     ...LOCAL,
@@ -184,6 +185,60 @@ describe('bytes that the app does not get', () => {
     await custom.stop();
   });
 
+  /** Sends bytes that are not HTTP to a server with an error body. */
+  async function rejectedBy(errorBody: ErrorBody, bytes = 'no request\r\n\r\n') {
+    const failures: Failure[] = [];
+    const custom = await listen(app, {
+      ...LOCAL,
+      errorBody,
+      onRejected: (failure) => failures.push(failure),
+    });
+    const { responses } = await exchange(Number(new URL(custom.url).port), bytes);
+    await custom.stop();
+    return { response: responses[0], failures };
+  }
+  const json = (make: ErrorBody['make']) => ({ mediaType: 'application/json', make });
+  const fail = (): never => {
+    throw new Error('a fault of the service');
+  };
+
+  test.each<[title: string, errorBody: ErrorBody]>([
+    ['throws', json(fail)],
+    ['needs an id', json(({ requestId }) => requestId?.toUpperCase() ?? fail())],
+    ['is asynchronous', json(async () => ({}))],
+    ['is asynchronous and fails', json(async () => fail())],
+    ['makes a header that cannot be sent', { ...json(String), headers: () => ({ a: '\n' }) }],
+  ])('get a 500 if errorBody %s, and the cause is reported', async (_title, errorBody) => {
+    for (const bytes of [undefined, request('GET /', { Host: 'a/b' })]) {
+      const { response, failures } = await rejectedBy(errorBody, bytes);
+      expect(response).toMatchObject({
+        status: 500,
+        headers: { 'content-type': 'application/problem+json', connection: 'close' },
+      });
+      expect(failures).toMatchObject([{ status: 500, cause: expect.any(Error) }]);
+    }
+  });
+
+  test('get the same body as other errors: bigints, undefined and strings', async () => {
+    const { response: exact } = await rejectedBy(json(() => ({ code: 2n ** 60n })));
+    expect(String(exact?.body)).toBe('{"code":1152921504606846976}');
+    const { response: none } = await rejectedBy(json(() => undefined));
+    expect(none).toMatchObject({
+      status: 400,
+      headers: { 'content-type': 'application/problem+json' },
+    });
+    const { response: text } = await rejectedBy({ mediaType: 'text/plain', make: () => 'für' });
+    expect(String(text?.body)).toBe('für');
+    expect(text?.headers['content-type']).toBe('text/plain; charset=utf-8');
+  });
+
+  test('get the headers of errorBody, which do not frame the response', async () => {
+    const headers = () => ({ 'X-Api': '1', 'content-length': '9', 'transfer-encoding': 'chunked' });
+    const { response } = await rejectedBy({ ...json(() => 'text'), headers });
+    expect(response?.headers).toMatchObject({ 'x-api': '1', 'content-length': '4' });
+    expect(response?.headers).not.toHaveProperty('transfer-encoding');
+  });
+
   test('that are reset get no response', async () => {
     rejected.length = 0;
     const socket = await connected(port);
@@ -206,7 +261,7 @@ describe('a body that becomes invalid', () => {
   /** Starts a server whose app gets each request before the rest of its body. */
   async function start() {
     const responses: ServerResponse[] = [];
-    const reasons: HttpError[] = [];
+    const reasons: Failure[] = [];
     const keep: RequestListener = (received, response) => {
       received.on('error', () => {}).resume();
       responses.push(response);

@@ -403,7 +403,7 @@ paths:
       make: ({ message }, response) => declared.push(response) && message,
     };
     const { type, body } = answerTo(new HttpError(410, 'gone'), errorBody);
-    expect({ type, body }).toEqual({ type: 'text/plain', body: 'gone' });
+    expect({ type, body }).toEqual({ type: 'text/plain; charset=utf-8', body: 'gone' });
     const none = answerTo(new HttpError(404, 'no such path'), errorBody, null);
     expect(none.body).toBe('no such path');
     expect(declared).toEqual([
@@ -524,10 +524,87 @@ paths:
   test.each<[title: string, errorBody: Partial<ErrorBody>]>([
     ['makes a header that cannot be sent', { headers: () => ({ 'X-A': 'a\nb' }) }],
     ['throws', { make: fail }],
+    ['is asynchronous', { make: async () => ({}) }],
+    ['is asynchronous and fails', { make: async () => fail() }],
   ])('is a 500 in problem details if errorBody %s', (_title, members) => {
     const answer = answerTo(new HttpError(409, 'taken'), { ...JSON_BODY, ...members });
     expect([answer.status, answer.type]).toEqual([500, 'application/problem+json']);
     expect(JSON.parse(String(answer.body)).detail).toBe('internal server error');
     expect(answer.record.failure).toMatchObject({ status: 500, cause: expect.any(Error) });
+  });
+
+  test('names the fault of an asynchronous errorBody in the log', () => {
+    const errorBody = { ...JSON_BODY, make: async () => ({}) };
+    for (const at of [context, null]) {
+      const { record } = answerTo(new HttpError(409, 'taken'), errorBody, at);
+      const message = 'errorBody.make must return the body, not a promise: remove async';
+      expect(record.failure?.cause).toMatchObject({ message });
+    }
+  });
+
+  test.each<[title: string, value: unknown, mismatch: string]>([
+    ['undefined', undefined, 'a JSON body must not be undefined'],
+    ['a function', fail, 'a JSON body must not be function'],
+  ])('is problem details if errorBody makes %s', (_title, value, mismatch) => {
+    const errorBody = { ...JSON_BODY, make: () => value };
+    const { status, type, body, record } = answerTo(new HttpError(404, 'none'), errorBody, null);
+    expect([status, type]).toEqual([404, 'application/problem+json']);
+    expect(JSON.parse(String(body))).toMatchObject({ status: 404, detail: 'none' });
+    expect(record.reason).toBe(
+      `none; the body of errorBody does not match the document: ${mismatch}`,
+    );
+  });
+
+  test('is problem details if errorBody makes text in another charset', () => {
+    const errorBody = { mediaType: 'text/plain; charset=iso-8859-1', make: () => 'für' };
+    const none = new HttpError(404, 'none');
+    expect(answerTo(none, errorBody, null)).toMatchObject({ type: 'application/problem+json' });
+    const ascii = { ...errorBody, make: () => 'none' };
+    expect(answerTo(none, ascii, null)).toMatchObject({ type: errorBody.mediaType, body: 'none' });
+  });
+
+  describe('of a response with required headers', () => {
+    const limited = `openapi: 3.1.0
+info: { title: Limits, version: 1.0.0 }
+paths:
+  /a:
+    get:
+      operationId: get
+      responses:
+        '204': { description: done }
+        '429':
+          description: too many
+          headers:
+            Retry-After: { required: true, schema: { type: integer } }
+            X-Limit: { schema: { type: integer, maximum: 9 } }
+            X-Frame-Options: { required: true, schema: { type: string } }
+`;
+    const reasonFor = async (headers: Record<string, string | number>, errorBody?: ErrorBody) => {
+      const { operations, root } = await documentOf(limited);
+      const [get = operation] = operations;
+      const at = { ...context, operation: get, validator: createValidators(root)(get) };
+      const answer = answerTo(new HttpError(429, 'too many', { headers }), errorBody, at);
+      expect(answer.status).toBe(429);
+      return answer.record.reason;
+    };
+
+    test('is sent and logged if the error has none', async () => {
+      expect(await reasonFor({})).toBe(
+        'too many; the headers of the error do not match the document: ' +
+          "/headers/retry-after must have required property 'retry-after'",
+      );
+    });
+
+    test('is logged if a header does not match its schema', async () => {
+      const reason = await reasonFor({ 'Retry-After': 'soon', 'X-Limit': 10 });
+      expect(reason).toContain('/headers/retry-after must be integer');
+      expect(reason).toContain('/headers/x-limit must be <= 9');
+    });
+
+    test('is not logged if the error or errorBody has them', async () => {
+      expect(await reasonFor({ 'retry-after': '3', 'X-Limit': 9 })).toBeUndefined();
+      const errorBody = { ...JSON_BODY, headers: () => ({ 'Retry-After': '3' }) };
+      expect(await reasonFor({}, errorBody)).toBeUndefined();
+    });
   });
 });
