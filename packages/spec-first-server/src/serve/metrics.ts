@@ -26,33 +26,37 @@ function measureProcess(): void {
   }).set(versions, 1);
 }
 
+const counter = (name: string, help: string, ...labelNames: string[]) =>
+  new Counter({ name, help, labelNames });
+const histogram = (name: string, help: string, buckets = SECONDS, ...labelNames: string[]) =>
+  new Histogram({ name, help, buckets, labelNames });
+
+/** Registers the metrics that a store reports. */
+const createStoreMetrics = () => ({
+  batches: histogram('store_batch_size', 'Requests that shared a commit of the store', BATCH_SIZES),
+  commits: histogram('store_commit_duration_seconds', 'Time of one commit of the store'),
+  connects: histogram('store_connect_duration_seconds', 'Time to open a connection to the store'),
+  unavailable: counter(
+    'store_unavailable_total',
+    'Requests that the store could not serve, by reason',
+    'code',
+  ),
+});
+
 /** Creates the metrics of this process: of Node, of requests and of the backend. */
 export function createMetrics() {
   measureProcess();
-  const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new Counter({ name, help, labelNames });
-  const histogram = (name: string, help: string, buckets = SECONDS, ...labelNames: string[]) =>
-    new Histogram({ name, help, buckets, labelNames });
   const answers =
     'Requests answered, by operationId and status; 499 if the client disconnected before';
   const requests = counter('http_requests_total', answers, 'operation', 'status');
   const time = 'Time from a request to the end of its answer, by operationId';
   const duration = histogram('http_request_duration_seconds', time, SECONDS, 'operation');
-  const batches = histogram(
-    'store_batch_size',
-    'Requests that shared a commit of the store',
-    BATCH_SIZES,
-  );
-  const commits = histogram('store_commit_duration_seconds', 'Time of one commit of the store');
-  const connects = histogram(
-    'store_connect_duration_seconds',
-    'Time to open a connection to the store',
-  );
-  const unavailable = counter(
-    'store_unavailable_total',
-    'Requests that the store could not serve, by reason',
-    'code',
-  );
+  let registered: ReturnType<typeof createStoreMetrics> | undefined;
+  /** Registers them when they are first used, since a service may have no store. */
+  const storeMetrics = () => {
+    registered ??= createStoreMetrics();
+    return registered;
+  };
   return {
     /** Reads all metrics in Prometheus's text format. */
     read: async () => ({ type: register.contentType, body: await register.metrics() }),
@@ -64,14 +68,15 @@ export function createMetrics() {
     onRejected: (status: number): void => requests.inc({ operation: '(rejected)', status }),
     store: {
       onBatch(size: number, seconds: number): void {
-        batches.observe(size);
-        commits.observe(seconds);
+        storeMetrics().batches.observe(size);
+        storeMetrics().commits.observe(seconds);
       },
-      onConnect: (seconds: number): void => connects.observe(seconds),
-      onUnavailable: (code: string): void => unavailable.inc({ code }),
+      onConnect: (seconds: number): void => storeMetrics().connects.observe(seconds),
+      onUnavailable: (code: string): void => storeMetrics().unavailable.inc({ code }),
     },
     /** Adds a gauge `store_NAME` for each name; each scrape calls `stats` again. */
     watch(stats: () => Readonly<Record<string, number>>): void {
+      storeMetrics();
       for (const name of Object.keys(stats())) {
         new Gauge({
           name: `store_${name}`,

@@ -46,7 +46,13 @@ test('requests are counted by operation and status, and their duration by operat
   expect(limits).toEqual([...milliseconds, '1', '2.5', '5', '10', '+Inf']);
 });
 
+test('a service without a store has no metrics of one', async () => {
+  expect(await linesOf('store_')).toEqual([]);
+  expect(await linesOf('# HELP store_')).toEqual([]);
+});
+
 test('batches are counted in powers of two', async () => {
+  metrics.watch(() => ({}));
   const lines = await linesOf('store_batch_size_bucket');
   const limits = lines.map((line) => /le="([^"]+)"/.exec(line)?.[1]);
   expect(limits.join()).toBe('1,2,4,8,16,32,64,128,256,512,+Inf');
