@@ -27,8 +27,15 @@ const { node } = process.versions;
 /** The versions of the project in the working directory, of this package and of Node. */
 export const versions = { service, version, runtime, node };
 
-/** The text of `--version`, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
-export const versionText = `${service} ${version} (spec-first-server ${runtime}, Node ${node})`;
+/** Describes versions, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
+export function describeVersions(names: typeof versions): string {
+  // A private package may have no version.
+  const project = [names.service, names.version].filter(Boolean);
+  return [...project, `(spec-first-server ${names.runtime}, Node ${names.node})`].join(' ');
+}
+
+/** The text of `--version`. */
+export const versionText = describeVersions(versions);
 
 let output: ReturnType<typeof createOutput> | undefined;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { makeProject } from 'test-support/project';
-import { toggleLogLevel, versions, versionText } from '../../src/serve/log.ts';
+import { describeVersions, toggleLogLevel, versions, versionText } from '../../src/serve/log.ts';
 
 const LOG = join(import.meta.dirname, '../../src/serve/log.ts');
 const folder = makeProject({
@@ -32,6 +32,11 @@ test('the versions are those of the project, of this package and of Node', () =>
   ]);
   expect([runtime, node]).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+/), process.versions.node]);
   expect(versionText).toContain(`(spec-first-server ${runtime}, `);
+});
+
+test('the versions of a project without a version have one space between words', () => {
+  const names = { service: 'shop', version: '', runtime: '1.0.0', node: '26.0.0' };
+  expect(describeVersions(names)).toBe('shop (spec-first-server 1.0.0, Node 26.0.0)');
 });
 
 describe('the log', () => {
