@@ -152,7 +152,7 @@ describe('the line of a request over HTTP', () => {
     await eventually(() => lines.length === 6);
     expect(lines.map(({ status, path }) => [status, path])).toEqual([
       [302, '/'],
-      [500, '/readyz'],
+      [503, '/readyz'],
       [200, '/docs'],
       [200, '/docs/page.css'],
       [404, undefined],

@@ -69,11 +69,18 @@ export const probes = (ready?: () => Promise<void>, broken: readonly string[] = 
     [
       '/readyz',
       async () => {
-        await ready?.();
+        await ready?.().catch(throwNotReady);
         return json({ status: 'ready', ...(broken.length > 0 && { notServed: broken }) });
       },
     ],
   ]);
+
+/** Makes any error a 503, which probes expect. Only the message of an HttpError is for clients. */
+function throwNotReady(cause: unknown): never {
+  throw cause instanceof HttpError
+    ? cause
+    : new HttpError(503, 'the service is not ready', { cause });
+}
 
 const json = (value: object): Resource => ({
   type: 'application/json; charset=utf-8',

@@ -1,11 +1,17 @@
 import { listen } from '../adapters/node/index.ts';
+import { HttpError } from '../core/response/http-error.ts';
+import { PROBLEM_DETAILS } from '../core/response/problem.ts';
 import type { ReadResource } from './page/page.ts';
 
 /** The time limit for a request to arrive, in milliseconds. */
 const REQUEST_TIMEOUT = 5_000;
 
+/** Answers an error whose message is not for clients. */
+const UNAVAILABLE = new HttpError(503, 'the page cannot be read');
+
 /**
- * Serves pages for operators, by path, on a separate address. An error of a page becomes a 503.
+ * Serves pages for operators, by path, on a separate address. An error of a page becomes a 503 in
+ * problem details (RFC 9457).
  * With `node:cluster`, each worker needs a separate port: a shared one would answer for a random
  * worker.
  *
@@ -24,8 +30,11 @@ export async function serveOperators(
       try {
         const { type, body } = await read();
         response.writeHead(200, { 'Content-Type': type }).end(body);
-      } catch {
-        response.writeHead(503).end();
+      } catch (error) {
+        const failure = error instanceof HttpError ? error : UNAVAILABLE;
+        const { mediaType, make } = PROBLEM_DETAILS;
+        const body = JSON.stringify(make({ status: 503, message: failure.message }));
+        response.writeHead(503, { ...failure.headers, 'Content-Type': mediaType }).end(body);
       }
     },
     {

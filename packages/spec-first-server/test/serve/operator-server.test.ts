@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { exchange } from 'test-support/raw-http';
+import { HttpError } from '../../src/core/response/http-error.ts';
 import { serveOperators } from '../../src/serve/operator-server.ts';
 import type { ReadResource } from '../../src/serve/page/page.ts';
 
@@ -38,10 +39,19 @@ test('methods other than GET are a 405', async () => {
   expect(responses).toMatchObject([{ status: 405, headers: { allow: 'GET' } }]);
 });
 
-test('a page that fails is a 503, without the reason', async () => {
-  const { get } = await serve({ '/readyz': () => Promise.reject(new Error('the store is down')) });
+test.each([
+  ['', new Error('ann@db: refused'), 'the page cannot be read', null],
+  [
+    ' of an HttpError',
+    new HttpError(503, 'the store is not ready', { headers: { 'Retry-After': 1 } }),
+    'the store is not ready',
+    '1',
+  ],
+])('a page that fails is a 503, with the message%s', async (_title, error, detail, retry) => {
+  const { get } = await serve({ '/readyz': () => Promise.reject(error) });
   const response = await get('/readyz');
-  expect([response.status, await response.text()]).toEqual([503, '']);
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, retry]);
+  expect(await response.json()).toEqual({ title: 'Service Unavailable', status: 503, detail });
 });
 
 test('closing it closes open connections', async () => {
