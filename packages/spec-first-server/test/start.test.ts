@@ -253,7 +253,7 @@ test('mocks need no verifier for their security schemes', async () => {
   const text = `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`;
   expect((await started(text, {}, { missing: 'mock' })).error).toBeUndefined();
   expect((await started(text, { a: done }, { missing: 'mock' })).error).toBe(
-    'openapi.yaml:9:34 nothing verifies credentials of this scheme: pass verifiers: { "basic": … } to serve',
+    'openapi.yaml:9:34 nothing verifies credentials of this scheme: add verifiers: { "basic": … } to the options or to the result of open',
   );
 });
 

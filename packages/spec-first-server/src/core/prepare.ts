@@ -11,7 +11,13 @@ import type { Tracing } from './record.ts';
 import { bodyLimitFindings } from './request/body-limit.ts';
 import { completeHandlers, type WhenMissing } from './response/complete-handlers.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from './response/problem.ts';
-import { schemesOf, tokenSchemes, unverifiedSchemes, type Verifiers } from './security/schemes.ts';
+import {
+  schemesOf,
+  scopesOf,
+  tokenSchemes,
+  unverifiedSchemes,
+  type Verifiers,
+} from './security/schemes.ts';
 import { type Authenticator, type AuthSettings, createAuthenticator } from './security/tokens.ts';
 import { createValidators, type Formats } from './validation/validator.ts';
 
@@ -83,6 +89,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
       { accessTokens: options.accessTokens, ...options.security },
       tokenSchemes(securitySchemes, verifiers),
       (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
+      { known: scopesOf(document), warn: (message) => log.warn(message) },
     ));
   const schemes = schemesOf(securitySchemes, authenticator, verifiers, trustedOrigins);
   const { problems, broken, notices } = checkDocument(document, {

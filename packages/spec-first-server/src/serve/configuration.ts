@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import proxyAddress from 'proxy-addr';
+import { ConfigError } from '../core/config-error.ts';
 import { parseSize } from '../core/request/body-limit.ts';
+
+export { ConfigError };
 
 /** Environment variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A variable has a wrong value, or the file `.env` cannot be read. The message is one line. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
 
 /** Sets the variables of `.env`. Those of the environment take precedence. */
 export function loadEnvFile(): void {
@@ -174,6 +172,7 @@ export function readConfig(env: Environment): Config {
       throw new ConfigError(`JWKS_URL must be set together with ${name}`);
     }
   }
+  checkPorts(config);
   if (!isProduction(env)) return config;
   if (config.DEVELOPMENT_TOKEN !== undefined) {
     throw new ConfigError(
@@ -190,6 +189,13 @@ export function readConfig(env: Environment): Config {
     throw wrongValue('MISSING_OPERATIONS', 'mock', requirement);
   }
   return config;
+}
+
+/** @throws {ConfigError} if the server and the metrics would listen on the same address. */
+function checkPorts({ PORT, HOST, METRICS_PORT, METRICS_HOST = HOST }: Config): void {
+  const isAny = [HOST, METRICS_HOST].some((host) => host === '0.0.0.0' || host === '::');
+  if (PORT === 0 || METRICS_PORT !== PORT || !(isAny || HOST === METRICS_HOST)) return;
+  throw new ConfigError(`METRICS_PORT must differ from PORT, both are ${PORT}`);
 }
 
 export const isProduction = (env: Environment): boolean => env.NODE_ENV?.trim() === 'production';
@@ -244,7 +250,9 @@ function origins(text: string): '*' | readonly string[] {
   if (text === '*') return '*';
   const entries = list(text);
   if (entries.every((entry) => URL.parse(entry)?.origin === entry)) return entries;
-  throw new Error('* or origins, such as https://app.example,http://localhost:5173');
+  throw new Error(
+    '* or origins without a slash at the end, such as https://app.example,http://localhost:5173',
+  );
 }
 
 function proxies(text: string): boolean | number | readonly string[] {

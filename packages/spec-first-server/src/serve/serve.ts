@@ -1,10 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
+import type { Logger } from 'pino';
 import { randomToken } from '../core/security/tokens.ts';
 import { announce, isShownByParent, tellParent } from './announce.ts';
 import type { AppOptions } from './app.ts';
 import {
+  type Config,
   ConfigError,
   hasCredentials,
   loadEnvFile,
@@ -88,14 +90,27 @@ async function configure<V extends Variables>(variables = {} as V) {
   return { config, values, log };
 }
 
+/**
+ * Generates an access token if no credentials are configured.
+ *
+ * @throws {ConfigError} if the start would not show it.
+ */
+function generatedToken(config: Config, log: Logger): string | undefined {
+  if (hasCredentials(config)) return undefined;
+  if (isatty(1) || log.isLevelEnabled('info')) return randomToken();
+  const reason = 'the generated token would not be logged';
+  throw new ConfigError(`ACCESS_TOKENS must be set with LOG_LEVEL=${config.LOG_LEVEL}: ${reason}`);
+}
+
 /** Checks the configuration and the document without starting the service. */
 async function check<V extends Variables>(
-  { variables, verifiers }: ServeOptions<V>,
+  { open: _open, variables, ...definition }: ServeOptions<V>,
   allowOutside?: boolean,
 ): Promise<void> {
   const { config, log } = await configure(variables);
+  generatedToken(config, log);
   const { checkService } = await import('./service.ts');
-  await checkService(config, { verifiers, allowOutside }, log);
+  await checkService(config, { ...definition, allowOutside }, log);
   log.flush();
   process.stdout.write(`The configuration and ${config.OPENAPI_FILE} are valid.\n`);
   await endProcess(0);
@@ -111,15 +126,7 @@ async function run<V extends Variables>(
     log.fatal({ err: error }, 'uncaught exception; the process ends');
     void endProcess(1);
   });
-  const onTerminal = isatty(1);
-  const token = hasCredentials(config) ? undefined : randomToken();
-  if (token !== undefined && !onTerminal && !log.isLevelEnabled('info')) {
-    const reason = 'the generated token would not be logged';
-    throw new ConfigError(
-      `ACCESS_TOKENS must be set with LOG_LEVEL=${config.LOG_LEVEL}: ${reason}`,
-    );
-  }
-
+  const token = generatedToken(config, log);
   const { startService } = await import('./service.ts');
   const service = await startService(
     { ...config, DEVELOPMENT_TOKEN: token ?? config.DEVELOPMENT_TOKEN },
@@ -131,7 +138,7 @@ async function run<V extends Variables>(
   await turn();
   const { started } = service;
   if (!isShownByParent) {
-    if (onTerminal) process.stdout.write(banner(started, token));
+    if (isatty(1)) process.stdout.write(banner(started, token));
     else {
       const example = token && started.example && withToken(started.example, token);
       log.info({ ...started, token, example, versions: versionText }, 'listening');

@@ -1,18 +1,14 @@
 import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkDocument, type Document, DocumentError, loadDocument } from 'openapi-document';
+import { type Document, loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
 import { listen } from '../adapters/node/index.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
-import { bodyLimitFindings } from '../core/request/body-limit.ts';
 import { withoutHandler } from '../core/response/complete-handlers.ts';
+import { failureOf } from '../core/response/failures.ts';
 import { HttpError } from '../core/response/http-error.ts';
-import { tokenSchemes } from '../core/security/schemes.ts';
-import {
-  type Authenticator,
-  createAuthenticator,
-  type TokenSchemes,
-} from '../core/security/tokens.ts';
+import { scopesOf, tokenSchemes, type Verifiers } from '../core/security/schemes.ts';
+import { type Authenticator, createAuthenticator } from '../core/security/tokens.ts';
 import { type AppOptions, createListener } from './app.ts';
 import {
   type Config,
@@ -37,7 +33,8 @@ export interface Backend extends Hooks {
   /**
    * Called for `GET /readyz`.
    *
-   * @throws {HttpError} with the reason, if the backend cannot be used now.
+   * @throws {Error} with the reason, if the backend cannot be used now: the answer is 503. The
+   *   headers of an HttpError, such as `Retry-After`, are sent.
    */
   ready?(): Promise<void>;
   /** Current values by name, such as `waiting`: the metrics `store_NAME`. */
@@ -91,12 +88,12 @@ export async function startService(config: Config, definition: ServiceDefinition
       const headers = { 'Retry-After': 1 };
       throw new HttpError(503, `the service is ${state}`, { headers, expected: true });
     }
-    await backend.ready?.()?.catch((cause: unknown) => {
-      const { status, headers } = Object(cause);
-      throw status === 503
-        ? new HttpError(503, 'the store is not ready', { headers, cause })
-        : cause;
-    });
+    try {
+      await backend.ready?.();
+    } catch (cause) {
+      const { headers } = failureOf(cause);
+      throw new HttpError(503, 'the store is not ready', { headers, cause });
+    }
   }
 
   // 1. Open the backend, and read the document in parallel.
@@ -109,8 +106,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
   const openBackend = await opening;
   const { handlers, verifiers = definition.verifiers, location } = openBackend;
-  const schemes = tokenSchemes(document.securitySchemes, verifiers);
-  const authenticator = await openAuthenticator(config, schemes, log);
+  const authenticator = await openAuthenticator(config, document, verifiers, log);
 
   // 2. Create the app.
   const app = await createListener({
@@ -124,20 +120,15 @@ export async function startService(config: Config, definition: ServiceDefinition
     authenticator,
     log,
     inDevelopment,
-    bodyLimit: config.BODY_LIMIT,
+    ...appOptions(config),
     missing: config.MISSING_OPERATIONS,
     strict: isProduction(process.env),
-    docs: config.DOCS === 'on',
-    operatorPrefix: config.OPERATOR_PREFIX,
-    corsOrigins: config.CORS_ORIGINS,
-    trustProxy: config.TRUST_PROXY,
     observe: metrics?.observe,
-    slowMs: config.SLOW_MS || undefined,
     stopping: stopping.signal,
     ready,
   });
   backend = openBackend;
-  metrics?.watch(() => openBackend.stats?.() ?? {});
+  if (openBackend.stats !== undefined) metrics?.watch(() => openBackend.stats?.() ?? {});
   ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready'));
 
   // 3. Listen.
@@ -189,25 +180,39 @@ export async function startService(config: Config, definition: ServiceDefinition
 }
 
 /**
- * Checks the configuration and the document, without opening a backend or a port.
+ * Checks the configuration and the document like a start, without opening a backend or a port.
+ * Handlers and verifiers are not checked, since `open` may return them.
  *
  * @throws {Error} if one of them has an error, or an operation could not be served.
  */
 export async function checkService(
   config: Config,
-  { allowOutside, verifiers }: Omit<ServiceDefinition, 'open'>,
+  { allowOutside, ...definition }: Omit<ServiceDefinition, 'open'>,
   log: Logger,
 ): Promise<void> {
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
-  const { problems, broken } = checkDocument(document);
-  const faults = [
-    ...problems,
-    ...[...broken.values()].flat(),
-    ...bodyLimitFindings(document.operations),
-  ];
-  if (faults.length > 0) throw new DocumentError(document.describe(faults));
-  await openAuthenticator(config, tokenSchemes(document.securitySchemes, verifiers), log);
+  await createListener({
+    ...definition,
+    ...appOptions(config),
+    document,
+    handlers: {},
+    authenticator: await openAuthenticator(config, document, definition.verifiers, log),
+    log,
+    // Needs neither handlers nor verifiers.
+    missing: 'mock',
+    strict: true,
+  });
 }
+
+/** Returns the options of the app that depend on the configuration only. */
+const appOptions = (config: Config) => ({
+  bodyLimit: config.BODY_LIMIT,
+  docs: config.DOCS === 'on',
+  operatorPrefix: config.OPERATOR_PREFIX,
+  corsOrigins: config.CORS_ORIGINS,
+  trustProxy: config.TRUST_PROXY,
+  slowMs: config.SLOW_MS || undefined,
+});
 
 /** Serves metrics and health on a separate address, if `METRICS_PORT` is set. */
 async function openMetrics(config: Config, ready: () => Promise<void>) {
@@ -232,7 +237,8 @@ async function readDocument(file: string, allowOutside?: boolean): Promise<Docum
 
 async function openAuthenticator(
   config: Config,
-  schemes: TokenSchemes,
+  document: Document,
+  verifiers: Verifiers | undefined,
   log: Logger,
 ): Promise<Authenticator> {
   const { ACCESS_TOKENS: accessTokens, ACCESS_TOKENS_FILE: accessTokensFile } = config;
@@ -249,7 +255,10 @@ async function openAuthenticator(
     jwt: jwksUrl && { jwksUrl, issuer, audience },
     developmentToken: config.DEVELOPMENT_TOKEN,
   };
-  return createAuthenticator(settings, schemes, (error) =>
-    log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
+  return createAuthenticator(
+    settings,
+    tokenSchemes(document.securitySchemes, verifiers),
+    (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
+    { known: scopesOf(document), warn: (message) => log.warn(message) },
   );
 }

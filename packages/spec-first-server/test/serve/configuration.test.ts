@@ -144,17 +144,17 @@ describe('the configuration', () => {
     [
       'CORS_ORIGINS',
       'app.example',
-      '* or origins, such as https://app.example,http://localhost:5173',
+      '* or origins without a slash at the end, such as https://app.example,http://localhost:5173',
     ],
     [
       'CORS_ORIGINS',
       'https://app.example/',
-      '* or origins, such as https://app.example,http://localhost:5173',
+      '* or origins without a slash at the end, such as https://app.example,http://localhost:5173',
     ],
     [
       'CORS_ORIGINS',
       'https://a.example,*',
-      '* or origins, such as https://app.example,http://localhost:5173',
+      '* or origins without a slash at the end, such as https://app.example,http://localhost:5173',
     ],
     ['TRUST_PROXY', 'yes', 'true, a number of hops, or addresses, such as loopback,10.0.0.0/8'],
     [
@@ -169,6 +169,24 @@ describe('the configuration', () => {
     ],
   ])('rejects %s=%s with the expected form', (name, value, form) => {
     expect(configError({ [name]: value })).toBe(`${name} must be ${form}, got "${value}"`);
+  });
+
+  test.each([{}, { METRICS_HOST: '127.0.0.1' }, { METRICS_HOST: '0.0.0.0' }, { HOST: '::' }])(
+    'rejects the port of the server for the metrics: %j',
+    (env) => {
+      expect(configError({ PORT: '3000', METRICS_PORT: '3000', ...env })).toBe(
+        'METRICS_PORT must differ from PORT, both are 3000',
+      );
+    },
+  );
+
+  test.each([
+    { METRICS_HOST: '127.0.0.2' },
+    { METRICS_PORT: '3001' },
+    { PORT: '0', METRICS_PORT: '0' },
+  ])('accepts metrics at another address: %j', (env) => {
+    const ports = { PORT: '3000', METRICS_PORT: '3000' };
+    expect(readConfig({ ...ports, ...env })).toMatchObject({ METRICS_HOST: env.METRICS_HOST });
   });
 
   test.each(['JWT_ISSUER', 'JWT_AUDIENCE'])('rejects %s without JWKS_URL', (name) => {

@@ -1,5 +1,6 @@
 import type { JWTVerifyGetKey, JWTVerifyResult } from 'jose';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
+import { ConfigError } from '../config-error.ts';
 import type { Caller } from '../handlers/types.ts';
 import { HttpError, Unauthorized } from '../response/http-error.ts';
 
@@ -50,7 +51,7 @@ const LOOPBACK = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
  * (RFC 7515 §7.1).
  *
  * @param report called with each failed fetch of the keys.
- * @throws {Error} for the operator, if the URL of the keys is not safe.
+ * @throws {ConfigError} if the URL of the keys is not safe.
  */
 export function createJwtVerifier(
   { jwksUrl, issuer, audience }: JwtSettings,
@@ -160,13 +161,13 @@ function unusable({ origin }: URL, pause: number, error: unknown): HttpError {
 
 function checkUrl({ protocol, hostname, host, username, password }: URL): void {
   if (username !== '' || password !== '') {
-    throw new Error(
+    throw new ConfigError(
       `JWKS_URL contains a user name or a password for ${host}: ` +
         'keys are public and fetched without them',
     );
   }
   if (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))) return;
-  throw new Error(
+  throw new ConfigError(
     `JWKS_URL is a ${protocol} address${host && ` at ${host}`}: it must start with https://, ` +
       'or with http:// if the host is this machine (localhost, 127.0.0.1, [::1]), ' +
       'since keys can be forged on an unencrypted connection',

@@ -125,6 +125,20 @@ export function tokenSchemes(
   return new Map(schemes.map(([name, { token }]) => [name, token === 'bearer']));
 }
 
+/** Returns the scopes that operations need, and those that security schemes declare. */
+export function scopesOf({
+  operations,
+  securitySchemes,
+}: Pick<Document, 'operations' | 'securitySchemes'>): ReadonlySet<string> {
+  const needed = operations.flatMap(({ security }) =>
+    security.flatMap((requirement) => Object.values(requirement).flat()),
+  );
+  const declared = Object.values(securitySchemes).flatMap(({ flows }) =>
+    Object.values(Object(flows)).flatMap((flow) => Object.keys(Object(Object(flow).scopes))),
+  );
+  return new Set([...needed, ...declared]);
+}
+
 export type Schemes = ReturnType<typeof schemesOf>;
 
 /**
@@ -231,7 +245,7 @@ export const unverifiedSchemes = (operations: readonly Operation[], schemes: Sch
       pointer: `/components/securitySchemes/${escapePointerToken(name)}`,
       message:
         'nothing verifies credentials of this scheme: ' +
-        `pass verifiers: { ${JSON.stringify(name)}: … } to serve`,
+        `add verifiers: { ${JSON.stringify(name)}: … } to the options or to the result of open`,
     }));
 
 /** Returns the challenges of an operation: one for each scheme that it accepts. */

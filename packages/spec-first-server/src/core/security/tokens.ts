@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { ConfigError } from '../config-error.ts';
 import type { Caller } from '../handlers/types.ts';
 import { Forbidden, type HttpError, Unauthorized } from '../response/http-error.ts';
 import type { JwtSettings } from './jwt.ts';
@@ -23,6 +24,14 @@ export interface AuthSettings {
 /** The security schemes that accept tokens, by name. True if they also accept signed tokens. */
 export type TokenSchemes = ReadonlyMap<string, boolean>;
 
+/** Finds scopes of static tokens that are not in the document. */
+export interface ScopeCheck {
+  /** The scopes of the document. */
+  readonly known: ReadonlySet<string>;
+  /** Called for each other scope, also after a reload. */
+  readonly warn: (message: string) => void;
+}
+
 /** Verifies the tokens of requests. */
 export interface Authenticator {
   /**
@@ -35,7 +44,7 @@ export interface Authenticator {
   /**
    * Reads ACCESS_TOKENS_FILE again. Resolves to the number of tokens.
    *
-   * @throws {Error} if an entry is wrong. The previous tokens stay valid.
+   * @throws {ConfigError} if an entry is wrong. The previous tokens stay valid.
    */
   reload(): Promise<number>;
 }
@@ -69,13 +78,14 @@ type TokenTables = ReadonlyMap<string, ReadonlyMap<string, Caller>>;
  *
  * @param report called each time that the keys of signed tokens cannot be fetched. The cause
  *   contains the reason.
- * @throws {Error} for the operator, if a setting is wrong. The message names the place, never a
- *   token.
+ * @param scopeCheck by default, tokens may have any scopes.
+ * @throws {ConfigError} if a setting is wrong. The message names the place, never a token.
  */
 export async function createAuthenticator(
   settings: AuthSettings,
   schemes: TokenSchemes,
   report: (error: HttpError) => void = () => {},
+  scopeCheck?: ScopeCheck,
 ): Promise<Authenticator> {
   const { accessTokens = [], accessTokensFile: file, jwt, developmentToken } = settings;
   const configured = accessTokens.flatMap((entry, index) =>
@@ -90,22 +100,23 @@ export async function createAuthenticator(
   function load(): number {
     const read = file === undefined ? [] : entriesOfFile(file);
     if (read.length === 0 && tokensInFile > 0)
-      throw new Error('ACCESS_TOKENS_FILE no longer contains a token');
+      throw new ConfigError('ACCESS_TOKENS_FILE no longer contains a token');
     const entries = [...configured, ...read];
     tables = tablesOf(entries, schemes, developmentToken);
     digests.clear();
     tokensInFile = read.length;
+    if (scopeCheck !== undefined) warnOfScopes(entries, scopeCheck);
     return new Set(entries.map(({ digest }) => digest)).size;
   }
 
   if (load() === 0 && file !== undefined && jwt === undefined) {
-    throw new Error(
+    throw new ConfigError(
       'ACCESS_TOKENS_FILE contains no token, so every call would be rejected: ' +
         'put each token on a separate line',
     );
   }
   if (jwt !== undefined && schemes.size > 0 && ![...schemes.values()].includes(true)) {
-    throw new Error(
+    throw new ConfigError(
       'JWKS_URL is set, but no security scheme of the document takes signed tokens: ' +
         'http bearer, oauth2 and openIdConnect do',
     );
@@ -131,6 +142,16 @@ export async function createAuthenticator(
   };
 }
 
+/** Reports scopes that give no permission, such as misspelled ones. */
+function warnOfScopes(entries: readonly TokenEntry[], { known, warn }: ScopeCheck): void {
+  for (const { place, scopes } of entries) {
+    for (const scope of scopes) {
+      if (known.has(scope)) continue;
+      warn(`${place} has the scope ${scope}, which the document does not have: check its spelling`);
+    }
+  }
+}
+
 /** Returns the caller if it has the scopes. @throws {Forbidden} */
 function withScopes(caller: Caller, scopes: readonly string[]): Caller {
   if (caller.scopes === 'all') return caller;
@@ -138,7 +159,7 @@ function withScopes(caller: Caller, scopes: readonly string[]): Caller {
   throw new Forbidden(scopes);
 }
 
-/** Assigns each token to its security scheme. @throws {Error} if the scheme is not clear. */
+/** Assigns each token to its security scheme. @throws {ConfigError} if the scheme is not clear. */
 function tablesOf(
   entries: readonly TokenEntry[],
   schemes: TokenSchemes,
@@ -150,13 +171,13 @@ function tablesOf(
     const isForAll = scheme === '*';
     if (scheme !== undefined && !isForAll && !schemes.has(scheme)) {
       const schemeNames = names.join(', ') || 'none';
-      throw new Error(
+      throw new ConfigError(
         `${place} has an unknown scheme; the schemes that take tokens: ${schemeNames}`,
       );
     }
     if (scheme === undefined && names.length > 1) {
       const choices = names.map((name) => `scheme=${name}`).join(' or ');
-      throw new Error(
+      throw new ConfigError(
         `${place} names no security scheme, but the document has several: ` +
           `add ${choices} after the token`,
       );
@@ -166,7 +187,7 @@ function tablesOf(
       if (!isForAll && name !== (scheme ?? names[0])) continue;
       const other = callers.get(digest);
       if (other !== undefined && !isDeepStrictEqual(other, caller))
-        throw new Error(`${place} repeats a token with another name or other scopes`);
+        throw new ConfigError(`${place} repeats a token with another name or other scopes`);
       callers.set(digest, caller);
     }
   }
@@ -186,7 +207,7 @@ function entriesOf(text: string, place: string): TokenEntry[] {
   const [scheme, ...others] = valuesOf('scheme');
   const isToken = digest !== undefined || (token !== '' && token.length <= MAX_LENGTH);
   if (!isToken || others.length > 0 || options.includes(null)) {
-    throw new Error(
+    throw new ConfigError(
       `${place} must be a token (up to ${MAX_LENGTH} letters, digits and -._~+/ ` +
         'with = only at its end) or "sha256:" and 64 hex digits, ' +
         'with a name and a colon before it if wanted, and scheme=… and scope=… after it',
@@ -208,9 +229,9 @@ function entriesOfFile(file: string) {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    // Do not show the path: it is a token if the two variables were confused.
-    const base = isAbsolute(file) ? '' : `, relative to ${process.cwd()}`;
-    throw new Error(`ACCESS_TOKENS_FILE cannot be read (${Object(error).code}${base})`);
+    // A relative path is not shown: it may be a token for ACCESS_TOKENS.
+    const place = isAbsolute(file) ? file : `relative to ${process.cwd()}`;
+    throw new ConfigError(`ACCESS_TOKENS_FILE cannot be read (${Object(error).code}): ${place}`);
   }
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   return lines.flatMap((line, index) =>

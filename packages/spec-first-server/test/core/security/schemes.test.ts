@@ -13,6 +13,7 @@ import {
   credentialsOf,
   bearerToken as read,
   schemesOf,
+  scopesOf,
   tokenSchemes,
   unverifiedSchemes,
   type Verifiers,
@@ -386,13 +387,23 @@ describe('each scheme', () => {
       {
         pointer: '/components/securitySchemes/hmac',
         message:
-          'nothing verifies credentials of this scheme: pass verifiers: { "hmac": … } to serve',
+          'nothing verifies credentials of this scheme: ' +
+          'add verifiers: { "hmac": … } to the options or to the result of open',
       },
     ]);
     const [get] = operations;
     if (get === undefined) throw new Error('the document has no operation');
     expect(() => authentication(get, schemes, false)).toThrow('nothing verifies hmac');
   });
+});
+
+test('the scopes of a document are those of its operations and of its flows', async () => {
+  const flows = { clientCredentials: { tokenUrl: 'https://a.example', scopes: { declared: '' } } };
+  const document = await documentWith(
+    { ...EVERY_SCHEME, flowing: { type: 'oauth2', flows } },
+    { get: [{ bearer: ['read'] }, {}] },
+  );
+  expect(scopesOf(document)).toEqual(new Set(['read', 'declared']));
 });
 
 test('an operation has one challenge for each of its schemes', async () => {

@@ -152,7 +152,7 @@ describe('an access token', () => {
         (cause: unknown) => cause,
       );
       expect(String(error)).toMatch(
-        /^Error: ACCESS_TOKENS: entry 3 must be a token .* or "sha256:" and 64 hex digits, .*scheme=… and scope=… after it$/,
+        /^ConfigError: ACCESS_TOKENS: entry 3 must be a token .* or "sha256:" and 64 hex digits, .*scheme=… and scope=… after it$/,
       );
       expect(inspect(error)).not.toContain(entry);
     },
@@ -229,7 +229,7 @@ describe('tokens of several security schemes', () => {
   ])('stop the start if an entry %s', async (_what, entry, reason) => {
     const accessTokens = ['first scheme=pspKey', entry];
     const error = await create({ accessTokens }).catch((cause: unknown) => cause);
-    expect(String(error)).toMatch(/^Error: ACCESS_TOKENS: entry 2 [^\n]+$/);
+    expect(String(error)).toMatch(/^ConfigError: ACCESS_TOKENS: entry 2 [^\n]+$/);
     expect(String(error)).toContain(reason);
     expect(inspect(error)).not.toContain('secret');
   });
@@ -266,6 +266,19 @@ describe('tokens of several security schemes', () => {
       createAuthenticator({ accessTokens }, new Map([['pspKey', false]])),
     ).resolves.toBeDefined();
   });
+});
+
+test('scopes that the document does not have are reported by their place', async () => {
+  const messages: string[] = [];
+  await createAuthenticator(
+    { accessTokens: ['one scope=read', 'two scope=raed scope=read'] },
+    new Map([['bearerAuth', true]]),
+    undefined,
+    { known: new Set(['read']), warn: (message) => void messages.push(message) },
+  );
+  expect(messages).toEqual([
+    'ACCESS_TOKENS: entry 2 has the scope raed, which the document does not have: check its spelling',
+  ]);
 });
 
 describe('a file of access tokens', () => {
@@ -321,22 +334,24 @@ describe('a file of access tokens', () => {
     const auth = await authenticatorOf({ accessTokensFile: file });
     await writeFile(file, '# new\nnew\n\nmy secret\n');
     const error = await auth.reload().catch((cause: unknown) => cause);
-    expect(String(error)).toMatch(/^Error: ACCESS_TOKENS_FILE: line 4 must be a token/);
+    expect(String(error)).toMatch(/^ConfigError: ACCESS_TOKENS_FILE: line 4 must be a token/);
     expect(inspect(error)).not.toContain('my secret');
     expect(auth.verify('old', [])).toEqual(ANONYMOUS);
     expect(() => auth.verify('new', [])).toThrow(Unauthorized);
 
     await rm(file);
-    await expect(auth.reload()).rejects.toThrow('ACCESS_TOKENS_FILE cannot be read (ENOENT)');
+    await expect(auth.reload()).rejects.toThrow(
+      `ACCESS_TOKENS_FILE cannot be read (ENOENT): ${file}`,
+    );
     expect(auth.verify('old', [])).toEqual(ANONYMOUS);
 
     await writeFile(file, 'new\n');
     expect(await auth.reload()).toBe(1);
   });
 
-  test('that is missing, a folder or empty stops the start; the error does not contain its path', async () => {
+  test('that is missing, a folder or empty stops the start; the error contains no path that may be a token', async () => {
     await expect(authenticatorOf({ accessTokensFile: folder })).rejects.toThrow(
-      'ACCESS_TOKENS_FILE cannot be read (EISDIR)',
+      `ACCESS_TOKENS_FILE cannot be read (EISDIR): ${folder}`,
     );
     await writeFile(file, '\n# none\n');
     await expect(authenticatorOf({ accessTokensFile: file })).rejects.toThrow(
@@ -346,7 +361,7 @@ describe('a file of access tokens', () => {
     const error = await authenticatorOf({ accessTokensFile: token }).catch(
       (cause: unknown) => cause,
     );
-    expect(String(error)).toContain(`cannot be read (ENOENT, relative to ${process.cwd()})`);
+    expect(String(error)).toContain(`cannot be read (ENOENT): relative to ${process.cwd()}`);
     expect(inspect(error)).not.toContain(token);
   });
 });
