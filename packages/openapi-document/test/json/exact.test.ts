@@ -111,6 +111,14 @@ describe('JSON nested deeper than 256 levels', () => {
   });
 });
 
+function toText(this: bigint): string {
+  return this.toString();
+}
+
+function toDouble(this: bigint): number {
+  return Number(this);
+}
+
 describe('stringifyJson', () => {
   test.each<[value: unknown, text: string | undefined]>([
     [2n ** 63n, '9223372036854775808'],
@@ -123,6 +131,24 @@ describe('stringifyJson', () => {
   test('indents by a number of spaces', () => {
     expect(stringifyJson({ a: 1 }, 2)).toBe('{\n  "a": 1\n}');
     expect(stringifyJson({ a: 1n }, 2)).toBe('{\n  "a": 1\n}');
+  });
+
+  test.each<[title: string, convert: (this: bigint) => unknown]>([
+    ['returns a string', toText],
+    ['returns a double', toDouble],
+  ])('writes numbers if a global toJSON %s', (_title, convert) => {
+    const value = { a: [2n ** 60n, 1], at: new Date(0), b: { toJSON: () => 2n ** 60n } };
+    const text =
+      '{"a":[1152921504606846976,1],"at":"1970-01-01T00:00:00.000Z","b":1152921504606846976}';
+    const toJSON = { configurable: true, value: convert };
+    expect(stringifyJson(value)).toBe(text);
+    Object.defineProperty(BigInt.prototype, 'toJSON', toJSON);
+    try {
+      expect(stringifyJson(value)).toBe(text);
+      expect(stringifyJson(2n ** 63n)).toBe('9223372036854775808');
+    } finally {
+      Reflect.deleteProperty(BigInt.prototype, 'toJSON');
+    }
   });
 
   test('throws for a circular object', () => {
