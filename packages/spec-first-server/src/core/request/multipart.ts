@@ -68,15 +68,12 @@ export async function multipart(
      */
     const add = (
       name: string | undefined,
-      text: string,
       read: (name: string) => PartValue | Promise<PartValue>,
     ): void => {
       if (name === undefined) {
         fail(new HttpError(400, UNNAMED));
         return;
       }
-      // The parser replaces bytes that are not UTF-8 by this character.
-      if (`${name}${text}`.includes('\uFFFD')) fail(notUtf8());
       const value = Promise.try(read, name);
       value.catch(fail);
       const values = parts.get(name) ?? [];
@@ -85,9 +82,11 @@ export async function multipart(
     };
     form.on('field', (name, text, { mimeType }) => {
       unreadParts -= 1;
-      add(name, text, (field) => {
+      add(name, (field) => {
+        checkUtf8(field);
         const { isText, types } = reader.partOf(field);
         if (!isText) throw notFile(field);
+        checkUtf8(text);
         // Browsers send no media type with a text; the default is text/plain (RFC 7578 §4.4).
         if (mimeType !== 'text/plain') checkType(field, types, mimeType);
         return text;
@@ -97,7 +96,8 @@ export async function multipart(
       unreadParts -= 1;
       // The parser destroys the parts of a rejected form with an error.
       part.on('error', () => {});
-      add(name, filename, async (field) => {
+      add(name, async (field) => {
+        checkUtf8(field + filename);
         const { isFile, types } = reader.partOf(field);
         if (isFile && filename === '' && (await isEmpty(part))) return undefined;
         checkType(field, types, mimeType);
@@ -228,6 +228,11 @@ async function readText(part: Readable): Promise<string> {
   const bytes = await buffer(part);
   if (!isUtf8(bytes)) throw notUtf8();
   return bytes.toString();
+}
+
+/** @throws {HttpError} if a text has the character by which the parser replaces invalid bytes. */
+function checkUtf8(text: string): void {
+  if (text.includes('\uFFFD')) throw notUtf8();
 }
 
 const notUtf8 = (): HttpError => new HttpError(400, 'texts and names in the body must be UTF-8');

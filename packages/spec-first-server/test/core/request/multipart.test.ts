@@ -144,6 +144,7 @@ describe('a part with declared media types', () => {
   test.each([
     ['photo', 'a.png', 'image/png', 'image/png'],
     ['photo', 'a.jpg', 'IMAGE/JPEG', 'image/jpeg'],
+    ['photo', 'a.jpg', 'image/jpeg; q=1', 'image/jpeg'],
     ['scans', 'a.webp', 'image/webp', 'image/webp'],
     ['any', 'a.bin', 'application/octet-stream', 'application/octet-stream'],
     ['meta', undefined, undefined, {}],
@@ -184,6 +185,14 @@ describe('a part with declared media types', () => {
       });
     },
   );
+});
+
+test('a file without a filename is rejected as such, also if it is not UTF-8', async () => {
+  const bytes = form(part('form-data; name="photo"', Buffer.from([0xff, 0xd8]), 'image/jpeg'));
+  await expect(read(bytes)).rejects.toMatchObject({
+    status: 400,
+    message: 'the part "photo" of the body must be a file, with a filename',
+  });
 });
 
 test.each([
