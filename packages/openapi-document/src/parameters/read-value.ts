@@ -97,8 +97,16 @@ export function fromPairs(
   if (values.length > 0 && explode && !json && shapeOf(root, schema) === 'array') {
     return coerceItems(root, schema, values.map(decode));
   }
-  if (values.length > 1) throw new ParameterError(name, 'must be given once');
+  if (values.length > 1) throw new ParameterError(name, onceReason(root, parameter));
   return fromText(root, parameter, values[0], decode, false);
+}
+
+/** Returns the reason why a parameter cannot be given several times. */
+function onceReason(root: Json, parameter: Readable): string {
+  const reason = 'must be given once';
+  if (parameter.json || shapeOf(root, parameter.schema) !== 'array') return reason;
+  const { delimiter } = styleOf(parameter);
+  return `${reason}, with values separated by ${delimiter === ',' ? 'commas' : delimiter}`;
 }
 
 /** Returns true if each property of an object is a separate name in the query. */

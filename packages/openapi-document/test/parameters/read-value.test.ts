@@ -196,7 +196,12 @@ describe('a whole query', () => {
 
 test.each<[members: Partial<Parameter>, text: string, reason: string]>([
   [{}, 'value=1&value=2', 'must be given once'],
-  [{ schema: list }, 'value=1&value=2', 'must be given once'],
+  [{ schema: list }, 'value=1&value=2', 'must be given once, with values separated by commas'],
+  [
+    { schema: list, style: 'pipeDelimited' },
+    'value=1&value=2',
+    'must be given once, with values separated by %7C',
+  ],
   [{ schema: list, explode: true, json: true }, 'value=1&value=2', 'must be given once'],
   [
     { style: 'deepObject', schema: nested },
