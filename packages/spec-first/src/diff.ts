@@ -68,8 +68,9 @@ export const run = command(
 
         const isText = format === 'text';
         // An annotation needs a place in the files of the pull request.
-        for (const line of linesOf(changes, isText ? before : after, after))
-          console.log(isText ? atRef(line) : annotationOf(line));
+        const placed = withPositions(changes, isText ? before : after, after);
+        for (const change of placed)
+          console.log(isText ? atRef(lineOf(change)) : annotationOf(change));
         const counts = ['error', 'warning', 'info'].map(
           (name) => `${name} ${changes.filter(({ level }) => LEVELS[level] === name).length}`,
         );
@@ -96,45 +97,58 @@ function rejectUnknown(option: string, value: string, allowed: readonly string[]
     throw new UsageError(`${option} must be one of ${allowed.join(', ')}, got "${value}"`);
 }
 
+/** A change with its `file:line:column`. */
+type PlacedChange = Change & { readonly position: string };
+
 /**
- * Returns changes as lines of `file:line:column level [id] text`, errors first.
+ * Adds the positions of changes, and sorts the changes: errors first.
  *
  * @param before the document with the places of removed operations.
  */
-function linesOf(changes: readonly Change[], before: Document, after: Document): string[] {
-  const operationOf = (document: Document, { operation, path }: Change) =>
-    document.operations.find(
-      (declared) =>
-        declared.path === path &&
-        [declared.method.toUpperCase(), undefined, ''].includes(operation),
-    );
+function withPositions(
+  changes: readonly Change[],
+  before: Document,
+  after: Document,
+): PlacedChange[] {
   const byDocument = Map.groupBy(changes, (change) =>
-    operationOf(after, change) ? after : before,
+    pointerIn(after, change) === undefined ? before : after,
   );
-  const lines = [...byDocument].flatMap(([document, group]) => {
-    const findings = group.map((change) => {
-      const { id, level, text, operation = '', path = '' } = change;
-      const title = path && `${operation} ${path}: `.trimStart();
-      return {
-        pointer: operationOf(document, change)?.pointer ?? (path && '/paths'),
-        message: `${LEVELS[level]} [${id}] ${title}${text}`,
-      };
-    });
-    return document.describe(findings).split('\n');
+  const placed = [...byDocument].flatMap(([document, group]) => {
+    const positions = document.positions(
+      group.map((change) => pointerIn(document, change) ?? (change.path ? '/paths' : '')),
+    );
+    return group.map((change, index) => ({ ...change, position: positions[index] ?? '' }));
   });
-  return LEVELS.toReversed().flatMap((level) =>
-    lines.filter((line) => LINE.exec(line)?.[4] === level),
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  return placed.sort(
+    (one, other) => other.level - one.level || compare(lineOf(one), lineOf(other)),
   );
 }
 
-const LINE = /^(.*?):(\d+):(\d+) (\w+) \[(.*?)\] (.*)$/s;
+/** Returns the pointer to the changed part or operation, if the document has it. */
+const pointerIn = ({ operations }: Document, change: Change): string | undefined =>
+  change.pointer ??
+  operations.find(
+    ({ path, method }) =>
+      path === change.path && [method.toUpperCase(), undefined, ''].includes(change.operation),
+  )?.pointer;
+
+const messageFor = ({ operation = '', path, text }: Change): string =>
+  path ? `${`${operation} ${path}`.trim()}: ${text}` : text;
+
+/** Returns a change as one line: `file:line:column level [id] message`. */
+const lineOf = (change: PlacedChange): string =>
+  `${change.position} ${LEVELS[change.level]} [${change.id}] ${messageFor(change)}`
+    .replaceAll('\r', '\\r')
+    .replaceAll('\n', '\\n');
 
 /** Returns a workflow command of GitHub, which annotates a line of a pull request. */
-const annotationOf = (change: string): string =>
-  change
-    .replace(/[%\r\n]/g, encodeURIComponent)
-    .replace(LINE, '::$4 title=$5,file=$1,line=$2,col=$3::$6')
-    .replace(/^::info/, '::notice');
+function annotationOf(change: PlacedChange): string {
+  const [, file, line, column] = /^(.*):(\d+):(\d+)$/.exec(change.position) ?? [];
+  const level = LEVELS[change.level] === 'info' ? 'notice' : LEVELS[change.level];
+  const place = `title=${change.id},file=${file},line=${line},col=${column}`;
+  return `::${level} ${place}::${messageFor(change)}`.replace(/[%\r\n]/g, encodeURIComponent);
+}
 
 /**
  * Calls a function with a temporary folder, then removes the folder. SIGINT, SIGTERM and SIGHUP

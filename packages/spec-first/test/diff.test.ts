@@ -216,7 +216,6 @@ components:
 test.each([
   ['a new maxLength', limited('type: string'), limited('type: string, maxLength: 5')],
   ['an added scope', limited('type: string'), limited('type: string', 'read, write')],
-  ['a new uniqueItems', limited('type: array'), limited('type: array, uniqueItems: true')],
   ['a new const', limited('type: string'), limited('type: string, const: a')],
 ])('exits with 1 for %s, with its line', async (_, before, after) => {
   write('openapi.yaml', before);
@@ -226,6 +225,31 @@ test.each([
     status: 1,
     stdout: expect.stringMatching(
       /^openapi\.yaml:(5|11):\d+ (error|warning) \[[\w-]+\] POST \/plants: /,
+    ),
+  });
+});
+
+test('exits with 1 for a limit that oasdiff does not compare, with the line of its schema', async () => {
+  const shared = (limit: string) => {
+    const post = DOCUMENT.slice(DOCUMENT.indexOf('    post:'));
+    const put = post.replace('post:', 'put:').replace('addPlant', 'putPlant');
+    const schemas = `components:
+  schemas:
+    Plant:
+      properties:
+        tags: { type: array${limit} }
+`;
+    return (
+      (DOCUMENT + put).replaceAll('schemas/new.yaml', "'#/components/schemas/Plant'") + schemas
+    );
+  };
+  write('openapi.yaml', shared(''));
+  git('commit', '-qam', 'before');
+  write('openapi.yaml', shared(', uniqueItems: true'));
+  expect(await diff(['HEAD'])).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(
+      /^openapi\.yaml:23:9 warning \[not-compared-by-oasdiff\] uniqueItems has changed, .*\n.* warning 1,/,
     ),
   });
 });
@@ -292,6 +316,19 @@ test('annotates a change of each level, with escaped characters', async () => {
   const { stdout } = await withPath(bin, ['main', '--format', 'githubactions']);
   const place = 'file=openapi.yaml,line=5,col=5::POST /plants: %250A 100 %25';
   expect(stdout).toBe(levels.map((level) => `::${level} title=${level},${place}\n`).join(''));
+});
+
+test('prints a change whose text has a line break as one line', async () => {
+  const change = { id: 'a', level: 3, text: 'removed `a\nb`', operation: 'POST', path: '/plants' };
+  const bin = fakeOasdiff('99.1.0', `printf %s '${JSON.stringify([change])}'`);
+  expect(await withPath(bin, ['main'])).toMatchObject({
+    stdout: expect.stringMatching(
+      /^openapi\.yaml:5:5 error \[a\] POST \/plants: removed `a\\nb`\nChanges/,
+    ),
+  });
+  expect(await withPath(bin, ['main', '--format', 'githubactions'])).toMatchObject({
+    stdout: '::error title=a,file=openapi.yaml,line=5,col=5::POST /plants: removed `a%0Ab`\n',
+  });
 });
 
 test.each(['exit 3', 'kill -9 $$'])(

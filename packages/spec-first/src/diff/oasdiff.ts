@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 /** The levels of changes, by the numbers that oasdiff gives them. */
 export const LEVELS: readonly string[] = ['none', 'info', 'warning', 'error'];
 
-/** A change as oasdiff reports it. */
+/** A change, as oasdiff reports it. */
 export interface Change {
   readonly id: string;
   readonly text: string;
@@ -16,6 +16,8 @@ export interface Change {
   /** The method. */
   readonly operation?: string;
   readonly path?: string;
+  /** The place of a change that is not about an operation. */
+  readonly pointer?: string;
 }
 
 /** An installed version of oasdiff. */
