@@ -89,6 +89,7 @@ export function accessLog(
 
     if (isRepeated) write('info', { ...entry, err: undefined }, 'answered');
     else if (isFault) write('error', entry, 'failed');
+    else if (record.isUndeclaredError) write('warn', entry, 'answered');
     else if (durationMs > slowMs) write('warn', entry, 'slow');
     else if (isProbe) write('debug', entry, 'answered');
     else write('info', entry, 'answered');

@@ -58,6 +58,8 @@ export interface CallRecord {
   /** The cause of the answer, for the log. */
   reason: string | undefined;
   failure: Failure | undefined;
+  /** Set if the error body or its headers do not match the document. */
+  isUndeclaredError: true | undefined;
 }
 
 /** The outcome of a call, reported by the adapter. */

@@ -36,6 +36,7 @@ export function startRecord({ headers, client }: Call, tracing: Tracing | undefi
     mocked: undefined,
     reason: undefined,
     failure: undefined,
+    isUndeclaredError: undefined,
   };
 }
 

@@ -32,6 +32,7 @@ function started(options: AccessLogOptions = {}) {
         mocked: undefined,
         reason: undefined,
         failure: undefined,
+        isUndeclaredError: undefined,
         ...facts,
       };
       const call = { method, path, query: 'key=secret', headers: {}, record };
@@ -169,6 +170,13 @@ describe('the level', () => {
     ['a fault outside the operations', { failure: internal }, 500, 50, 'failed'],
     ['an expected failure', { operationId: 'a', failure: stopping }, 503, 30, 'answered'],
     ['a mocked failure', { operationId: 'a', mocked: true }, 500, 30, 'answered'],
+    [
+      'an undeclared error body',
+      { operationId: 'a', isUndeclaredError: true },
+      400,
+      40,
+      'answered',
+    ],
     ['a slow call', { operationId: 'a', started: performance.now() - 2000 }, 200, 40, 'slow'],
     ['a slow fault', { failure: internal, started: performance.now() - 2000 }, 500, 50, 'failed'],
     ['a probe', { path: '/healthz' }, 200, 20, 'answered'],

@@ -61,6 +61,7 @@ export function failureAnswer(
 
   function addReason(fault: string, mismatch: string): void {
     record.reason = `${record.reason ?? failure.reason}; ${fault}: ${mismatch}`;
+    record.isUndeclaredError = true;
   }
 }
 

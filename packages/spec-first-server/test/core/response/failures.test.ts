@@ -421,6 +421,7 @@ paths:
   test('has an example of the document if errorBody does not match its schema', () => {
     const { status, body, record } = answerTo(VIOLATIONS);
     expect({ status, body }).toEqual({ status: 400, body: '{"why":"typo"}' });
+    expect(record.isUndeclaredError).toBe(true);
     // Without the name that the client chose.
     expect(record.reason).toBe(
       '/body/name must be string; the body of errorBody does not match the document: ' +
@@ -433,6 +434,7 @@ paths:
     const bodiless = { ...context, operation: { ...operation, responses } };
     const { body, record } = answerTo(VIOLATIONS, undefined, bodiless);
     expect([body, record.reason]).toEqual([undefined, '/body/name must be string']);
+    expect(record.isUndeclaredError).toBeUndefined();
   });
 
   test('has problem details if no body of the document matches', () => {
