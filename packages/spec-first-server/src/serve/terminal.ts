@@ -108,11 +108,12 @@ export function explain(error: unknown): string {
 /**
  * Writes a curl command for the first operation that needs a token, which is in the shell variable
  * `TOKEN`. If no operation needs one, writes a command for the first operation. The body is an
- * example of the document, or generated from its schema.
+ * example of the document, or generated from its schema. Parameters of the path are examples of the
+ * document, and preferably the path has none.
  *
  * @param url the base URL of the document's paths, without a slash at the end.
- * @returns `undefined` if each operation needs parameters, another body than JSON, or other
- *   credentials.
+ * @returns `undefined` if each operation needs parameters without examples, another body than JSON,
+ *   or other credentials.
  */
 export async function exampleLine({ root, operations, securitySchemes }: Document, url: string) {
   const bearerSchemes = tokenSchemes(securitySchemes);
@@ -127,17 +128,22 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
   const callable = operations.filter(
     (operation) =>
       operation.template.isReachable &&
-      !operation.parameters.some(({ required }) => required) &&
+      !operation.parameters.some(({ in: where, required }) => where !== 'path' && required) &&
+      operation.template.names.every((name) => pathExample(operation, name) !== undefined) &&
       (operation.requestBody === undefined || jsonOf(operation) !== undefined) &&
       !headersOf(operation).includes(false),
   );
-  const operation = callable.find((each) => headersOf(each).length > 0) ?? callable[0];
+  const hasPathParameters = ({ template }: Operation) => template.names.length > 0;
+  const sorted = callable.toSorted(
+    (a, b) => Number(hasPathParameters(a)) - Number(hasPathParameters(b)),
+  );
+  const operation = sorted.find((each) => headersOf(each).length > 0) ?? sorted[0];
   if (operation === undefined) return undefined;
   const media = jsonOf(operation);
   const method = operation.method.toUpperCase();
   const words = ['curl'];
   if (method !== (media ? 'POST' : 'GET')) words.push('-X', method);
-  const target = url + operation.template.write(String);
+  const target = url + operation.template.write((name) => pathExample(operation, name) ?? '');
   words.push(/^[\w.:/%-]+$/.test(target) ? target : shellQuoted(target));
   for (const header of headersOf(operation)) words.push('-H', String(header));
   if (media) {
@@ -145,6 +151,13 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
     words.push('-H', shellQuoted(`Content-Type: ${media.type}`), '-d', shellQuoted(body));
   }
   return words.join(' ');
+}
+
+/** Returns an example of a parameter in the path, as it is written in a URL. */
+function pathExample({ parameters }: Operation, name: string): string | undefined {
+  const parameter = parameters.find((each) => each.in === 'path' && each.name === name);
+  const [example] = parameter?.examples() ?? [];
+  return example && parameter?.write(example.value);
 }
 
 /** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */

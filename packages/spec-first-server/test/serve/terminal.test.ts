@@ -79,6 +79,31 @@ describe('the example command', () => {
     ]);
   });
 
+  test('has examples for the parameters of a path', async () => {
+    const parameter = (name: string, others: object = {}) => ({
+      in: 'path',
+      name,
+      required: true,
+      schema: { type: 'string' },
+      ...others,
+    });
+    const getThing = (...parameters: object[]) => ({
+      get: { operationId: 'get', parameters, responses },
+    });
+    const paths = {
+      '/without-example/{name}': getThing(parameter('name')),
+      '/undeclared/{name}': getThing(),
+      '/{kind}/{name}': getThing(
+        parameter('kind', { example: 'a b' }),
+        parameter('name', { examples: { first: { value: 'x' } } }),
+      ),
+    };
+    expect(await argumentsFor(paths)).toEqual(['http://127.0.0.1:3000/api/a%20b/x']);
+    expect(await argumentsFor({ ...paths, '/last': getThing() })).toEqual([
+      'http://127.0.0.1:3000/api/last',
+    ]);
+  });
+
   test('has a body that is generated from the schema, if there is no example', async () => {
     const schema = { type: 'object', required: ['count'], properties: { count: { const: 2 } } };
     const requestBody = { content: { 'application/json': { schema } } };
@@ -134,7 +159,7 @@ describe('the example command', () => {
     ]);
   });
 
-  test('is missing if every operation needs parameters, or a body other than JSON', async () => {
+  test('is missing if every operation needs parameters without examples, or a body other than JSON', async () => {
     const content = { 'text/csv': { schema: { type: 'string' } } };
     const parameters = [{ in: 'query', name: 'q', required: true, schema: { type: 'string' } }];
     const post = { operationId: 'post', requestBody: { content }, responses };
