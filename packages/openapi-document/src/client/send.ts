@@ -8,6 +8,9 @@ interface Sending {
   readonly retries: number;
 }
 
+/** The longest time of a timer, in milliseconds: 24.8 days. A longer one ends at once. */
+const MAX_TIMER = 2 ** 31 - 1;
+
 /** Statuses of temporary failures (RFC 9110 §15.6, RFC 6585 §4). */
 const TEMPORARY = new Set([429, 502, 503, 504]);
 
@@ -42,10 +45,11 @@ export async function responseTo(send: Send, { signal, timeout, retries }: Sendi
 
 function timeLimit(milliseconds: number) {
   const controller = new AbortController();
-  const timer = setTimeout(() => {
+  const abort = () => {
     const message = `the call took longer than ${milliseconds} ms`;
     controller.abort(new DOMException(message, 'TimeoutError'));
-  }, milliseconds);
+  };
+  const timer = setTimeout(abort, Math.min(milliseconds, MAX_TIMER));
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }
 
@@ -69,7 +73,7 @@ export async function delay(
   signal?.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const abort = () => reject(signal?.reason);
-  const timer = setTimeout(resolve, milliseconds);
+  const timer = setTimeout(resolve, Math.min(milliseconds, MAX_TIMER));
   signal?.addEventListener('abort', abort);
   try {
     await promise;

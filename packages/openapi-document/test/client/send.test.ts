@@ -82,6 +82,7 @@ describe('the pause before a retry', () => {
     ['3', 0, 3_000, 3_000],
     ['0', 0, 0, 0],
     ['Mon, 01 Jan 2035 00:00:05 GMT', 0, 5_000, 5_000],
+    ['2592000', 0, 2 ** 31 - 1, 2 ** 31 - 1],
     ['Thu, 01 Jan 1970 00:00:00 GMT', 0, 125, 250],
     ['-3', 0, 125, 250],
     ['1.5', 0, 125, 250],
@@ -147,6 +148,14 @@ describe('a timeout', () => {
     expect(signals[0]?.aborted).toBe(false);
     await jest.advanceTimersByTimeAsync(1);
     expect(signals[0]?.aborted).toBe(true);
+    end();
+  });
+
+  test('may be longer than the longest timer', async () => {
+    const { send, signals } = sender(new Response());
+    const { end } = await responseTo(send, { timeout: 3_000_000_000, retries: 0 });
+    await jest.advanceTimersByTimeAsync(3_600_000);
+    expect(signals[0]?.aborted).toBe(false);
     end();
   });
 
