@@ -1,30 +1,25 @@
-import type { ErrorObject } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { tagOfParent } from '../document/discriminator.ts';
 import {
   asObject,
+  decoded,
   escapePointerToken,
   isObject,
   type Json,
-  memoized,
   valueAt,
 } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
-import { eachSchema, patternOf, translate } from '../document/schema.ts';
-import { describe, isHarmless, type Report } from './check-structure.ts';
-import { isStandardFormat, misfitOf } from './fits.ts';
+import { definitionName, type LoweredSchemas, reachedFrom } from '../document/lower.ts';
+import { patternOf, translate } from '../document/schema.ts';
+import type { Report } from './check-structure.ts';
+import { isStandardFormat, loweringOf, misfitOf } from './fits.ts';
 
-const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true });
-
-/** Reports invalid schemas (JSON Schema 2020-12), and keywords that are not enforced exactly. */
+/** Reports circular schemas, invalid patterns, and keywords that are not enforced exactly. */
 export function checkSchemas(
   root: Json,
   report: Report,
   serviceFormats: readonly string[] = [],
 ): void {
   const checkedFormats = new Set<string>(serviceFormats);
-  const checked = new Set<Json>();
-  const cyclic = new Set<Json>();
+  const lowering = loweringOf(root, root);
   walk(root, 'document', '', (schema, kind, pointer) => {
     // OpenAPI 3.1 §4.8.24.5
     const member = kind === 'document' ? 'jsonSchemaDialect' : '$schema';
@@ -33,26 +28,7 @@ export function checkSchemas(
       report.notice(`${pointer}/${member}`, `${dialect} is read as JSON Schema 2020-12`);
     }
     if (kind !== 'schema') return;
-    if (!checked.has(schema)) {
-      eachSchema(schema, pointer, (inner) => checked.add(inner));
-      for (const error of errorsOf(schema)) {
-        const place = pointer + error.instancePath;
-        const level = isHarmless(root, error, place) ? 'notice' : 'problem';
-        report[level](place, `${describe(schema, error)} (JSON Schema 2020-12)`);
-      }
-      const count = countOf(root, schema);
-      if (count > MAX_SCHEMAS) {
-        const limit = `at most ${MAX_SCHEMAS} are allowed`;
-        report.problem(pointer, `validating one value needs ${count} schemas: ${limit}`);
-      }
-    }
-    // Each cycle is reported once.
-    const cycle = cyclic.has(schema) ? [] : cycleOf(root, schema);
-    for (const { part } of cycle) cyclic.add(part);
-    if (cycle.length > 0) {
-      const path = cycle.map(({ keyword }) => keyword).join(' → ');
-      report.problem(pointer, `the schema refers to itself for the same value: ${path}`);
-    }
+    if (schema.$ref !== undefined) lowering.lower(schema);
     checkKeywords(root, schema, pointer, report);
     checkPatterns(schema, pointer, report);
     const { format } = schema;
@@ -62,20 +38,7 @@ export function checkSchemas(
     checkedFormats.add(format);
     report.notice(pointer, `the format ${format} is unknown: it is not checked`);
   });
-}
-
-/** Returns the errors of an invalid schema, one for each location. */
-function errorsOf(schema: Json): ErrorObject[] {
-  // Ajv does not support the dialect of OpenAPI.
-  if (ajv.validateSchema({ ...schema, $schema: undefined })) return [];
-  const precise = ajv.errors?.filter(
-    ({ keyword, instancePath }) =>
-      keyword !== 'anyOf' &&
-      // Ajv rejects bigints.
-      typeof valueAt(schema, instancePath) !== 'bigint',
-  );
-  const byPlace = Map.groupBy(precise ?? [], ({ instancePath }) => instancePath);
-  return [...byPlace.values()].flatMap((errors) => errors.slice(0, 1));
+  checkCycles(lowering, report);
 }
 
 /** Messages for keywords that are not enforced exactly. */
@@ -140,66 +103,31 @@ function checkPatterns(
   }
 }
 
-/** The maximum number of schemas for one value. With more, validation would take seconds. */
-const MAX_SCHEMAS = 10_000;
+/** Keywords with schemas for the same value. */
+const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
 
-/** The schemas whose count has begun. Ends the recursion at circular schemas. */
-const counted = new WeakSet<Json>();
-
-/**
- * Counts the schemas that validate one value. A schema counts once for each reference to it, so
- * nested references can multiply the count.
- */
-const countOf: (root: Json, schema: Json) => number = memoized((root, schema) => {
-  if (counted.has(schema)) return 0;
-  counted.add(schema);
-  return inPlaceParts(root, schema).reduce((sum, { part }) => sum + countOf(root, part), 1);
-});
-
-/** A subschema for the same value as the schema around it, and its keyword or reference. */
-interface InPlacePart {
-  readonly keyword: string;
-  readonly part: Json;
-}
-
-function inPlaceParts(root: Json, schema: Json): InPlacePart[] {
-  const { $ref, dependentSchemas } = schema;
-  const target = typeof $ref === 'string' ? [{ keyword: $ref, part: valueAt(root, $ref) }] : [];
-  const lists = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'].flatMap((keyword) =>
-    [schema[keyword]]
-      .flat()
-      .flatMap((part) => [part, ...(keyword === 'allOf' ? [] : extensionsOf(root, part))])
-      .map((part) => ({ keyword, part })),
+/** Reports schemas that refer to themselves for the same value. Each cycle is reported once. */
+function checkCycles({ $defs, refs }: LoweredSchemas, { problem }: Report): void {
+  const reached = new Map(
+    Object.entries($defs).map(([name, schema]) => [name, reachedFrom($defs, schema, inPlaceRefs)]),
   );
-  const dependents = Object.values(asObject(dependentSchemas)).map((part) => ({
-    keyword: 'dependentSchemas',
-    part,
-  }));
-  return [...target, ...lists, ...dependents].flatMap(({ keyword, part }) =>
-    isObject(part) ? [{ keyword, part }] : [],
-  );
+  const reported = new Set<string>();
+  for (const [name, names] of reached) {
+    if (!names.has(name) || reported.has(name)) continue;
+    const cycle = [...names].filter((other) => reached.get(other)?.has(name));
+    for (const member of cycle) reported.add(member);
+    const path = [name, ...cycle.filter((member) => member !== name), name].join(' → ');
+    const pointer = decoded(String(refs[name]).slice(1));
+    problem(pointer, `the schema refers to itself for the same value: ${path}`);
+  }
 }
 
-/** Returns the schemas that extend the target of a reference. Its discriminator selects them. */
-function extensionsOf(root: Json, part: unknown): unknown[] {
-  const { $ref } = asObject(part);
-  const tag = typeof $ref === 'string' ? tagOfParent(root, $ref) : undefined;
-  const refs = (tag?.refs ?? []).map(({ ref }) => ref);
-  return refs.filter((ref) => ref !== $ref).map((ref) => valueAt(root, ref));
-}
-
-/** Returns the path from a schema to itself, if it would validate the same value forever. */
-function cycleOf(root: Json, schema: Json): readonly InPlacePart[] {
-  const seen = new Set<Json>();
-  const search = (from: Json): readonly InPlacePart[] => {
-    for (const step of inPlaceParts(root, from)) {
-      if (step.part === schema) return [step];
-      if (seen.has(step.part)) continue;
-      seen.add(step.part);
-      const rest = search(step.part);
-      if (rest.length > 0) return [step, ...rest];
-    }
-    return [];
-  };
-  return search(schema);
+/** Lists the definitions that a lowered schema references for the same value. */
+function inPlaceRefs(schema: unknown): string[] {
+  if (!isObject(schema)) return [];
+  const { $ref, dependentSchemas, ...keywords } = schema;
+  const dependents = Object.values(asObject(dependentSchemas));
+  const parts = [...dependents, ...IN_PLACE.flatMap((keyword) => keywords[keyword])];
+  const inside = parts.flatMap(inPlaceRefs);
+  return typeof $ref === 'string' ? [definitionName($ref), ...inside] : inside;
 }

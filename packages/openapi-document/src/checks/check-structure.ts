@@ -8,15 +8,16 @@ import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import {
+  asObject,
   escapePointerToken,
   isObject,
   type Json,
+  mapMembers,
   onFirstUse,
-  pointersTo,
   pointerTokens,
   valueAt,
 } from '../document/document.ts';
-import { type MemberKind, memberKind } from '../document/kinds.ts';
+import { type Kind, memberKind, walk } from '../document/kinds.ts';
 import { stringifyJson } from '../json/exact.ts';
 import { reasonOf } from './reason.ts';
 
@@ -31,146 +32,148 @@ export interface Report {
   notice(pointer: string, message: string): void;
 }
 
-const SCHEMAS = { '3.1': schema31, '3.2': schema32 };
+const METASCHEMA = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Compiles the official JSON Schema of a version once, which takes most of the time of a check. */
-const validatorOf = onFirstUse((version: keyof typeof SCHEMAS) => {
-  // Without `optimize`, Ajv compiles this schema in two thirds of the time.
-  const code = { optimize: false };
+/**
+ * Matches references of the official schemas to objects of other kinds. Each object is checked
+ * without the objects inside it, so that an error is reported for one object only.
+ */
+const OBJECTS =
+  /\/(components|paths|path-item|operation|responses|encoding|media-type|[a-z-]+-or-reference)$/;
+
+/** Returns a function that compiles the official JSON Schema of a kind when it is first used. */
+const validatorsOf = onFirstUse((version: '3.1' | '3.2') => {
   const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
     validateSchema: false,
     verbose: true,
     logger: false,
-    code,
+    // Compiles these schemas in two thirds of the time.
+    code: { optimize: false },
   });
-  addFormats.default(ajv, ['email', 'regex', 'uri', 'uri-reference']);
-  return ajv.compile(SCHEMAS[version]);
+  addFormats.default(ajv, ['email', 'uri', 'uri-reference']);
+  const text = JSON.stringify(version === '3.2' ? schema32 : schema31);
+  const { $id: _, ...schema } = JSON.parse(text, (_key, value) =>
+    OBJECTS.test(asObject(value).$ref as string) ? { type: 'object' } : value,
+  );
+  ajv.addSchema(schema, 'openapi');
+  return onFirstUse((kind: Kind) => {
+    if (kind === 'schema') return ajv.getSchema(METASCHEMA);
+    const name = kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return ajv.getSchema(kind === 'document' ? 'openapi' : `openapi#/$defs/${name}`);
+  });
 });
 
-/** Checks a document against the official JSON Schema of OpenAPI. Unknown members are notices. */
+/**
+ * Checks the objects of a document against the official JSON Schema of OpenAPI, and its schemas
+ * against that of JSON Schema 2020-12. Unknown members are notices.
+ */
 export function checkStructure(root: Json, report: Report): void {
   const version = String(root.openapi).startsWith('3.2') ? '3.2' : '3.1';
-  const validate = validatorOf(version);
-  validate({ ...root, openapi: `${version}.0` });
-  const schemaErrors = validate.errors ?? [];
-  const errors = schemaErrors
-    .filter(
-      ({ keyword, instancePath }) =>
-        !IGNORED.some((rule) => rule.test(`${instancePath} ${keyword}`)),
-    )
-    .map((error) => ({
-      ...error,
-      name: error.params.unevaluatedProperty ?? error.params.additionalProperty,
-    }));
-  const unknown = errors.flatMap(({ instancePath, name }) =>
-    name === undefined
-      ? []
-      : [{ name, object: instancePath, pointer: `${instancePath}/${escapePointerToken(name)}` }],
-  );
-  const enclosing = new Set(unknown.flatMap(({ pointer }) => pointersTo(pointer).slice(0, -1)));
-  const otherErrors = errors.filter(({ name }) => name === undefined);
-  const precise = otherErrors.filter(({ keyword }) => !BRANCHES.includes(keyword));
-  // An ignored error inside a branch of `if` or `oneOf` makes the whole keyword fail. So a failed
-  // keyword is reported only if there are no other errors.
-  const isOnlyBranches = precise.length === 0 && otherErrors.length === schemaErrors.length;
-  for (const error of isOnlyBranches ? otherErrors : precise) {
-    const level = isHarmless(root, error, error.instancePath) ? 'notice' : 'problem';
-    report[level](error.instancePath, describe(root, error));
-  }
-  // If `in`, `style` or `type` is invalid, or if members exclude each other, the branches that
-  // declare the other members fail. Ajv then reports these members as unknown.
-  const withFailedBranch = new Set(
-    errors.map((error) => {
-      const { keyword, instancePath } = error;
-      if (keyword === 'enum') return instancePath.slice(0, instancePath.lastIndexOf('/'));
-      return exclusiveMembers(error) && instancePath;
+  const validatorOf = validatorsOf(version);
+  walk(root, 'document', '', (object, kind, pointer) => {
+    const isReference = typeof object.$ref === 'string' && kind !== 'schema' && kind !== 'pathItem';
+    if (isReference || (kind !== 'schema' && UNSERVED.test(pointer))) return;
+    const validate = validatorOf(kind);
+    if (validate === undefined || validate(checkedValue(object, kind, version))) return;
+    for (const error of preciseErrors(validate.errors ?? [], kind)) {
+      const { instancePath } = error;
+      const unknown = unknownMember(error);
+      if (unknown === undefined) {
+        const level = isHarmless(object, error, kind) ? 'notice' : 'problem';
+        report[level](pointer + instancePath, messageOf(object, error, pointer));
+        continue;
+      }
+      const member = `${pointer}${instancePath}/${escapePointerToken(unknown)}`;
+      // `declaredFor` accepts these keys in any case.
+      const isStatusRange = /^[1-5]xx$/i.test(unknown);
+      const message = isStatusRange
+        ? `must be in upper case: it is read as ${unknown.toUpperCase()}`
+        : `is not a member of OpenAPI ${version} here: it is ignored`;
+      report.notice(member, `${unknown} ${message}`);
+    }
+  });
+}
+
+function checkedValue(object: Json, kind: Kind, version: string): Json {
+  if (kind === 'document') return { ...object, openapi: `${version}.0` };
+  if (kind !== 'schema') return object;
+  const withoutParts = (part: unknown) => (isObject(part) ? true : part);
+  // Ajv does not support the dialect of OpenAPI, and rejects bigints.
+  const { $schema: _, ...keywords } = object;
+  return asObject(
+    mapMembers(keywords, (value, key) => {
+      const partKind = memberKind('schema', key);
+      if (partKind === 'schema') return withoutParts(value);
+      if (Array.isArray(partKind)) return mapMembers(value, withoutParts);
+      return typeof value === 'bigint' ? Number(value) : value;
     }),
   );
-  for (const { name, object, pointer } of unknown) {
-    // Ajv also reports a member as unknown if it contains an unknown member.
-    if (enclosing.has(pointer) || withFailedBranch.has(object)) continue;
-    // `declaredFor` accepts these keys in any case.
-    const isStatusRange = /^[1-5]xx$/i.test(name);
-    report.notice(
-      pointer,
-      isStatusRange
-        ? `${name} must be in upper case: it is read as ${name.toUpperCase()}`
-        : `${name} is not a member of OpenAPI ${version} here: it is ignored`,
-    );
-  }
 }
+
+/** Returns the errors without those that follow from others. */
+function preciseErrors(errors: readonly ErrorObject[], kind: Kind): readonly ErrorObject[] {
+  const relevant = errors.filter(
+    ({ instancePath, keyword }) => !IGNORED.test(`${kind}${instancePath} ${keyword}`),
+  );
+  const precise = relevant.filter(({ keyword }) => !BRANCHES.includes(keyword));
+  // Ignored errors also make `if` and `oneOf` fail.
+  if (precise.length === 0) return relevant.length === errors.length ? relevant : [];
+  if (kind === 'schema')
+    return [...new Map(precise.toReversed().map((error) => [error.instancePath, error])).values()];
+  // An invalid `in`, `style` or `type` makes Ajv report valid members as unknown.
+  const isSelector = (error: ErrorObject) =>
+    error.keyword === 'enum' || exclusiveMembers(error) !== undefined;
+  return precise.some(isSelector)
+    ? precise.filter((error) => unknownMember(error) === undefined)
+    : precise;
+}
+
+const unknownMember = ({ params }: ErrorObject): string | undefined =>
+  params.unevaluatedProperty ?? params.additionalProperty;
 
 /** Keywords that fail if a schema inside them fails. The errors of that schema are more precise. */
 const BRANCHES = ['if', 'oneOf', 'anyOf', 'propertyNames'];
 
-/** Matches the pointers and keywords of errors that are ignored. */
-const IGNORED = [
-  // Some references that can be resolved are not URIs.
-  /\/\$ref format$/,
-  // Other checks report missing responses better.
-  /\/responses (minProperties|required|if)$/,
-  // These parts do not affect operations.
-  /^\/webhooks\/|^\/components\/(links|callbacks)\//,
-  /^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\//,
-];
+/**
+ * Matches errors that are ignored. Other checks report missing responses better. Some references
+ * that can be resolved are not URIs.
+ */
+const IGNORED = /^responses (minProperties|required|if)$|\/\$ref format$/;
+
+/** Matches the pointers of objects that do not affect operations. */
+const UNSERVED =
+  /^\/webhooks\/|^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\/|^\/components\/links\//;
 
 /** Members that are documentation only. Errors inside them are notices. */
-const ANNOTATIONS = new Set([
-  'info',
-  'servers',
-  'tags',
-  'title',
-  'summary',
-  'description',
-  'externalDocs',
-  'example',
-  'examples',
-  'xml',
+const DOCUMENTATION = new Set([
+  ...['info', 'servers', 'tags', 'title', 'summary', 'description', 'externalDocs', 'example'],
+  ...['examples', 'xml'],
 ]);
 
 /** Members that are not required for serving, or that other checks report better. */
 const OPTIONAL = new Set([
-  'operationId',
-  'deprecated',
-  'schemas',
-  '$comment',
-  '$recursiveAnchor',
-  '$recursiveRef',
-  'readOnly',
-  'writeOnly',
-  'format',
-  'required',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
+  ...['operationId', 'deprecated', 'schemas', '$comment', '$recursiveAnchor', '$recursiveRef'],
+  ...['readOnly', 'writeOnly', 'format', 'required', 'exclusiveMinimum', 'exclusiveMaximum'],
 ]);
-
-/** Returns true if a pointer is in documentation, or at a member that serving does not need. */
-export function isAnnotation(pointer: string): boolean {
-  const tokens = pointerTokens(pointer);
-  let kind: MemberKind | undefined = 'document';
-  for (const [index, token] of tokens.entries()) {
-    if (typeof kind === 'string') {
-      if (ANNOTATIONS.has(token)) return true;
-      if (index === tokens.length - 1 && OPTIONAL.has(token)) return true;
-    }
-    kind = memberKind(kind, token);
-    if (kind === undefined) return false;
-  }
-  return false;
-}
 
 /** Members for which `null` is the same as absent. */
 const ABSENT = /\/(schema|content|parameters|requestBody|responses|headers|links|callbacks)$/;
 
-/** Returns true if an error at a pointer does not affect operations. */
-export function isHarmless(root: Json, error: ErrorObject, pointer: string): boolean {
-  const { keyword, params } = error;
-  if (keyword === 'format' || exclusiveMembers(error) !== undefined) return true;
-  const { missingProperty } = params;
-  const place = missingProperty === undefined ? pointer : `${pointer}/${missingProperty}`;
-  return isAnnotation(place) || (ABSENT.test(pointer) && valueAt(root, pointer) === null);
+/** Returns true if an error in an object does not affect operations. */
+function isHarmless(object: Json, error: ErrorObject, kind: Kind): boolean {
+  const { instancePath, keyword, params } = error;
+  const place = [instancePath, params.missingProperty].filter((part) => part !== undefined);
+  const [member = '', ...inside] = pointerTokens(place.join('/'));
+  return (
+    kind === 'example' ||
+    keyword === 'format' ||
+    exclusiveMembers(error) !== undefined ||
+    DOCUMENTATION.has(member) ||
+    (inside.length === 0 && OPTIONAL.has(member)) ||
+    (ABSENT.test(instancePath) && valueAt(object, instancePath) === null)
+  );
 }
 
 /** Returns the members that exclude each other, if an error is about such members. */
@@ -184,11 +187,12 @@ function exclusiveMembers({
   return present === undefined ? schema.required : [present, ...schema.required];
 }
 
-/** Formats an error with the expected and the actual value. */
-export function describe(root: unknown, error: ErrorObject): string {
+/** Formats an error in the object at a pointer, with the expected and the actual value. */
+export function messageOf(object: unknown, error: ErrorObject, pointer: string): string {
   const { instancePath, keyword, params } = error;
-  const name = instancePath.slice(instancePath.lastIndexOf('/') + 1);
-  const value = valueAt(root, instancePath);
+  const place = pointer + instancePath;
+  const name = place.slice(place.lastIndexOf('/') + 1);
+  const value = valueAt(object, instancePath);
   if (isObject(value) && typeof value.$ref === 'string' && keyword === 'type')
     return `OpenAPI has no $ref here: ${name} ${reasonOf(error)}`;
   const names = exclusiveMembers(error);

@@ -13,7 +13,7 @@ import type { Document } from '../document/load.ts';
 import type { Operation } from '../document/operations.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
-import { checkStructure, isAnnotation, type Report } from './check-structure.ts';
+import { checkStructure, type Report } from './check-structure.ts';
 
 interface CheckResult {
   /** Reasons why the document cannot be served. */
@@ -43,8 +43,7 @@ export function checkDocument(
     const isMissingPath = /^\/(paths|webhooks)\/[^/]+$/.test(finding.pointer);
     if (isMissingPath) {
       notices.push({ ...finding, message: `${finding.message}: the path is not served` });
-    } else if (isAnnotation(finding.pointer)) notices.push(finding);
-    else faults.push(finding);
+    } else faults.push(finding);
   }
   const report: Report = {
     problem(pointer, message) {

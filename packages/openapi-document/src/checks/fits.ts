@@ -76,6 +76,9 @@ export function checkExamples(root: Json): Finding[] {
 /** Keywords that do not affect validation. */
 const ANNOTATION = /^(title|description|default|examples?|deprecated|externalDocs)$/;
 
+/** The schemas of a document, lowered for both directions. */
+export const loweringOf = memoized((root, _document: Json) => createLowering(root));
+
 /**
  * Compiles the schemas of a document. Schemas that differ only in annotations share a validator.
  */
@@ -84,7 +87,7 @@ const validatorsFor = memoized((root) => {
   const ajv = addFormats.default(
     new Ajv2020({ strict: false, logger: false, validateSchema: false, inlineRefs: false, code }),
   );
-  const { $defs, lower } = createLowering(root);
+  const { $defs, lower } = loweringOf(root, root);
   const compiled = new Map<string, ValidateFunction>();
 
   return (schema: Json): ValidateFunction | undefined => {

@@ -18,6 +18,13 @@ import { type FileContent, resolver } from './resolver.ts';
 
 type Members = Record<string, unknown>;
 
+/** A `$ref` to a component (`holder`), and its location in the copy. */
+interface Reference {
+  readonly holder: Members;
+  readonly kind: MemberKind;
+  readonly pointer: string;
+}
+
 /**
  * Copies a document of several files into one tree. Each `$ref` of the copy points into the copy.
  *
@@ -27,7 +34,7 @@ type Members = Record<string, unknown>;
  *
  * @returns the copy (`root`), and the original locations of its referenced parts (`origins`). The
  *   `problems` are references that cannot be resolved. They are removed. The `notices` are
- *   resolved references that OpenAPI does not allow.
+ *   resolved references that OpenAPI does not allow, and missing documentation.
  */
 export function bundle(documentFile: string, source: Json, read: (file: string) => FileContent) {
   const { placeOf, valueIn, dynamicAnchors } = resolver(read);
@@ -37,7 +44,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   const componentRefs = new Map<string, string>();
   /** Parts of other files that became components. */
   const added: { readonly group: string; readonly name: string; copy?: unknown }[] = [];
-  const references: { readonly holder: Members; readonly pointer: string }[] = [];
+  const references: Reference[] = [];
   const origins = new Map<string, Location>();
   /** The targets that are being copied in place of a reference. */
   const copying: string[] = [];
@@ -51,7 +58,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   }
   const copied = asObject(copyOf(source, 'document', { file: documentFile, pointer: '' }, ''));
   const root = withComponents(copied);
-  for (const { holder, pointer } of references) checkReference(root, holder, pointer);
+  for (const reference of references) checkReference(root, reference);
   return { root, origins, problems, notices };
 
   /** Lists the locations of the members of an object. A reference has those of its target. */
@@ -101,12 +108,12 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     if (typeof ref !== 'string') return copyMembers(value, kind, from, pointer);
     const copySiblings = () => copyMembers(siblings, kind, from, pointer) as Members;
 
-    const target = targetOf(ref, from, pointer);
+    const target = targetOf(ref, kind, from, pointer);
     const group = groupOf(kind);
     const componentRef = target && group && refToPart(target, kind, group);
     if (componentRef && componentRef !== refTo(pointer)) {
       const reference = { $ref: componentRef, ...copySiblings() };
-      references.push({ holder: reference, pointer });
+      references.push({ holder: reference, kind, pointer });
       return reference;
     }
     const inherited = copyTarget(ref, target, kind, pointer);
@@ -124,21 +131,20 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     kind: MemberKind,
     pointer: string,
   ): unknown {
-    const isMember = groupOf(kind) === undefined && kind !== 'pathItem';
-    // No notice for `paths: { $ref: _index.yaml }`, which is common.
-    if (isMember && !INDEX.test(pointer)) {
-      const name = pointer.slice(pointer.lastIndexOf('/') + 1);
-      const effect = target === undefined ? 'has no effect' : `is replaced by a copy of ${ref}`;
-      notices.push({ pointer, message: `OpenAPI has no $ref in ${name}: it ${effect}` });
-    }
     if (target === undefined) return undefined;
     const value = valueIn(target);
-    if (value === undefined) return report(pointer, `$ref: ${ref} does not exist`);
+    if (value === undefined) return report(kind, pointer, `$ref: ${ref} does not exist`);
     const key = locationKey(target);
     if (copying.includes(key)) {
       const findings = kind === 'pathItem' ? notices : problems;
       findings.push({ pointer, message: `$ref: ${ref} is circular: it has no effect here` });
       return undefined;
+    }
+    // No notice for `paths: { $ref: _index.yaml }`, which is common.
+    if (groupOf(kind) === undefined && kind !== 'pathItem' && !INDEX.test(pointer)) {
+      const name = pointer.slice(pointer.lastIndexOf('/') + 1);
+      const message = `OpenAPI has no $ref in ${name}: it is replaced by a copy of ${ref}`;
+      notices.push({ pointer, message });
     }
     origins.set(pointer, target);
     copying.push(key);
@@ -190,33 +196,41 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   }
 
   /** Returns the target of a reference. Reports a URL, and a target that does not exist. */
-  function targetOf(ref: string, from: Location, pointer: string): Location | undefined {
+  function targetOf(
+    ref: string,
+    kind: MemberKind,
+    from: Location,
+    pointer: string,
+  ): Location | undefined {
     const target = placeOf(ref, from);
     if (target === undefined) {
-      return report(pointer, `$ref: ${ref} is not fetched: only files are read. ${ADVICE}`);
+      return report(kind, pointer, `$ref: ${ref} is not fetched: only files are read. ${ADVICE}`);
     }
     const { file, pointer: source } = target;
     const content = read(file);
     if ('reason' in content)
-      return report(pointer, `$ref: ${file} cannot be read: ${content.reason}`, file);
+      return report(kind, pointer, `$ref: ${file} cannot be read: ${content.reason}`, file);
     if (source === '' || source.startsWith('/')) {
       const exists = file === documentFile || valueIn(target) !== undefined;
-      return exists ? target : report(pointer, `$ref: ${ref} does not exist`);
+      return exists ? target : report(kind, pointer, `$ref: ${ref} does not exist`);
     }
     const withSlash = { file, pointer: `/${source}` };
     if (valueIn(withSlash) === undefined)
-      return report(pointer, `$ref: ${ref} does not exist: no schema has this $anchor`);
+      return report(kind, pointer, `$ref: ${ref} does not exist: no schema has this $anchor`);
     const message = `$ref: ${ref} has no slash after #: it is read as ${ref.replace('#', '#/')}`;
     notices.push({ pointer, message });
     return withSlash;
   }
 
-  function report(pointer: string, message: string, about?: string): undefined {
-    problems.push({ pointer, message, ...(about !== undefined && { about }) });
+  function report(kind: MemberKind, pointer: string, message: string, about?: string): undefined {
+    const [memberType] = [kind].flat();
+    const isDocumentation = memberType === 'example' || memberType === 'other';
+    const findings = isDocumentation ? notices : problems;
+    findings.push({ pointer, message, ...(about !== undefined && { about }) });
   }
 
   /** Removes a reference that cannot be resolved in the copy. */
-  function checkReference(copy: Json, holder: Members, pointer: string): void {
+  function checkReference(copy: Json, { holder, kind, pointer }: Reference): void {
     const name = String(holder.$dynamicRef ?? '');
     const isAmbiguous = (dynamicAnchors.get(name.slice(name.indexOf('#') + 1)) ?? 0) > 1;
     const ref = String(holder.$ref);
@@ -230,7 +244,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       ? `$dynamicRef: ${name} may lead to several schemas: use $ref to select one`
       : problemOf(copy, String(holder.$ref));
     if (message === undefined) return;
-    report(pointer, message);
+    report(kind, pointer, message);
     Reflect.deleteProperty(holder, '$ref');
   }
 }

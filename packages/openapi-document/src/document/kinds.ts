@@ -43,7 +43,8 @@ const valueMembers = { ...contentMembers, schema: 'schema', examples: ['example'
 const MEMBERS = {
   document: {
     ...each(['info', 'servers', 'tags', 'externalDocs'], 'other' as const),
-    ...each(['paths', 'webhooks'], ['pathItem'] as const),
+    paths: 'paths',
+    webhooks: ['pathItem'],
     components: 'components',
   },
   components: {
@@ -59,6 +60,7 @@ const MEMBERS = {
     pathItems: ['pathItem'],
     mediaTypes: ['mediaType'],
   },
+  paths: { '*': 'pathItem' },
   pathItem: {
     parameters: ['parameter'],
     servers: 'other',
@@ -68,12 +70,13 @@ const MEMBERS = {
   operation: {
     parameters: ['parameter'],
     requestBody: 'requestBody',
-    responses: ['response'],
+    responses: 'responses',
     callbacks: ['callback'],
   },
   parameter: valueMembers,
   header: valueMembers,
   requestBody: contentMembers,
+  responses: { '*': 'response' },
   response: { ...contentMembers, headers: ['header'], links: ['link'] },
   mediaType: {
     schema: 'schema',

@@ -42,6 +42,8 @@ export type LoweredSchema = Json | boolean;
 export interface LoweredSchemas {
   /** The targets of references. Grows while schemas are lowered. */
   readonly $defs: Readonly<Record<string, LoweredSchema>>;
+  /** The `$ref` of each definition in the document. */
+  readonly refs: Readonly<Record<string, string>>;
   lower(schema: unknown): LoweredSchema;
 }
 
@@ -80,6 +82,7 @@ type Fits = (property: Json, value: unknown) => boolean;
  */
 export function createLowering(root: Json, direction?: Direction, fits?: Fits): LoweredSchemas {
   const $defs: Record<string, LoweredSchema> = {};
+  const refs: Record<string, string> = {};
   const names = new Map<string, string>();
   const cache = new WeakMap<Json, LoweredSchema>();
   const dropped = direction === 'request' ? 'readOnly' : 'writeOnly';
@@ -90,6 +93,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
 
   return {
     $defs,
+    refs,
     lower(schema) {
       const lowered = lower(schema);
       for (let next = pending.shift(); next !== undefined; next = pending.shift()) next();
@@ -239,6 +243,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     const name = nameFor(ref, isBase);
     names.set(key, name);
     $defs[name] = true;
+    refs[name] = ref;
     pending.push(() => {
       const target = valueAt(root, ref);
       const tag = isBase ? undefined : tagOfParent(root, ref);
@@ -300,11 +305,19 @@ export const definitionRef = (name: string): string => refTo(`/$defs/${escapePoi
 /** The name of the definition at a `$ref` of a lowered schema. */
 export const definitionName = (ref: string): string => pointerTokens(decoded(ref))[1] ?? '';
 
-/** Lists the definitions that a schema references, directly or through others. */
-export function reachedFrom($defs: LoweredSchemas['$defs'], schema: unknown): Set<string> {
-  const reached = new Set(referencesIn($defs, schema));
+/**
+ * Lists the definitions that a schema references, directly or through others.
+ *
+ * @param namesIn lists the definitions that a schema references directly.
+ */
+export function reachedFrom(
+  $defs: LoweredSchemas['$defs'],
+  schema: unknown,
+  namesIn = (part: unknown) => referencesIn($defs, part),
+): Set<string> {
+  const reached = new Set(namesIn(schema));
   for (const name of reached) {
-    for (const next of referencesIn($defs, $defs[name])) reached.add(next);
+    for (const next of namesIn($defs[name])) reached.add(next);
   }
   return reached;
 }

@@ -10,6 +10,7 @@ import {
   type Json,
   resolveRef,
 } from './document.ts';
+import { memberKind } from './kinds.ts';
 import { examplesOf, mediaOf } from './media.ts';
 import { pathTemplate } from './path-template.ts';
 
@@ -24,11 +25,10 @@ interface PathItem {
 
 /** Lists the path items of `paths` or `webhooks`. */
 export const pathItemsIn = (root: Json, member: 'paths' | 'webhooks'): PathItem[] =>
-  Object.entries(asObject(root[member])).map(([path, item]) => ({
-    path,
-    item,
-    pointer: `/${member}/${escapePointerToken(path)}`,
-  }));
+  Object.entries(asObject(root[member])).flatMap(([path, item]) => {
+    const isPathItem = memberKind(memberKind('document', member), path) !== undefined;
+    return isPathItem ? [{ path, item, pointer: `/${member}/${escapePointerToken(path)}` }] : [];
+  });
 
 /** Lists the Operation Objects of path items, in order, with the parameters of their path items. */
 export const operationObjects = (items: readonly PathItem[]) =>

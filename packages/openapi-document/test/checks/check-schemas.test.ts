@@ -12,40 +12,6 @@ const check = (schemas: object, formats?: readonly string[]) =>
 const findingsIn = (schema: unknown, formats?: readonly string[]) =>
   check({ S: schema, Other: {} }, formats).map((finding) => finding.replace(` ${PLACE}`, ' '));
 
-const TYPES = 'array, boolean, integer, null, number, object, string';
-const DIALECT = '(JSON Schema 2020-12)';
-
-test.each<[schema: unknown, findings: readonly string[]]>([
-  [true, []],
-  [{ myKeyword: 5, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', properties: { any: true } }, []],
-  [{ minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, multipleOf: 2n ** 60n, enum: [1n] }, []],
-  [
-    { type: 'strin' },
-    [
-      `problem /type must be equal to one of the allowed values: ${TYPES}, but type is "strin" ${DIALECT}`,
-    ],
-  ],
-  [
-    { properties: { p: { minLength: -1, maxLength: 'a', anyOf: 5, not: 7 } } },
-    [
-      `problem /properties/p/anyOf must be array, but anyOf is 5 ${DIALECT}`,
-      `problem /properties/p/not must be a schema: an object, true or false, but not is 7 ${DIALECT}`,
-      `problem /properties/p/maxLength must be integer, but maxLength is "a" ${DIALECT}`,
-      `problem /properties/p/minLength must be >= 0, but minLength is -1 ${DIALECT}`,
-    ],
-  ],
-  [
-    { title: 6, format: 5, required: ['a', 'a'] },
-    [
-      `notice /required must NOT have duplicate items (items ## 1 and 0 are identical), but required is ["a","a"] ${DIALECT}`,
-      `notice /format must be string, but format is 5 ${DIALECT}`,
-      `notice /title must be string, but title is 6 ${DIALECT}`,
-    ],
-  ],
-])('the schema %p has the findings %j', (schema, findings) => {
-  expect(findingsIn(schema).toSorted()).toEqual(findings.toSorted());
-});
-
 test.each<[schema: object, findings: readonly string[]]>([
   [
     { items: { $ref: '#' } },
@@ -95,10 +61,6 @@ test.each<[schema: object, findings: readonly string[]]>([
   [{ pattern: '[' }, ['problem  [ is not a valid regular expression (ECMA-262)']],
   [{ pattern: '^a{2}\\p{L}$' }, []],
   [
-    { pattern: 5, type: 'string' },
-    [`problem /pattern must be string, but pattern is 5 ${DIALECT}`],
-  ],
-  [
     { pattern: '^a\\-b$' },
     ['notice  ^a\\-b$ is not a valid regular expression with the flag u: it is read as /^a\\-b$/'],
   ],
@@ -147,47 +109,55 @@ test.each<[dialect: string, isKnown: boolean]>([
 
 describe('a schema that refers to itself for the same value is a problem', () => {
   const cycle = (pointer: string, path: string) => [
-    `problem ${pointer} the schema refers to itself for the same value: ${path} → #${PLACE}`,
+    `problem ${pointer} the schema refers to itself for the same value: ${path}`,
   ];
 
   test.each(['allOf', 'anyOf', 'oneOf'])('in %s', (keyword) => {
-    expect(findingsIn({ [keyword]: [{}, S] })).toEqual(cycle('', keyword));
+    expect(findingsIn({ [keyword]: [{}, S] })).toEqual(cycle('', 'S → S'));
   });
 
   test.each(['not', 'if', 'then', 'else'])('in %s', (keyword) => {
-    expect(findingsIn({ [keyword]: S })).toEqual(cycle('', keyword));
+    expect(findingsIn({ [keyword]: S })).toEqual(cycle('', 'S → S'));
   });
 
   test('in dependentSchemas', () => {
-    expect(findingsIn({ dependentSchemas: { a: S } })).toEqual(cycle('', 'dependentSchemas'));
+    expect(findingsIn({ dependentSchemas: { a: S } })).toEqual(cycle('', 'S → S'));
   });
 
   test('in several steps, which are one finding', () => {
     const T = { anyOf: [{ not: S }] };
     expect(check({ S: { oneOf: [{}, { $ref: '#/components/schemas/T' }] }, T })).toEqual(
-      cycle(PLACE, 'oneOf → #/components/schemas/T → anyOf → not'),
+      cycle('/components/schemas/T', 'T → S → T'),
     );
   });
 
   test('which others may refer to', () => {
     expect(check({ R: { allOf: [{ ...S }] }, S: { allOf: [{}, S] } })).toEqual(
-      cycle(PLACE, 'allOf'),
+      cycle(PLACE, 'S → S'),
     );
+  });
+
+  test('beside another cycle', () => {
+    const T = { $ref: '#/components/schemas/T' };
+    expect(check({ S: { allOf: [S, T] }, T: { allOf: [T] } })).toEqual([
+      ...cycle(PLACE, 'S → S'),
+      ...cycle('/components/schemas/T', 'T → T'),
+    ]);
   });
 
   test('inside another schema', () => {
     const inner = { $ref: `#${PLACE}/properties/p` };
-    expect(findingsIn({ properties: { p: { anyOf: [{}, inner] } } })).toEqual([
-      `problem /properties/p the schema refers to itself for the same value: anyOf → ${inner.$ref}`,
-    ]);
+    expect(findingsIn({ properties: { p: { anyOf: [{}, inner] } } })).toEqual(
+      cycle('/properties/p', 'SP → SP'),
+    );
   });
 
   test('by its own base schema, whose discriminator selects it', () => {
     const Base = { discriminator: { propertyName: 'kind' }, type: 'object' };
     const base = { $ref: '#/components/schemas/Base' };
-    expect(check({ Base, S: { allOf: [base], anyOf: [base] } })).toEqual([
-      `problem ${PLACE} the schema refers to itself for the same value: anyOf`,
-    ]);
+    expect(check({ Base, S: { allOf: [base], anyOf: [base] } })).toEqual(
+      cycle('/components/schemas/Base', 'Base → S → Base'),
+    );
     expect(check({ Base, S: { allOf: [base], properties: { a: base } } })).toEqual([]);
   });
 
@@ -204,21 +174,4 @@ describe('a schema that refers to itself for the same value is a problem', () =>
     };
     expect(findingsIn(parts)).toEqual([]);
   });
-});
-
-test('schemas of which each has the next one twice are limited', () => {
-  const ref = (index: number) => ({ $ref: `#/components/schemas/D${index}` });
-  const chain = (levels: number) =>
-    Object.fromEntries(
-      Array.from({ length: levels }, (_, index) => [
-        `D${index}`,
-        index < levels - 1 ? { allOf: [ref(index + 1), ref(index + 1)] } : {},
-      ]),
-    );
-  // The counts are 4 · 2ⁿ − 3.
-  expect(check(chain(12))).toEqual([]);
-  expect(check(chain(14))).toEqual([
-    'problem /components/schemas/D0 validating one value needs 32765 schemas: at most 10000 are allowed',
-    'problem /components/schemas/D1 validating one value needs 16381 schemas: at most 10000 are allowed',
-  ]);
 });

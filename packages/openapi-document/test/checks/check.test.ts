@@ -142,8 +142,8 @@ test('a missing reference breaks an operation, is a notice in documentation, or 
     problems: [],
     broken: { a: [`/paths/~1a/get/parameters/0 $ref: ${$ref} does not exist`] },
     notices: [
-      `/paths/~1c $ref: ${$ref} does not exist: the path is not served`,
       `/paths/~1b/get/requestBody/content/text~1plain/examples/x $ref: ${$ref} does not exist`,
+      `/paths/~1c $ref: ${$ref} does not exist: the path is not served`,
     ],
   });
 });

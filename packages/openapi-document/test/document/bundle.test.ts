@@ -374,7 +374,7 @@ test.each<[title: string, media: string, message: string | undefined, copy: obje
   [
     'a description that is missing',
     "schema: { description: { $ref: 'none.md' }, type: string }",
-    'OpenAPI has no $ref in description: it has no effect',
+    '$ref: none.md cannot be read: the file does not exist',
     { schema: { type: 'string' } },
   ],
   [
@@ -405,7 +405,9 @@ test('references in extensions, examples, defaults and constants stay the same',
   const text = `
 x-b: ${data}
 servers: [{ url: /, x-c: ${data} }]
-paths: { /a: { x-d: { parameters: [${data}] } } }
+paths:
+  x-e: { get: ${data} }
+  /a: { x-d: { parameters: [${data}] }, get: { responses: { x-f: ${data} } } }
 components:
   schemas: { S: { x-a: ${data}, default: ${data}, example: ${data}, examples: [${data}], const: ${data}, enum: [${data}] } }
   examples: { E: { value: ${data} } }`;

@@ -40,7 +40,9 @@ describe('mapKeyword', () => {
 
 test.each<[kind: MemberKind | undefined, key: string, member: MemberKind | undefined]>([
   [undefined, 'paths', undefined],
-  ['document', 'paths', ['pathItem']],
+  ['document', 'paths', 'paths'],
+  ['paths', '/a', 'pathItem'],
+  ['paths', 'x-a', undefined],
   ['document', 'webhooks', ['pathItem']],
   ['document', 'components', 'components'],
   ['document', 'info', 'other'],
@@ -55,7 +57,9 @@ test.each<[kind: MemberKind | undefined, key: string, member: MemberKind | undef
   ['pathItem', 'servers', 'other'],
   ['pathItem', 'additionalOperations', ['operation']],
   ['operation', 'requestBody', 'requestBody'],
-  ['operation', 'responses', ['response']],
+  ['operation', 'responses', 'responses'],
+  ['responses', '200', 'response'],
+  ['responses', 'x-a', undefined],
   ['operation', 'constructor', undefined],
   ['parameter', 'schema', 'schema'],
   ['parameter', 'content', ['mediaType']],
@@ -123,6 +127,7 @@ describe('walk', () => {
     const media = `${get}/requestBody/content/application~1json`;
     expect(visited(document, 'document')).toEqual([
       'document ',
+      'paths /paths',
       'pathItem /paths/~1a~1{id}',
       `operation ${get}`,
       `parameter ${get}/parameters/0`,
@@ -133,6 +138,7 @@ describe('walk', () => {
       `schema ${media}/schema/properties/a/items`,
       `encoding ${media}/encoding/a`,
       `header ${media}/encoding/a/headers/H`,
+      `responses ${get}/responses`,
       `response ${get}/responses/200`,
       `header ${get}/responses/200/headers/A`,
       `link ${get}/responses/200/links/L`,

@@ -104,6 +104,11 @@ describe('an id', () => {
     ]);
   });
 
+  test('is not taken by an extension of paths', () => {
+    const item = { get: { operationId: 'getA' } };
+    expect(idsOf({ 'x-a': item, '/a': item })).toEqual(['getA']);
+  });
+
   test('gets a number if another operation has it', () => {
     const paths = {
       '/a': { get: {}, put: { operationId: 'x' } },
