@@ -34,11 +34,7 @@ export async function correct(
     ]);
     throw new DocumentError(`${place} ${message}`);
   }
-  let root = source;
-  if (openapi.startsWith('3.0')) {
-    const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
-    root = { ...upgradeFromThreeToThreeOne({ ...source }) };
-  }
+  let root = openapi.startsWith('3.0') ? await upgraded(source) : source;
   const corrections: Finding[] = [];
   if (!isObject(root.info)) {
     root = { ...root, info: { title: 'API', version: '0.0.0' } };
@@ -60,6 +56,32 @@ export async function correct(
   });
   declareParameters(root, corrections);
   return { root, corrections };
+}
+
+/** The keyword that hides `format` from the upgrade. */
+const HIDDEN_FORMAT = 'x-hidden-format';
+
+/**
+ * Upgrades a document of OpenAPI 3.0 to 3.1. Binary and base64 strings keep `type` and `format`,
+ * which are valid in both versions: JSON and parameters must be validated.
+ */
+async function upgraded(source: Json): Promise<Json> {
+  const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
+  walk(source, 'document', '', (object, kind) => {
+    if (kind !== 'schema') return;
+    // The upgrade does not add null to `enum`.
+    if (object.type !== undefined) allowNull(object);
+    renameKeyword(object, 'format', HIDDEN_FORMAT);
+  });
+  const root: Json = { ...upgradeFromThreeToThreeOne({ ...source }) };
+  walk(root, 'document', '', (object) => renameKeyword(object, HIDDEN_FORMAT, 'format'));
+  return root;
+}
+
+function renameKeyword(object: Json, from: string, to: string): void {
+  if (object[from] === undefined) return;
+  Reflect.set(object, to, object[from]);
+  Reflect.deleteProperty(object, from);
 }
 
 const CONVERT = 'npx swagger2openapi --outfile openapi.json';

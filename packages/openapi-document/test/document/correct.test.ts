@@ -74,6 +74,21 @@ test('OpenAPI 3.0 is upgraded, but its examples stay the same', async () => {
   expect(root.components.examples.A.value).toEqual({ nullable: true, exclusiveMinimum: true });
 });
 
+test.each(['binary', 'byte', 'base64', 'date'])(
+  'OpenAPI 3.0 is upgraded, but a string with the format %s keeps its type',
+  async (format) => {
+    const text = { type: 'string', format };
+    const schema = { properties: { a: text, b: { type: 'array', items: text } } };
+    expect(await correctedSchema(structuredClone(schema), '3.0.3')).toEqual({
+      schema,
+      findings: [],
+    });
+    expect(await correctedSchema({ ...text, nullable: true, enum: ['a'] }, '3.0.3')).toMatchObject({
+      schema: { type: ['string', 'null'], format, enum: ['a', null] },
+    });
+  },
+);
+
 test('a missing info or paths is added', async () => {
   expect(await corrected({ info: undefined })).toEqual({
     root: { openapi: '3.1.0', info: { title: 'API', version: '0.0.0' }, paths: {} },
