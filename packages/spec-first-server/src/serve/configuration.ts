@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import proxyAddress from 'proxy-addr';
-import { ConfigError } from '../core/config-error.ts';
 import { parseSize } from '../core/request/body-limit.ts';
+import { ConfigError } from '../core/security/config-error.ts';
 
 export { ConfigError };
 

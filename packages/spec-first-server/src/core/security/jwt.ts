@@ -1,8 +1,8 @@
 import type { JWTVerifyGetKey, JWTVerifyResult } from 'jose';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
-import { ConfigError } from '../config-error.ts';
 import type { Caller } from '../handlers/types.ts';
 import { HttpError, Unauthorized } from '../response/http-error.ts';
+import { ConfigError } from './config-error.ts';
 
 /** The keys of signed tokens, and the claims that they must have. */
 export interface JwtSettings {

@@ -2,9 +2,9 @@ import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { ConfigError } from '../config-error.ts';
 import type { Caller } from '../handlers/types.ts';
 import { Forbidden, type HttpError, Unauthorized } from '../response/http-error.ts';
+import { ConfigError } from './config-error.ts';
 import type { JwtSettings } from './jwt.ts';
 
 /** The accepted tokens. By default every token is rejected. */
