@@ -14,6 +14,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { checkFile } from './check.ts';
 import { command, OUTSIDE, UsageError } from './command.ts';
 import { errorsFile } from './errors-file.ts';
+import { type Manifest, pageAddress } from './page-address.ts';
 import { generateTypes, TYPES } from './types.ts';
 
 const USAGE = `Usage: spec-first new DIR [DOCUMENT] [--allow-outside]
@@ -95,6 +96,7 @@ export async function projectFiles(
     severalFiles: String(copied.length > 1),
     flag: flag && ` ${flag}`,
     argument: flag && `, "${flag}"`,
+    guide: guideLink(manifest),
   };
   const files = new Map<string, string | Buffer>([
     ...templateFiles(values),
@@ -108,6 +110,14 @@ export async function projectFiles(
     files.set('test/service.test.ts', withOption);
   }
   return { files, problems };
+}
+
+/** Returns a link to the guide for handlers, or only its path if the tools are not published. */
+export function guideLink(tools: Manifest): string {
+  const path = 'docs/handlers.md';
+  return tools.repository === undefined
+    ? `\`${path}\` in the repository of spec-first`
+    : `[${path}](${pageAddress(path, tools)})`;
 }
 
 /** Returns a name that npm allows for a package, made from the name of a folder. */

@@ -15,7 +15,7 @@ import { createApp } from 'spec-first-server';
 import request from 'supertest';
 import { checkFile } from '../src/check.ts';
 import { run as generate } from '../src/generate.ts';
-import { run as newProject, packageName, projectFiles } from '../src/new.ts';
+import { guideLink, run as newProject, packageName, projectFiles } from '../src/new.ts';
 import { call } from './call.ts';
 import { failures } from './contract-tests/failures.ts';
 
@@ -58,6 +58,7 @@ describe('spec-first new', () => {
       '.env',
       '.github/workflows/ci.yml',
       '.gitignore',
+      '.npmrc',
       '.vscode/extensions.json',
       '.vscode/settings.json',
       'AGENTS.md',
@@ -93,6 +94,16 @@ ${files.length} files written to ${books}. Next:
   test('leaves no placeholder in a file, except those of GitHub', async () => {
     for (const [path, content] of (await projectFiles(books)).files)
       expect(`${path}: ${/(?<!\$)\{\{.*/.exec(String(content))?.[0]}`).toBe(`${path}: undefined`);
+  });
+
+  test('links to the guide for handlers, where the tools are published', () => {
+    const path = 'docs/handlers.md';
+    for (const file of ['README.md', 'AGENTS.md'])
+      expect(readFileSync(join(books, file), 'utf8')).toContain(`\`${path}\` in the repository`);
+    const repository = { url: 'git+https://git.test/spec-first.git' };
+    expect(guideLink({ version: '1.0.0', repository })).toBe(
+      `[${path}](https://git.test/spec-first/blob/main/${path})`,
+    );
   });
 
   test('depends on its own version of the tools and the server', () => {

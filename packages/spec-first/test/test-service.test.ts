@@ -56,6 +56,20 @@ test("the tests of a new project do not touch the developer's databases and clea
   expect(readdirSync(path('temporary'))).toEqual([]);
 });
 
+test('the tests of a new project accept error bodies with the id of the request', async () => {
+  const file = path('src/errors.ts');
+  const errors = readFileSync(file, 'utf8');
+  const withId = errors
+    .replace('make: ({ status, message })', 'make: ({ status, message, requestId })')
+    .replace('    message,\n', '    message,\n    ...(requestId && { requestId }),\n');
+  expect(withId).toContain('...(requestId');
+  writeFileSync(file, withId);
+  const pattern = '--test-name-pattern=answers an unknown path';
+  const { code, output } = await run(folder, ['--test', pattern]);
+  writeFileSync(file, errors);
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^ℹ pass 1$/m) });
+});
+
 /** A program that logs its process and listens, without a server. */
 const PROGRAM = `
 const { env, argv: [, , ...args] } = process;

@@ -21,7 +21,7 @@ test('serves its document', async () => {
 test('answers an unknown path with 404 and the error body of the document', async () => {
   const response = await fetch(new URL('/no/such/path', service.url()));
   assert.equal(response.status, 404);
-  const expected = Object(errorBody.make({ status: 404, message: '' }));
+  const expected = Object(errorBody.make({ status: 404, message: '', requestId: 'any' }));
   assert.deepEqual(Object.keys(Object(await response.json())), Object.keys(expected));
 });
 
