@@ -19,6 +19,7 @@ import {
   type Finding,
   type Json,
   type Location,
+  onFirstUse,
   pointersTo,
 } from './document.ts';
 
@@ -36,7 +37,7 @@ const exactInteger = defineScalarTag(intCoreTag.tagName, {
   },
 });
 
-const schema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
+const yamlSchema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 
 /** The maximum number of arrays and objects that aliases repeat. Each repetition is validated. */
 const MAX_REPEATED = 100_000;
@@ -53,15 +54,16 @@ export function parseFile(file: string, text: string): unknown {
     // The YAML parser reports the position of the error.
   }
   try {
-    const value = readYaml(text, (readable) => load(readable, { schema, maxDepth }));
+    const value = readYaml(text, (readable) => load(readable, { schema: yamlSchema, maxDepth }));
     const sizes = new Map<object, number>();
     if (countMembers(value, sizes) <= sizes.size + MAX_REPEATED) return value;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const conflict = conflictIn(text);
     if (conflict !== undefined) throw new DocumentError(`${file}:${conflict}`);
-    const { line = 0, column = 0 } = error.mark ?? {};
-    const hint = HINTS[error.reason];
+    const { line = 0, column = 0, position = 0 } = error.mark ?? {};
+    const hint =
+      text.charAt(position) === '#' ? 'a comment needs a space before #' : HINTS[error.reason];
     const reason = hint === undefined ? error.reason : `${error.reason}: ${hint}`;
     throw new DocumentError(`${file}:${line + 1}:${column + 1} ${reason}`);
   }
@@ -83,46 +85,25 @@ const HINTS: Readonly<Record<string, string>> = {
   'bad indentation of a mapping entry':
     'a text that contains ": " or " #", or begins with @ or `, needs quotation marks',
   'deficient indentation':
-    'indent this line more than the key above it, or end the bracket or quotation mark before it',
+    'indent this line more than its key, or close the bracket or quotation mark above it',
 };
 
-/** The maximum number of repairs in one file. */
-const MAX_REPAIRS = 50;
-
 /**
- * Reads YAML 1.2. Repairs two mistakes that other parsers accept:
+ * Reads YAML 1.2. Also accepts a flow collection that is closed in the column of its key, as other
+ * parsers do. Indents its last line, which does not change the value.
  *
- * - a flow collection or a quoted string that continues in the column of its key,
- * - a comment without a space after a quotation mark.
+ * @throws {YAMLException} with the position in the original text.
  */
 function readYaml<T>(text: string, read: (text: string) => T): T {
-  let readable = text;
-  let firstError: unknown;
-  for (let repairs = 0; repairs <= MAX_REPAIRS; repairs += 1) {
+  try {
+    return read(text);
+  } catch (error) {
     try {
-      return read(readable);
-    } catch (error) {
-      firstError ??= error;
-      const repaired = error instanceof YAMLException ? repairedYaml(readable, error) : undefined;
-      if (repaired === undefined) break;
-      readable = repaired;
+      return read(text.replace(BLOCK_OR_END, (match) => match || INDENT));
+    } catch {
+      throw error;
     }
   }
-  throw firstError;
-}
-
-/** Inserts spaces at the position of an error, which do not change the parsed value. */
-function repairedYaml(text: string, { reason, mark }: YAMLException): string | undefined {
-  const { position = 0, column = 0 } = mark ?? {};
-  const start = position - column;
-  if (/["']#/.test(text.slice(position - 1, position + 1)))
-    return `${text.slice(0, position)} ${text.slice(position)}`;
-  if (reason !== 'deficient indentation') return undefined;
-  // Repairs all lines that begin with a closing bracket at once: a document may have thousands.
-  if (/^ *[\]}]/.test(text.slice(start))) {
-    return text.replace(BLOCK_OR_END, (match) => match || INDENT);
-  }
-  return text.slice(0, start) + INDENT + text.slice(start);
 }
 
 const INDENT = ' '.repeat(80);
@@ -131,7 +112,8 @@ const INDENT = ' '.repeat(80);
  * Matches a block scalar (YAML 1.2 §8.1) with the line before it, so that its lines are skipped.
  * Otherwise matches the start of a line that begins with a closing bracket.
  */
-const BLOCK_OR_END = /^( *).*[|>][-+\d]*(?: +#.*)?\r?\n(?:(?:\1 .*| *)(?:\n|$))*|^(?= *[\]}])/gm;
+const BLOCK_OR_END =
+  /^( *).*[|>][-+\d]*(?:[ \t]+(?:#.*)?)?\r?\n(?:(?:\1 .*| *)(?:\n|$))*|^(?= *[\]}])/gm;
 
 /** Counts the arrays and objects in a value. Each alias counts as a copy. Infinite if circular. */
 function countMembers(value: unknown, sizes: Map<object, number>): number {
@@ -148,8 +130,8 @@ function countMembers(value: unknown, sizes: Map<object, number>): number {
 }
 
 /**
- * Formats findings as sorted, distinct lines: `file:line:column message`. Findings about the same
- * file become one line.
+ * Formats findings as sorted, distinct lines: `file:line:column message`. Of the findings about the
+ * same file, only the first is included.
  *
  * @param positionsOf returns the positions of pointers.
  */
@@ -157,12 +139,11 @@ export function describeFindings(
   findings: readonly Finding[],
   positionsOf: (pointers: readonly string[]) => readonly string[],
 ): string {
-  const byFile = Map.groupBy(findings, ({ about }) => about);
-  const described = [...byFile].flatMap(([about, [first, ...repeated]]): readonly Finding[] => {
-    if (about === undefined || first === undefined || repeated.length === 0)
-      return byFile.get(about) ?? [];
-    const message = `${first.message} (referenced ${repeated.length + 1} times)`;
-    return [{ pointer: first.pointer, message }];
+  const files = new Set<string>();
+  const described = findings.filter(({ about }) => {
+    const isRepeated = about !== undefined && files.has(about);
+    if (about !== undefined) files.add(about);
+    return !isRepeated;
   });
   const positions = positionsOf(described.map(({ pointer }) => pointer));
   const lines = new Set(described.map(({ message }, index) => `${positions[index]} ${message}`));
@@ -188,65 +169,54 @@ export function originOf(
  * each file again: positions are not kept, since only messages need them.
  */
 export function positionsOf(locations: readonly Location[]): string[] {
-  const byFile = Map.groupBy(locations, ({ file }) => file);
-  const positions = new Map(
-    [...byFile].map(([file, inFile]) => {
-      const searched = new Set(inFile.flatMap(({ pointer }) => pointersTo(pointer)));
-      return [file, findPositions(readFileSync(file, 'utf8'), searched)];
-    }),
-  );
+  const positionOf = onFirstUse(positionsIn);
   return locations.map(({ file, pointer }) => {
-    const inFile = positions.get(file);
-    const nearest = pointersTo(pointer).findLast((outer) => inFile?.has(outer));
-    return `${file}:${inFile?.get(nearest ?? '') ?? '1:1'}`;
+    const positions = pointersTo(pointer).map(positionOf(file));
+    return `${file}:${positions.findLast((position) => position !== undefined) ?? '1:1'}`;
   });
 }
 
-/** Returns `line:column` of keys of mappings and of items of sequences, by their pointers. */
-function findPositions(source: string, searched: ReadonlySet<string>): ReadonlyMap<string, string> {
-  const { text, events } = readYaml(source, (readable) => ({
+/** Returns a function that finds `line:column` of a key of a mapping or an item of a sequence. */
+function positionsIn(file: string): (pointer: string) => string | undefined {
+  const { text, events } = readYaml(readFileSync(file, 'utf8'), (readable) => ({
     text: readable,
     events: parseEvents(readable, { maxDepth }),
   }));
-  const positionsByPointer = new Map<string, string>();
+  const offsets = new Map<string, number>();
   const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   let at = events.findIndex(({ type }) => type !== EVENT_ID.DOCUMENT);
   visit('');
-  return positionsByPointer;
+  return (pointer) => {
+    const offset = offsets.get(pointer);
+    if (offset === undefined) return undefined;
+    const line = lineStarts.findLastIndex((start) => start <= offset);
+    return `${line + 1}:${offset - (lineStarts[line] ?? 0) + 1}`;
+  };
 
-  /** Reads the events of one node. Without a pointer, the node is skipped. */
-  function visit(pointer: string | undefined): void {
+  /** Reads the events of one node. */
+  function visit(pointer: string): void {
     const type = events[at]?.type;
     at += 1;
     if (type !== EVENT_ID.MAPPING && type !== EVENT_ID.SEQUENCE) return;
     for (let count = 0; ; count += 1) {
       const event = events[at];
       if (event === undefined || event.type === EVENT_ID.POP) break;
-      let member: string | undefined;
-      if (pointer !== undefined && event.type !== EVENT_ID.DOCUMENT) {
-        const isKey = type === EVENT_ID.MAPPING;
-        const key = isKey && event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : count;
-        member = `${pointer}/${escapePointerToken(key)}`;
-        if (searched.has(member))
-          positionsByPointer.set(member, positionOf(anchorPosition(text, event)));
-        else member = undefined;
-      }
-      if (type === EVENT_ID.MAPPING) visit(undefined);
+      const isKey = type === EVENT_ID.MAPPING;
+      const key = isKey && event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : count;
+      const member = `${pointer}/${escapePointerToken(key)}`;
+      if (event.type !== EVENT_ID.DOCUMENT) offsets.set(member, offsetOf(text, event));
+      // A key may be a mapping. Pointers do not lead into it.
+      if (isKey) visit('?');
       visit(member);
     }
     at += 1;
   }
-
-  function positionOf(offset: number): string {
-    const line = lineStarts.findLastIndex((start) => start <= offset);
-    return `${line + 1}:${offset - (lineStarts[line] ?? 0) + 1}`;
-  }
 }
 
 /** Returns the offset of a node. Its event leaves out a quotation mark or `*` at the start. */
-function anchorPosition(text: string, node: Extract<Event, { anchorStart: number }>): number {
-  let at = node.anchorStart;
-  if ('start' in node) at = node.start;
-  else if ('valueStart' in node) at = node.valueStart;
-  return /["'*]/.test(text.charAt(at - 1)) ? at - 1 : at;
+function offsetOf(text: string, node: Extract<Event, { anchorStart: number }>): number {
+  let offset = node.anchorStart;
+  if ('start' in node) offset = node.start;
+  else if ('valueStart' in node) offset = node.valueStart;
+  return /["'*]/.test(text.charAt(offset - 1)) ? offset - 1 : offset;
 }
