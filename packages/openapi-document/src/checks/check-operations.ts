@@ -7,7 +7,7 @@ import {
   valueAt,
 } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
-import { type Document, lacksScheme, MAX_URLS, variableValues } from '../document/load.ts';
+import type { Document } from '../document/load.ts';
 import type { Operation } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
 import type { Report } from './check-structure.ts';
@@ -19,7 +19,7 @@ import type { Report } from './check-structure.ts';
 export function checkOperations(document: Document, report: Report): void {
   const { root, operations } = document;
   checkServers(root, report);
-  checkObjects(root, report);
+  checkPathServers(root, report);
   const names = Map.groupBy(operations, ({ source, pointer }) => source.operationId ?? pointer);
   for (const [first, ...others] of names.values()) {
     for (const { pointer, source, id } of others) {
@@ -51,23 +51,14 @@ export function checkOperations(document: Document, report: Report): void {
   }
 }
 
-/** Reports server URLs without a scheme, with undeclared variables or with too many values. */
+/** Reports variables of server URLs that are not declared. */
 function checkServers(root: Json, { notice }: Report): void {
   for (const [index, server] of asArray(root.servers).entries()) {
     const { url, variables } = asObject(server);
-    const pointer = `/servers/${index}/url`;
-    if (lacksScheme(String(url)))
-      notice(pointer, `${url} has no scheme: it is read as http://${url}`);
-    const { names } = pathTemplate(String(url));
-    const count = names.reduce(
-      (product, name) => product * variableValues(variables, name).length,
-      1,
-    );
-    if (count > MAX_URLS)
-      notice(pointer, `its variables make ${count} URLs: only ${MAX_URLS} are served`);
-    for (const name of names) {
+    for (const name of pathTemplate(String(url)).names) {
       if (asObject(variables)[name] !== undefined) continue;
-      notice(pointer, `the variable {${name}} is not declared in variables: it is read as ${name}`);
+      const message = `the variable {${name}} is not declared in variables: it is read as ${name}`;
+      notice(`/servers/${index}/url`, message);
     }
   }
 }
@@ -92,14 +83,14 @@ function checkDeclared(
 }
 
 /**
- * Reports missing responses, invalid media types, and bodies that are not checked.
+ * Reports missing responses, and bodies that are not checked.
  *
  * @param reportedTypes the media types that are already reported. Each is reported once.
  */
 function checkBodies(
   { id, pointer, requestBody, responses }: Operation,
   reportedTypes: Set<string>,
-  { problem, notice }: Report,
+  { notice }: Report,
 ): void {
   if (responses.length === 0) {
     notice(
@@ -109,11 +100,6 @@ function checkBodies(
   }
   const received = requestBody?.media ?? [];
   const sent = responses.flatMap(({ media }) => media);
-  for (const { type, pointer: at } of [...received, ...sent]) {
-    if (!/[^ -~]/.test(type)) continue;
-    const reason = 'it has a character that is not allowed in headers (RFC 9110 §8.3.1)';
-    problem(at, `${type} is not a media type: ${reason}`);
-  }
   const unchecked = [
     ...received.filter(({ kind }) => kind === 'stream'),
     ...sent.filter(({ kind, type }) => !['json', 'text'].includes(kind) && !type.includes('*')),
@@ -128,12 +114,9 @@ function checkBodies(
   }
 }
 
-/** Reports links with a body, and ignored servers. The JSON Schema of OpenAPI accepts both. */
-function checkObjects(root: Json, { notice }: Report): void {
-  walk(root, 'document', '', (object, kind, at) => {
-    const { body, servers } = object;
-    if (kind === 'link' && body !== undefined)
-      notice(`${at}/body`, 'a link has no member body: rename it to requestBody');
+/** Reports ignored servers, which the JSON Schema of OpenAPI accepts. */
+function checkPathServers(root: Json, { notice }: Report): void {
+  walk(root, 'document', '', ({ servers }, kind, at) => {
     const isServed =
       (kind === 'pathItem' || kind === 'operation') && !/^\/webhooks|\/callbacks\//.test(at);
     if (!isServed || asArray(servers).length === 0) return;

@@ -51,7 +51,7 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
     throw new DocumentError(`${file}:1:1 an OpenAPI document must be an object`);
   contents.set(file, { value: source });
   const bundled = bundle(file, source, (path) => {
-    const content = contents.get(path) ?? contentOf(path, file, source, allowOutside);
+    const content = contents.get(path) ?? contentOf(path, file, allowOutside);
     contents.set(path, content);
     return content;
   });
@@ -90,7 +90,7 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
 }
 
 /** Reads a referenced file. Checks the folder of the file after resolving symbolic links. */
-function contentOf(file: string, document: string, root: Json, allowOutside: boolean): FileContent {
+function contentOf(file: string, document: string, allowOutside: boolean): FileContent {
   try {
     const path = relative(realpathSync(dirname(document)), realpathSync(file));
     if (!allowOutside && (path.split(sep)[0] === '..' || isAbsolute(path))) {
@@ -99,13 +99,7 @@ function contentOf(file: string, document: string, root: Json, allowOutside: boo
       };
     }
     const text = readFileSync(file, 'utf8');
-    const value = extname(file) === '.md' ? text : parseFile(file, text);
-    // Versions have different rules, and only the rules of the document are applied.
-    const { openapi = root.openapi } = asObject(value);
-    if (minorOf(openapi) === minorOf(root.openapi)) return { value };
-    return {
-      reason: `its version is ${openapi}, but the version of the document is ${root.openapi}`,
-    };
+    return { value: extname(file) === '.md' ? text : parseFile(file, text) };
   } catch (error) {
     if (error instanceof DocumentError) return { reason: error.message };
     const { code } = asObject(error);
@@ -113,45 +107,30 @@ function contentOf(file: string, document: string, root: Json, allowOutside: boo
   }
 }
 
-const minorOf = (version: unknown): string => String(version).split('.', 2).join('.');
-
 /** The paths of the URLs of Server Objects (OpenAPI 3.1 §4.8.5). */
 function basePathsOf(root: Json): readonly [string, ...string[]] {
   const paths = asArray(root.servers)
     .flatMap((server) => urlsOf(asObject(server)))
     .map((url) => {
-      const text = lacksScheme(url) ? `http://${url}` : url;
-      const path = URL.parse(text, 'http://host/')?.pathname ?? '';
+      const path = URL.parse(url, 'http://host/')?.pathname ?? '';
       return path.startsWith('/') ? path.replace(/\/+$/, '') : '';
     });
   const [first = '', ...others] = new Set(paths);
   return [first, ...others];
 }
 
-/** The maximum number of URLs of a server. */
-export const MAX_URLS = 1_000;
-
-/** The URLs of a server: one for each combination of the values of its variables. */
+/**
+ * The URLs of a server without the host: one for each combination of the values of the variables in
+ * the path (OpenAPI 3.1 §4.8.6). The value of an undeclared variable is its name.
+ */
 function urlsOf({ url, variables }: Json): string[] {
-  let urls = [String(url)];
-  // Only the paths of the URLs are used, and the last variables are in the path. They are replaced
-  // first, so that the maximum leaves out values of the host before values of the path.
-  for (const name of pathTemplate(String(url)).names.toReversed()) {
-    urls = variableValues(variables, name)
-      .flatMap((value) => urls.map((text) => text.replaceAll(`{${name}}`, String(value))))
-      .slice(0, MAX_URLS);
+  let urls = [String(url).replace(/^([^/?#]*:)?\/\/[^/?#]*/, '')];
+  for (const name of new Set(pathTemplate(String(urls[0])).names)) {
+    const { enum: values, default: preset = name } = asObject(asObject(variables)[name]);
+    const texts = asArray(values).length > 0 ? asArray(values) : [preset];
+    urls = urls.flatMap((text) =>
+      texts.map((value) => text.replaceAll(`{${name}}`, String(value))),
+    );
   }
   return urls;
 }
-
-/** The values of a server variable (OpenAPI 3.1 §4.8.6). Without a declaration, its name. */
-export function variableValues(variables: unknown, name: string): readonly unknown[] {
-  const { enum: values, default: preset = name } = asObject(asObject(variables)[name]);
-  return asArray(values).length > 0 ? asArray(values) : [preset];
-}
-
-/**
- * Returns true for a server URL that begins with a host and a port. `URL` parses
- * `localhost:3000/v1` as a URL with the scheme `localhost`.
- */
-export const lacksScheme = (url: string): boolean => /^[\w.-]+:\d+(\/|$)/.test(url);

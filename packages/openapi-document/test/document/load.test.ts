@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/files';
 import { checkDocument } from '../../src/checks/check.ts';
-import { lacksScheme, loadDocument, variableValues } from '../../src/document/load.ts';
+import { loadDocument } from '../../src/document/load.ts';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const OK = "'200': { description: done, content: { application/json: {} } }";
@@ -114,28 +114,25 @@ describe('a document of several files', () => {
     });
   });
 
-  test('reads Markdown as a text, and files of the same minor version', async () => {
+  test('reads Markdown as a text, and files of other versions', async () => {
     const { root } = await load({
       'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { description: { $ref: a.md } }, T: { $ref: 'new.yaml#/S' } } }\n`,
       'a.md': '# Title: [text\n',
-      'new.yaml': 'openapi: 3.1.2\nS: { type: string }\n',
+      'new.yaml': 'openapi: 3.2.0\nS: { type: string }\n',
     });
     expect(root.components).toEqual({
       schemas: { S: { description: '# Title: [text\n' }, T: { type: 'string' } },
     });
   });
 
-  test('does not read files of another minor version, or folders', async () => {
+  test('does not read folders', async () => {
     const files = {
-      'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { $ref: 'old.yaml#/S' }, T: { $ref: parts } } }\n`,
-      'old.yaml': 'openapi: 3.0.3\nS: { type: string }\n',
+      'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { T: { $ref: parts } } }\n`,
       'parts/a.yaml': '{}',
     };
     await withFiles(files, async (folder) => {
-      const unused = '(no operation uses it)';
       expect(await findingsIn(folder)).toEqual([
-        `openapi.yaml:4:26 $ref: old.yaml cannot be read: its version is 3.0.3, but the version of the document is 3.1.0 ${unused}`,
-        `openapi.yaml:4:54 $ref: parts cannot be read: EISDIR ${unused}`,
+        'openapi.yaml:4:26 $ref: parts cannot be read: EISDIR (no operation uses it)',
       ]);
     });
   });
@@ -223,7 +220,7 @@ test('a missing file is reported once, at its first reference', async () => {
     { 'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: ${schemas} }\n` },
     async (folder) => {
       expect(await findingsIn(folder)).toEqual([
-        'openapi.yaml:4:26 $ref: a.yaml cannot be read: the file does not exist (no operation uses it) (referenced 2 times)',
+        'openapi.yaml:4:26 $ref: a.yaml cannot be read: the file does not exist (no operation uses it)',
       ]);
     },
   );
@@ -239,7 +236,9 @@ test.each([
   ['https://a.example/v1?x=1#y', '/v1'],
   ['https://{host}/{version}/', '/version'],
   ['/{v}/a/{v}', '/v/a/v'],
-  ['localhost:3000/v1', '/v1'],
+  ['localhost:3000/v1', ''],
+  ['//a.example/v1', '/v1'],
+  ['{scheme}://{host}:{port}/v1/{area}?x={y}', '/v1/area'],
   ['mailto:a@example.com', ''],
   ['http://[', ''],
 ])('the server URL %s has the base path %j', async (url, path) => {
@@ -263,59 +262,16 @@ test('the base paths of the servers are distinct, in order', async () => {
 });
 
 test.each([
-  [{ v: { enum: ['1', '2'], default: '2' } }, ['1', '2']],
-  [{ v: { enum: ['1'], default: '2' } }, ['1']],
-  [{ v: { default: '2' } }, ['2']],
-  [{ v: { enum: [], default: '2' } }, ['2']],
-  [{ v: {} }, ['v']],
-  [undefined, ['v']],
-])('of the variables %j, v has the values %j', (variables, values) => {
-  expect(variableValues(variables, 'v')).toEqual(values);
-});
-
-test.each([
-  ['localhost:3000/v1', true],
-  ['api.example.com:80', true],
-  ['http://localhost:3000', false],
-  ['localhost/v1', false],
-  ['localhost:v1', false],
-  ['/a:1/b', false],
-])('the URL %s has a host and no scheme: %j', (url, lacks) => {
-  expect(lacksScheme(url)).toBe(lacks);
-});
-
-test('a server URL without a scheme is read as http://', async () => {
-  const text = `${HEAD}servers: [{ url: 'localhost:3000/v1' }]\npaths: {}\n`;
-  await withFiles({ 'openapi.yaml': text }, async (folder) => {
-    const document = await loadDocument(join(folder, 'openapi.yaml'));
-    expect(checkDocument(document).notices).toContainEqual({
-      pointer: '/servers/0/url',
-      message: 'localhost:3000/v1 has no scheme: it is read as http://localhost:3000/v1',
-    });
-  });
-});
-
-test('a server with too many URLs has 1,000 base paths and a notice', async () => {
-  const values = Array.from({ length: 100 }, (_, index) => `v${index}`);
-  const variable = { default: 'v0', enum: values };
-  const variables = { host: variable, version: variable, area: variable };
-  const document = {
-    openapi: '3.1.0',
-    info: { title: 'A', version: '1.0.0' },
-    servers: [{ url: 'https://{host}.example.com/{version}/{area}', variables }],
-    paths: {},
-  };
-  await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
-    const loaded = await loadDocument(join(folder, 'openapi.json'));
-    expect(loaded.basePaths).toHaveLength(1_000);
-    expect(loaded.basePaths[0]).toBe('/v0/v0');
-    expect(checkDocument(loaded).notices).toEqual([
-      {
-        pointer: '/servers/0/url',
-        message: 'its variables make 1000000 URLs: only 1000 are served',
-      },
-    ]);
-  });
+  [{ v: { enum: ['1', '2'], default: '2' } }, ['/1', '/2']],
+  [{ v: { enum: ['1'], default: '2' } }, ['/1']],
+  [{ v: { default: '2' } }, ['/2']],
+  [{ v: { enum: [], default: '2' } }, ['/2']],
+  [{ v: {} }, ['/v']],
+  [undefined, ['/v']],
+])('with the variables %j, the base paths are %j', async (variables, paths) => {
+  const servers = JSON.stringify([{ url: '/{v}', variables }]);
+  const { basePaths } = await load({ 'openapi.yaml': `${HEAD}servers: ${servers}\npaths: {}\n` });
+  expect(basePaths).toEqual(paths);
 });
 
 test('variables of the host do not multiply the base paths', async () => {
@@ -331,8 +287,9 @@ test('variables of the host do not multiply the base paths', async () => {
     paths: {},
   };
   await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
-    const { basePaths } = await loadDocument(join(folder, 'openapi.json'));
-    expect(basePaths).toEqual(['/v1', '/v2']);
+    const loaded = await loadDocument(join(folder, 'openapi.json'));
+    expect(loaded.basePaths).toEqual(['/v1', '/v2']);
+    expect(checkDocument(loaded).notices).toEqual([]);
   });
 });
 
