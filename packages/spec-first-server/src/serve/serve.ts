@@ -111,7 +111,7 @@ async function check<V extends Variables>(
   generatedToken(config, log);
   const { checkService } = await import('./service.ts');
   await checkService(config, { ...definition, allowOutside }, log);
-  log.flush();
+  await new Promise((resolve) => log.flush(resolve));
   process.stdout.write(`The configuration and ${config.OPENAPI_FILE} are valid.\n`);
   await endProcess(0);
 }

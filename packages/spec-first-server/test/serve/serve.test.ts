@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { ENVIRONMENT } from 'test-support/environment';
@@ -17,6 +17,28 @@ await serve({ open: () => ({ handlers: { a: () => ({ status: 204 }) } }) });
 `,
 });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+test('--check prints the notices of the document before its result', () => {
+  writeFileSync(
+    join(folder, 'noted.yaml'),
+    `openapi: 3.1.0
+info: { title: A, version: 1.0.0 }
+paths:
+  /a: { get: { operationId: a, responses: {} } }
+`,
+  );
+  const env = { ...ENVIRONMENT, OPENAPI_FILE: 'noted.yaml', ACCESS_TOKENS: 'a' };
+  const { stdout } = spawnSync(process.execPath, [join(folder, 'main.mjs'), '--check'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  const [notices = '', ...others] = stdout.trimEnd().split('\n');
+  expect(JSON.parse(notices).locations).toEqual([
+    expect.stringContaining('operation a declares no response'),
+  ]);
+  expect(others).toEqual(['The configuration and noted.yaml are valid.']);
+});
 
 test.each([
   [['--check'], 1],
