@@ -166,6 +166,16 @@ test.each<[schema: object, server: Types, client: Types]>([
     { request: '{ secret: string; }', reply: '{ id: number; }' },
   ],
   [
+    {
+      properties: {
+        id: { anyOf: [id, { type: 'null' }] },
+        secret: { oneOf: [secret, { type: 'null' }] },
+      },
+    },
+    { request: '{ secret?: string | null; }', reply: '{ id?: number | null; }' },
+    { request: '{ secret?: string | null; }', reply: '{ id?: number | null; }' },
+  ],
+  [
     { properties: { n: { const: 3, default: 3 }, m: text } },
     { request: '{ n: 3; m?: string; }', reply: '{ n?: 3; m?: string; }' },
     { request: '{ n?: 3; m?: string; }', reply: '{ n?: 3; m?: string; }' },

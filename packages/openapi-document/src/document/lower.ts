@@ -28,8 +28,9 @@ export type LoweredSchema = Json | boolean;
  *
  * - `$ref` becomes `#/$defs/Name`. A schema under `components` keeps its name.
  * - Members of the other direction are removed from `properties` and `required`, and listed in
- *   `x-dropped`. A value may contain them, but they are removed from it. With `x-read-only: reject`
- *   beside `readOnly` or at the top of the document, their schema is `false`.
+ *   `x-dropped`. An alternative of a member decides for the whole member. A value may contain such
+ *   members, but they are removed from it. With `x-read-only: reject` beside `readOnly` or at the
+ *   top of the document, their schema is `false`.
  * - Each alternative of a `discriminator` requires the values that select it. `x-tag` contains the
  *   name of the member and the values. It is also added if constants distinguish the alternatives.
  * - A schema with a `discriminator` that others extend by `allOf` becomes a `oneOf` of these
@@ -288,11 +289,11 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 
   function isOneWay(property: unknown, keyword: string): boolean {
-    return allOfSchemas(root, property).some((part) => part[keyword] === true);
+    return alternatives(root, property).some((part) => part[keyword] === true);
   }
 
   function isRejected(property: unknown): boolean {
-    const holders = [root, ...allOfSchemas(root, property)];
+    const holders = [root, ...alternatives(root, property)];
     return holders.some((holder) => holder['x-read-only'] === 'reject');
   }
 }

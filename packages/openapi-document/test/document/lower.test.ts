@@ -156,6 +156,24 @@ describe('members of the other direction', () => {
     expect(response.$defs.B).toEqual({ allOf: [def('A'), { required: ['id'] }] });
   });
 
+  test.each(['anyOf', 'oneOf'])(
+    'are removed if an alternative in %s is of the other direction',
+    (keyword) => {
+      const optional = (part: object) => ({ [keyword]: [part, { type: 'null' }] });
+      const A = {
+        required: ['id', 'secret'],
+        properties: { id: optional(ref('Id')), secret: optional({ writeOnly: true }) },
+      };
+      const { request, response, both } = lowered({ A, Id: declared.Id }, 'A');
+      expect(request.$defs.A).toMatchObject({ required: ['secret'], 'x-dropped': ['id'] });
+      expect(response.$defs.A).toMatchObject({ required: ['id'], 'x-dropped': ['secret'] });
+      expect(both.$defs.A).not.toHaveProperty('required');
+      const Id = { ...declared.Id, 'x-read-only': 'reject' };
+      const rejecting = lowered({ A: structuredClone(A), Id }, 'A');
+      expect(rejecting.request.$defs.A).toMatchObject({ properties: { id: false } });
+    },
+  );
+
   test('are kept without a direction, but not required', () => {
     const { both } = lowered(declared, 'B');
     expect(both.$defs.A).toEqual({

@@ -57,7 +57,8 @@ function writeOnlyNames(root: Json): ReadonlySet<string> {
   const names = new Set<string>();
   const addNamesIn = (value: unknown): void => {
     for (const [name, member] of Object.entries(asObject(asObject(value).properties))) {
-      if (schemas.allOf(root, member).some((part) => part.writeOnly === true)) names.add(name);
+      if (schemas.alternatives(root, member).some((part) => part.writeOnly === true))
+        names.add(name);
     }
     if (typeof value === 'object' && value !== null) Object.values(value).forEach(addNamesIn);
   };
