@@ -145,6 +145,7 @@ describe('a project that npm run new creates for a document', () => {
       '.env',
       '.github/workflows/ci.yml',
       '.gitignore',
+      '.npmrc',
       '.vscode/extensions.json',
       '.vscode/settings.json',
       'AGENTS.md',
