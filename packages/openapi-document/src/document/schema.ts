@@ -1,35 +1,26 @@
 import { asArray, asObject, isObject, type Json, memoized, valueAt } from './document.ts';
-import { walk } from './kinds.ts';
-
-/** Calls `visit` for a schema and each schema inside it. Does not follow references. */
-export const eachSchema = (
-  schema: unknown,
-  pointer: string,
-  visit: (schema: Json, pointer: string) => void,
-): void =>
-  walk(schema, 'schema', pointer, (part, kind, at) => kind === 'schema' && visit(part, at));
 
 /** Lists a schema, its references, and the schemas in their `allOf`. All describe one value. */
-export function allOfSchemas(root: Json, schema: unknown, seen = new Set<unknown>()): Json[] {
-  if (!isObject(schema) || seen.has(schema)) return [];
-  seen.add(schema);
-  const target = typeof schema.$ref === 'string' ? valueAt(root, schema.$ref) : undefined;
-  const parts = [target, ...asArray(schema.allOf)];
-  return [schema, ...parts.flatMap((part) => allOfSchemas(root, part, seen))];
-}
+export const allOfSchemas = (root: Json, schema: unknown): Json[] =>
+  inPlaceSchemas(root, schema, ['allOf']);
 
 /** Lists `allOfSchemas` and their alternatives. Any of the alternatives may describe the value. */
 export const alternatives = memoized((root, schema: unknown): readonly Json[] =>
-  alternativesOf(root, schema, new Set()),
+  inPlaceSchemas(root, schema, ['allOf', 'anyOf', 'oneOf', 'then', 'else']),
 );
 
-function alternativesOf(root: Json, schema: unknown, seen: Set<unknown>): Json[] {
-  return allOfSchemas(root, schema, seen).flatMap((part) => [
-    part,
-    ...['anyOf', 'oneOf', 'then', 'else'].flatMap((key) =>
-      [part[key]].flat().flatMap((item) => alternativesOf(root, item, seen)),
-    ),
-  ]);
+/** Lists a schema, its references, and the schemas of these keywords. */
+function inPlaceSchemas(
+  root: Json,
+  schema: unknown,
+  keywords: readonly string[],
+  seen = new Set<unknown>(),
+): Json[] {
+  if (!isObject(schema) || seen.has(schema)) return [];
+  seen.add(schema);
+  const target = typeof schema.$ref === 'string' ? valueAt(root, schema.$ref) : undefined;
+  const parts = [target, ...keywords.flatMap((keyword) => schema[keyword])];
+  return [schema, ...parts.flatMap((part) => inPlaceSchemas(root, part, keywords, seen))];
 }
 
 /** Returns the JSON types that a schema allows. Empty if it does not restrict the type. */
@@ -147,31 +138,20 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   '(?P<': '(?<',
 };
 
-/** The parts of a pattern: escapes, character classes, flags, named groups, single characters. */
-const PATTERN_PARTS = /\\.|\[(?:\\.|[^\]])*\]|\(\?[ims]+\)|\(\?P<|./gs;
+/** Matches escapes, character classes, flags, and the start of named groups. */
+const PATTERN_PARTS = /\\.|\[(?:\\.|[^\]])*\]|\(\?([ims]+)\)|\(\?P</gs;
 
 /**
- * Translates syntax of other languages: named groups, `\A`, `\Z`, `\z`, and flags such as `(?i)`.
- * Flags apply to the rest of their group, so they become groups with flags: `(?i:…)`. A pattern
- * that is valid with the flag u stays the same.
+ * Translates syntax of other languages: named groups, `\A`, `\Z`, `\z`, and flags such as `(?i)`,
+ * which apply to the whole pattern. A pattern that is valid with the flag u stays the same.
  */
-export function translate(source: string): string {
-  /** The flag groups that are open in each enclosing group. */
-  const open: string[][] = [[]];
-  const closed = (groups: readonly string[] = []): string => ')'.repeat(groups.length);
-  const parts = (source.match(PATTERN_PARTS) ?? []).map((part) => {
-    const groups = open.at(-1) ?? [];
-    if (/^\(\?[ims]+\)$/.test(part)) {
-      const group = part.replace(')', ':');
-      groups.push(group);
-      return group;
-    }
-    if (part === '|') return `${closed(groups)}|${groups.join('')}`;
-    if (part === ')') return `${closed(open.pop())})`;
-    if (part.startsWith('(')) open.push([]);
-    return SYNONYMS[part] ?? part;
+export function translate(pattern: string): string {
+  const flags = new Set<string>();
+  const translated = pattern.replace(PATTERN_PARTS, (part, letters = '') => {
+    for (const letter of letters) flags.add(letter);
+    return letters === '' ? (SYNONYMS[part] ?? part) : '';
   });
-  return parts.join('') + closed(open.at(-1));
+  return flags.size === 0 ? translated : `(?${[...flags].join('')}:${translated})`;
 }
 
 /** The maximum steps of a regular expression without a time limit. They take milliseconds. */
