@@ -23,7 +23,7 @@ export interface Tag {
 }
 
 export interface UnionTag extends Tag {
-  /** False if the alternatives are known to require their values, as constants. */
+  /** True if the values come from the mapping or from the names of the schemas. */
   readonly isMapped: boolean;
 }
 
@@ -38,7 +38,7 @@ export function tagOf(
   discriminator: unknown,
 ): UnionTag | undefined {
   const { propertyName, mapping, defaultMapping, 'x-selects': selects } = asObject(discriminator);
-  const isNull = (schema: unknown) => asObject(schema).type === 'null';
+  const isNull = (schema: unknown) => [asObject(schema).type].flat().join() === 'null';
   const [first] = alternatives.filter((schema) => !isNull(schema));
   if (first === undefined) return undefined;
   const valuesBy = (valuesOf: (schema: unknown) => readonly unknown[] | 'others') =>
@@ -67,9 +67,8 @@ function areDistinct(values: Tag['values']): boolean {
 /** The tag of a schema that other schemas extend by `allOf`. */
 export interface ParentTag extends UnionTag {
   /**
-   * References to the schemas that extend the parent, then to the parent itself if it has values of
-   * its own. With `isBase`, a reference means the schema alone, not the union of the schemas that
-   * extend it.
+   * The schemas that extend the parent, and last the parent itself if it has values of its own.
+   * `isBase` refers to the schema without those that extend it.
    */
   readonly refs: readonly { readonly ref: string; readonly isBase: boolean }[];
 }
@@ -95,7 +94,7 @@ function parentTag(root: Json, ref: string): ParentTag | undefined {
   const mapped = Object.values(mapping).filter(
     (target) => typeof target === 'string' && target !== ref && valueAt(root, target) !== undefined,
   );
-  const children = [...new Set([...mapped, ...descendants(root, ref, name)].map(String))];
+  const children = [...new Set([...mapped, ...descendantsOf(root, ref)].map(String))];
   if (children.length === 0) return undefined;
 
   const valuesOf = (child: string): readonly unknown[] => {
@@ -127,33 +126,13 @@ function tagName({ discriminator, oneOf, anyOf }: Json): string | undefined {
   return typeof propertyName === 'string' && selectsChildren ? propertyName : undefined;
 }
 
-/** The references to all components that extend a schema, directly or indirectly. */
-function descendants(root: Json, ref: string, name: string, seen = new Set<string>()): string[] {
-  const children = childrenOf(root, root).get(ref) ?? [];
-  return children.flatMap((child) => {
-    if (seen.has(child)) return [];
-    seen.add(child);
-    const childTag = tagName(asObject(valueAt(root, child)));
-    const hasSameTag = childTag === undefined || childTag === name;
-    return [child, ...(hasSameTag ? descendants(root, child, name, seen) : [])];
+/** Lists the references to the components that extend a schema, directly or indirectly. */
+const descendantsOf = (root: Json, ref: string): string[] =>
+  Object.entries(asObject(asObject(root.components).schemas)).flatMap(([name, schema]) => {
+    const parents = asArray(asObject(schema).allOf).flatMap((part) => allOfSchemas(root, part));
+    const component = refTo(`/components/schemas/${escapePointerToken(name)}`);
+    return component !== ref && parents.some(({ $ref }) => $ref === ref) ? [component] : [];
   });
-}
-
-/** The references to the components that extend a schema, by the reference to the schema. */
-const childrenOf = memoized((root, _document: Json): ReadonlyMap<string, readonly string[]> => {
-  const children = new Map<string, string[]>();
-  for (const [name, schema] of Object.entries(asObject(asObject(root.components).schemas))) {
-    const child = refTo(`/components/schemas/${escapePointerToken(name)}`);
-    for (const part of asArray(asObject(schema).allOf)) {
-      const parent = refOf(part);
-      if (parent === undefined) continue;
-      const siblings = children.get(parent) ?? [];
-      siblings.push(child);
-      children.set(parent, siblings);
-    }
-  }
-  return children;
-});
 
 const requiredNames = (root: Json, schema: unknown): string[] =>
   allOfSchemas(root, schema).flatMap(({ required }) => asArray(required).map(String));

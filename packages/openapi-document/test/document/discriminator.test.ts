@@ -22,6 +22,7 @@ describe('the tag of a union', () => {
     ['constants', [cat, dog], [['cat'], ['dog']]],
     ['references', [ref('Cat'), ref('Dog')], [['cat'], ['dog', 'wolf']]],
     ['null and an object', [{ type: 'null' }, cat], ['null', ['cat']]],
+    ['a list with null only, and an object', [{ type: ['null'] }, cat], ['null', ['cat']]],
     [
       'null and the string null',
       [{ type: 'null' }, kindOf({ const: 'null' }), { type: 'null' }],
@@ -123,7 +124,7 @@ describe('the tag of a schema that others extend', () => {
       Tame: extend('Pet'),
       Persian: extend('Cat'),
     });
-    expect(tag?.values).toEqual([['Cat'], ['Persian'], ['Tame'], ['Pet']]);
+    expect(tag?.values).toEqual([['Cat'], ['Tame'], ['Persian'], ['Pet']]);
   });
 
   test('has schemas with any name', () => {
@@ -141,7 +142,7 @@ describe('the tag of a schema that others extend', () => {
     expect(tag?.values).toEqual([['Cat'], ['Dog'], ['Pet']]);
   });
 
-  test('includes the children of a schema with the same tag, but not of one with another', () => {
+  test('includes the children of a schema with the same or another tag', () => {
     const tag = tagIn({
       Pet: pet,
       Cat: { ...extend('Pet'), discriminator: { propertyName: 'kind' } },
@@ -149,8 +150,8 @@ describe('the tag of a schema that others extend', () => {
       Dog: { ...extend('Pet'), discriminator: { propertyName: 'size' } },
       Poodle: extend('Dog'),
     });
-    expect(tag?.values).toEqual([['Cat'], ['Persian'], ['Dog'], ['Pet']]);
-    expect(tag?.refs.map(({ isBase }) => isBase)).toEqual([true, false, false, true]);
+    expect(tag?.values).toEqual([['Cat'], ['Persian'], ['Dog'], ['Poodle'], ['Pet']]);
+    expect(tag?.refs.map(({ isBase }) => isBase)).toEqual([true, false, false, false, true]);
   });
 
   test('has the values of the mapping, which may name schemas that do not extend it', () => {
