@@ -13,6 +13,7 @@ import {
 import { memberKind } from './kinds.ts';
 import { examplesOf, mediaOf } from './media.ts';
 import { pathTemplate } from './path-template.ts';
+import { allOfSchemas, shapeOf } from './schema.ts';
 
 const METHODS = 'get put post delete options head patch trace query'.split(' ');
 
@@ -188,7 +189,7 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
       typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
     allowReserved: source.allowReserved === true,
     json: media?.kind === 'json',
-    schema: media === undefined ? source.schema : media.schema,
+    schema: media === undefined ? schemaOf(root, source) : media.schema,
     media,
   };
   return {
@@ -203,6 +204,14 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     /** Serializes a value by `style` and `explode`. Begins with `name=` in a query or a cookie. */
     write: (value: unknown) => writeParameter(styled, value),
   };
+}
+
+/** Returns the schema of a parameter. With `allowEmptyValue`, it allows an empty string, too. */
+function schemaOf(root: Json, { in: where, schema, allowEmptyValue }: Json): unknown {
+  const isScalar = shapeOf(root, schema) === 'text';
+  if (where !== 'query' || allowEmptyValue !== true || !isScalar) return schema;
+  const defaults = allOfSchemas(root, schema).filter((part) => Object.hasOwn(part, 'default'));
+  return { anyOf: [schema, { const: '' }], ...(defaults[0] && { default: defaults[0].default }) };
 }
 
 const responsesOf = (root: Json, responses: unknown, at: string): DeclaredResponse[] =>

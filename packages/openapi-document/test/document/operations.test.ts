@@ -86,6 +86,26 @@ test.each<[security: unknown, inherited: unknown, expected: unknown]>([
   expect(operationOf({ security }, {}, { security: inherited }).security).toEqual(expected);
 });
 
+test.each<[members: object, schema: unknown]>([
+  [{}, { anyOf: [{ $ref: '#/Limit' }, { const: '' }], default: 5 }],
+  [{ schema: {} }, { anyOf: [{}, { const: '' }] }],
+  [{ schema: { type: 'array' } }, { type: 'array' }],
+  [{ in: 'header' }, { $ref: '#/Limit' }],
+  [{ allowEmptyValue: false }, { $ref: '#/Limit' }],
+])('a query parameter with allowEmptyValue and %j has the schema %j', (members, schema) => {
+  const limit = { name: 'limit', in: 'query', schema: { $ref: '#/Limit' }, allowEmptyValue: true };
+  const parameters = [{ ...limit, ...members }];
+  const Limit = { type: 'integer', default: 5 };
+  const [parameter] = operationOf({ parameters }, {}, { Limit }).parameters;
+  expect(parameter?.schema).toEqual(schema);
+});
+
+test('an empty value and a number are read with allowEmptyValue', () => {
+  const limit = { name: 'limit', in: 'query', schema: { type: 'integer' }, allowEmptyValue: true };
+  const [parameter] = operationOf({ parameters: [limit] }).parameters;
+  expect([parameter?.read('limit='), parameter?.read('limit=5')]).toEqual(['', 5]);
+});
+
 describe('an id', () => {
   const idsOf = (paths: object) => operationsOf({ paths }).map(({ id }) => id);
 
@@ -192,6 +212,7 @@ describe('the parameters', () => {
     ['header', 'Accept'],
     ['header', 'Content-Type'],
     ['header', 'authorization'],
+    ['header', 'Accept-Encoding'],
   ])('in %s named %s are ignored', (where, name) => {
     expect(operationOf({ parameters: [parameter(where, name)] }).parameters).toEqual([]);
   });
@@ -200,6 +221,7 @@ describe('the parameters', () => {
     ['query', 'Accept'],
     ['header', 'Accept-Language'],
     ['header', 'X-Content-Type'],
+    ['header', 'Accept-Encodings'],
     ['cookie', 'authorization'],
   ])('in %s named %s are not ignored', (where, name) => {
     expect(operationOf({ parameters: [parameter(where, name)] }).parameters).toHaveLength(1);
