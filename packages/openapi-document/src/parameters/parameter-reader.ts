@@ -33,9 +33,9 @@ export function parameterReader(
     ...inQuery.flatMap((parameter) => queryNames(root, parameter)),
   ]);
   const isDeclared = (name: string) => declaredNames.has(name);
-  const acceptsAnyName = inQuery.some(
-    (parameter) => parameter.style === 'querystring' || takesAnyName(root, parameter),
-  );
+  const hasWholeQuery = inQuery.some(({ style }) => style === 'querystring');
+  const acceptsAnyName =
+    hasWholeQuery || inQuery.some((parameter) => takesAnyName(root, parameter));
 
   return ({ path, query, headers }: ParameterSource) => {
     const values: Record<Styled['in'], Record<string, unknown>> = {
@@ -52,6 +52,7 @@ export function parameterReader(
     if (query === '' && parameters.length === 0) return { values, violations };
     const texts = template.names.length > 0 ? template.match(path) : undefined;
     const pairs = { query: pairsOf(query), cookie: cookiesOf(headers.cookie) };
+    const ownQuery = hasWholeQuery && ignored.size > 0 ? withoutNames(query, ignored) : query;
     for (const name of pairs.query.keys()) {
       const isDeep = () => inQuery.some((parameter) => deepPath(parameter, name) !== undefined);
       if (acceptsAnyName || isDeclared(name) || isDeep()) continue;
@@ -63,7 +64,7 @@ export function parameterReader(
       const header = headers[name.toLowerCase()];
       const text = {
         path: texts?.[template.names.indexOf(name)],
-        query,
+        query: ownQuery,
         cookie: undefined,
         header: header?.toString(),
       }[where];
@@ -87,6 +88,13 @@ export function parameterReader(
     return { values, violations };
   };
 }
+
+/** Removes parameters from a query. */
+const withoutNames = (query: string, names: ReadonlySet<string>): string =>
+  query
+    .split('&')
+    .filter((pair) => names.isDisjointFrom(pairsOf(pair)))
+    .join('&');
 
 function parseFailure(error: unknown): string {
   if (error instanceof ParameterError) return error.reason;

@@ -1,5 +1,5 @@
 import { asObject, isObject, type Json } from '../document/document.ts';
-import { alternatives, shapeOf } from '../document/schema.ts';
+import { alternatives, shapeOf, typesOf } from '../document/schema.ts';
 import { MAX_DEPTH } from '../json/exact.ts';
 import {
   coerce,
@@ -48,8 +48,10 @@ function fromText(
   if (!text?.startsWith(prefix)) return undefined;
   if (json) return jsonOrText(decode(text));
   const unnamed = (part: string) => {
+    if (where !== 'path' || !isNamed) return part;
     const [key, value] = splitOnce(part, '=');
-    return where === 'path' && isNamed && decode(key) === name ? value : part;
+    if (decode(key) === name) return value;
+    throw new ParameterError(name, `must begin with ${prefix}${name}=`);
   };
   const bare = text.slice(prefix.length);
   const shape = shapeOf(root, schema);
@@ -94,9 +96,11 @@ export function fromPairs(
     return entries.length === 0 ? undefined : coerceObject(root, [schema], entries);
   }
   const values = pairs.get(name) ?? [];
-  if (values.length > 0 && explode && !json && shapeOf(root, schema) === 'array') {
+  // Several values are an array, also if the schema allows a scalar.
+  const isArray =
+    values.length > 1 ? typesOf(root, schema).has('array') : shapeOf(root, schema) === 'array';
+  if (isArray && values.length > 0 && explode && !json)
     return coerceItems(root, schema, values.map(decode));
-  }
   if (values.length > 1) throw new ParameterError(name, onceReason(root, parameter));
   return fromText(root, parameter, values[0], decode, false);
 }
@@ -168,10 +172,21 @@ export function readParameter(
   return fromText(
     root,
     parameter,
-    where === 'cookie' ? pairs.get(name)?.[0] : text,
+    where === 'cookie' ? cookieText(root, parameter, pairs.get(name)) : text,
     decodeURIComponent,
   );
 }
+
+/**
+ * Returns the text of a cookie. Several cookies with the same name are the items of an array with
+ * `explode`. Otherwise, the first one has the longest path (RFC 6265 §5.4).
+ */
+const cookieText = (
+  root: Json,
+  { explode, json, schema }: Readable,
+  values: readonly string[] | undefined,
+): string | undefined =>
+  explode && !json && shapeOf(root, schema) === 'array' ? values?.join(',') : values?.[0];
 
 const unchanged: Decode = (part) => part;
 

@@ -137,6 +137,20 @@ test('an open object has the names that no other parameter declares', async () =
   });
 });
 
+test.each<[type: string, query: string, value: unknown]>([
+  ['application/x-www-form-urlencoded', 'a=1&api+key=2', { a: '1' }],
+  ['application/x-www-form-urlencoded', 'api%20key=2', undefined],
+  ['application/json', '{"a":1}&api+key=2', { a: 1 }],
+])('a whole query of %s does not contain API keys: %s', async (type, query, value) => {
+  const content = { [type]: { schema: { type: 'object' } } };
+  const { read } = await readerOf(
+    [{ name: 'filter', in: 'querystring', content }],
+    '/things',
+    new Set(['api key']),
+  );
+  expect(read(`/things?${query}`).values.query.filter).toEqual(value);
+});
+
 test('a parameter that cannot be parsed is a violation, and the others are read', async () => {
   const { read } = await readerOf(
     [
