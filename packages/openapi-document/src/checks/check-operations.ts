@@ -63,7 +63,10 @@ function checkServers(root: Json, { notice }: Report): void {
   }
 }
 
-/** Reports path parameters that the path does not have, and undeclared security schemes. */
+/**
+ * Reports path parameters that the path does not have or has several times, and undeclared security
+ * schemes.
+ */
 function checkDeclared(
   { root, securitySchemes }: Document,
   { path, template, pointer, security }: Operation,
@@ -76,6 +79,9 @@ function checkDeclared(
       notice(`${at}/${index}`, `path parameter ${name} is not in the path ${path}: it is ignored`);
     }
   }
+  const { names } = template;
+  for (const name of new Set(names.filter((each, index) => names.indexOf(each) < index)))
+    notice(pointer, `{${name}} is in the path ${path} several times: only the first value is used`);
   for (const name of security.flatMap((alternative) => Object.keys(asObject(alternative)))) {
     if (!securitySchemes[name])
       problem(pointer, `security scheme ${name} is not in components.securitySchemes`);

@@ -66,6 +66,8 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
       `${pointer}/xml`,
       'nodeType cannot be used together with attribute or wrapped: remove one of them',
     );
+  if (Object.hasOwn(asObject(schema.properties), '__proto__'))
+    notice(`${pointer}/properties/__proto__`, '__proto__ is not validated: rename the property');
   if (Array.isArray(schema.enum) && schema.enum.length === 0)
     notice(pointer, 'enum is empty: no value is valid');
   for (const [value, target] of Object.entries(asObject(asObject(schema.discriminator).mapping))) {

@@ -75,6 +75,14 @@ test('a path parameter that no path has is reported once, also one of the path i
   );
 });
 
+test('a path has each parameter once', async () => {
+  const parameter = (name: string) => ({ name, in: 'path', required: true, schema: {} });
+  const parameters = ['a', 'b'].map(parameter);
+  expect(await check({ '/{a}/{b}/{a}/{a}': get({ parameters }) })).toEqual([
+    'notice /paths/~1{a}~1{b}~1{a}~1{a}/get {a} is in the path /{a}/{b}/{a}/{a} several times: only the first value is used',
+  ]);
+});
+
 test('each security scheme must be declared', async () => {
   const components = { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } };
   const security = [{ key: [], token: [] }, { other: [] }, {}];

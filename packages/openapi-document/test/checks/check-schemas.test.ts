@@ -28,6 +28,10 @@ test.each<[schema: object, findings: readonly string[]]>([
       'notice  contentEncoding is not checked',
     ],
   ],
+  [
+    { properties: JSON.parse('{ "__proto__": {} }') },
+    ['notice /properties/__proto__ __proto__ is not validated: rename the property'],
+  ],
   [{ enum: [] }, ['notice  enum is empty: no value is valid']],
   [{ enum: [1] }, []],
   ...['attribute', 'wrapped'].map((name): [object, string[]] => [
