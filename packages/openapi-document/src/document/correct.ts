@@ -1,8 +1,6 @@
 import {
   asArray,
-  asObject,
   DocumentError,
-  escapePointerToken,
   type Finding,
   isObject,
   type Json,
@@ -40,10 +38,6 @@ export async function correct(
     root = { ...root, info: { title: 'API', version: '0.0.0' } };
     corrections.push({ pointer: '', message: 'info is missing: add title and version' });
   }
-  if (root.paths === undefined && root.components === undefined && root.webhooks === undefined) {
-    root = { ...root, paths: {} };
-    corrections.push({ pointer: '', message: 'paths is missing: no operation is served' });
-  }
   walk(root, 'document', '', (object, kind, pointer) => {
     if (kind === 'parameter' || kind === 'header') readAsText(object, pointer, corrections);
     if (kind === 'parameter') requireInPath(object, pointer, corrections);
@@ -52,7 +46,6 @@ export async function correct(
     for (const key of SIZES)
       if (typeof object[key] === 'bigint') Reflect.set(object, key, Number(object[key]));
     allowNull(object);
-    requireMembers(object, pointer, corrections);
   });
   declareParameters(root, corrections);
   return { root, corrections };
@@ -94,45 +87,28 @@ const SIZES = ['Length', 'Items', 'Properties', 'Contains'].flatMap((of) => [
 
 /** Replaces `nullable` by `type: null`. Many documents of OpenAPI 3.1 still use `nullable`. */
 function allowNull(schema: Json): void {
-  const { nullable, type, anyOf, oneOf, $ref } = schema;
+  const { nullable, type, anyOf, oneOf, allOf, $ref } = schema;
   if (typeof nullable !== 'boolean') return;
   Reflect.deleteProperty(schema, 'nullable');
   if (!nullable) return;
   if (type !== undefined) Reflect.set(schema, 'type', [...new Set([type, 'null'].flat())]);
   if (Array.isArray(schema.enum) && !schema.enum.includes(null)) schema.enum.push(null);
   for (const list of [anyOf, oneOf]) if (Array.isArray(list)) list.push({ type: 'null' });
-  if (typeof $ref !== 'string') return;
-  Reflect.deleteProperty(schema, '$ref');
-  Reflect.set(schema, 'anyOf', [{ $ref }, { type: 'null' }]);
+  if ($ref === undefined && allOf === undefined) return;
+  // `$ref` and `allOf` would still reject null.
+  const restricting = Object.entries({ $ref, allOf, anyOf }).filter(
+    ([, value]) => value !== undefined,
+  );
+  for (const [keyword] of restricting) Reflect.deleteProperty(schema, keyword);
+  Reflect.set(schema, 'anyOf', [Object.fromEntries(restricting), { type: 'null' }]);
 }
 
-/** Moves `required: true` of a property, as in JSON Schema draft 3, to the list of the object. */
-function requireMembers(schema: Json, pointer: string, corrections: Finding[]): void {
-  for (const [name, property] of Object.entries(asObject(schema.properties))) {
-    const { required } = asObject(property);
-    if (typeof required !== 'boolean') continue;
-    Reflect.deleteProperty(asObject(property), 'required');
-    if (required)
-      Reflect.set(schema, 'required', [...new Set([...asArray(schema.required), name])]);
-    const effect = `${name} is ${required ? 'required' : 'optional'}`;
-    const message = `required must be a list of names beside "properties": ${effect}`;
-    corrections.push({ pointer: `${pointer}/properties/${escapePointerToken(name)}`, message });
-  }
-}
-
-/**
- * Sets `type: string` as the schema of the header Accept-Encoding, and of parameters and headers
- * without a schema. Documents often declare Accept-Encoding as an enum of codings, but clients send
- * a list of codings.
- */
+/** Sets `type: string` as the schema of parameters and headers without a schema. */
 function readAsText(parameter: Json, pointer: string, corrections: Finding[]): void {
-  const { $ref, schema = null, content, in: where, name } = parameter;
-  if ($ref !== undefined || isObject(content)) return;
-  const isEncodings = where === 'header' && /^accept-encoding$/i.test(String(name));
-  if (!isEncodings && schema !== null) return;
+  const { $ref, schema = null, content } = parameter;
+  if ($ref !== undefined || isObject(content) || schema !== null) return;
   Reflect.set(parameter, 'schema', { type: 'string' });
-  const reason = schema === null ? 'it has no schema' : 'clients send a list of codings';
-  corrections.push({ pointer, message: `${reason}: it is read as a string` });
+  corrections.push({ pointer, message: 'it has no schema: it is read as a string' });
 }
 
 /** Sets `required: true` of a path parameter (OpenAPI 3.1 §4.8.12.2.1): a path always has it. */
@@ -144,11 +120,13 @@ function requireInPath(parameter: Json, pointer: string, corrections: Finding[])
 
 /** Corrects `type: null`: YAML needs quotation marks for the string `null`. */
 function quoteNull(schema: Json, pointer: string, corrections: Finding[]): void {
-  const { type } = schema;
-  const isUnquoted = type === null || (Array.isArray(type) && type.includes(null));
-  if (!isUnquoted) return;
-  const quoted = [type].flat().map((name) => name ?? 'null');
-  Reflect.set(schema, 'type', quoted.length === 1 ? quoted[0] : quoted);
+  const types = [schema.type].flat();
+  if (!types.includes(null)) return;
+  Reflect.set(
+    schema,
+    'type',
+    types.map((name) => name ?? 'null'),
+  );
   const message = "null has no quotation marks: it is read as 'null'";
   corrections.push({ pointer: `${pointer}/type`, message });
 }
