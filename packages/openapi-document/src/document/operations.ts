@@ -98,15 +98,13 @@ function operationOf(root: Json, object: OperationObject, id: string) {
  * such as `getBooksById` for `GET /books/{id}`. Adds a number if the name is taken.
  */
 function idsOf(operations: readonly OperationObject[]): string[] {
-  const owners = new Map<string, string>();
-  for (const { source, pointer } of operations) {
-    const id = String(source.operationId ?? '');
-    if (id !== '' && !owners.has(id)) owners.set(id, pointer);
-  }
-  return operations.map(({ method, path, source, pointer }) => {
-    const name = String(source.operationId ?? defaultId(method, path));
-    const id = freeName(name, (text) => (owners.get(text) ?? pointer) !== pointer);
-    owners.set(id, pointer);
+  const declared = new Set(operations.map(({ source }) => String(source.operationId)));
+  const taken = new Set<string>();
+  return operations.map(({ method, path, source: { operationId } }) => {
+    const isTaken = (id: string) =>
+      taken.has(id) || (id !== String(operationId) && declared.has(id));
+    const id = freeName(String(operationId ?? defaultId(method, path)), isTaken);
+    taken.add(id);
     return id;
   });
 }
@@ -144,8 +142,11 @@ export function declaredFor(
   return find(String(status)) ?? find(`${Math.floor(status / 100)}XX`) ?? find('DEFAULT');
 }
 
-/** The keys of header parameters that OpenAPI ignores (OpenAPI 3.1 §4.8.12.1). */
-const IGNORED = /^header (accept|content-type|authorization)$/;
+/**
+ * The keys of header parameters that OpenAPI ignores (OpenAPI 3.1 §4.8.12.1), and of
+ * Accept-Encoding: documents declare it as one coding, but clients send a list.
+ */
+const IGNORED_HEADERS = /^header (accept|accept-encoding|content-type|authorization)$/;
 
 /** The parameters of an operation and its path item. Those of the operation take precedence. */
 function parametersOf(
@@ -169,7 +170,7 @@ function parametersOf(
   );
   return [...byKey]
     .filter(([key, { in: where, name }]) =>
-      where === 'path' ? names.includes(name) : !IGNORED.test(key),
+      where === 'path' ? names.includes(name) : !IGNORED_HEADERS.test(key),
     )
     .map(([, parameter]) => parameter);
 }
