@@ -1,5 +1,5 @@
 import { asObject, type Json } from './document.ts';
-import { isJsonType } from './media-types.ts';
+import { essenceOf, isJsonType } from './media-types.ts';
 import { alternatives } from './schema.ts';
 
 /** The items of a sequence. */
@@ -23,8 +23,8 @@ const TEXT = /^(type|const|enum|pattern|format|(min|max)Length)$/;
 const COMPOSITE = { type: ['object', 'array'] };
 
 /**
- * Returns the schema of events after decoding `data`. With a `contentMediaType` of JSON, the
- * decoded `data` is described by `contentSchema` (OpenAPI 3.2 §4.14.4), which JSON Schema ignores.
+ * Returns the schema of events after decoding `data`. JSON in `data` is described by
+ * `contentSchema` (OpenAPI 3.2 §4.14.4). JSON Schema itself ignores this keyword.
  */
 export function eventItems(root: Json, schema: unknown): Items {
   const parts = dataSchemas(root, alternatives(root, schema));
@@ -66,4 +66,4 @@ export function changesEvents(
 }
 
 const isJson = ({ contentMediaType: type }: Json): boolean =>
-  typeof type === 'string' && isJsonType(type);
+  typeof type === 'string' && isJsonType(essenceOf(type));

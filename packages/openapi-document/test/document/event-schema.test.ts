@@ -15,6 +15,7 @@ test.each<[schema: unknown, data: 'json' | 'text' | 'mixed']>([
   [eventOf({ contentMediaType: 'text/html' }), 'text'],
   [{}, 'text'],
   [eventOf(JSON_TEXT), 'json'],
+  [eventOf({ contentMediaType: 'Application/JSON; charset=utf-8' }), 'json'],
   [{ $ref: '#/Event' }, 'json'],
   [{ oneOf: [eventOf(JSON_TEXT), { properties: { event: { const: 'ping' } } }] }, 'json'],
   [eventOf({ anyOf: [JSON_TEXT, { 'x-type': 'a', contentEncoding: '', formats: 1 }] }), 'json'],
