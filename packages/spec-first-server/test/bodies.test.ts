@@ -73,8 +73,8 @@ describe('a form whose schema is a reference or an allOf', () => {
 describe('a form with a field that its encoding does not allow is rejected', () => {
   const tree = `tree${'[a]'.repeat(257)}`;
   test.each([
-    ['note must be given once', 'note', 'note'],
-    ['tree must be nested at most 256 levels deep', tree, 'note'],
+    ['/body/note must be given once', 'note', 'note'],
+    ['/body/tree must be nested at most 256 levels deep', tree, 'note'],
   ])('%s', async (message, one, other) => {
     const problem = { error: 400, message };
     const urlencoded = served.client.post('/forms').type('application/x-www-form-urlencoded');

@@ -14,15 +14,16 @@ import {
 } from './texts.ts';
 import { type Styled, styleOf } from './write-parameter.ts';
 
-/** Thrown if a parameter or a form field cannot be parsed. The properties follow http-errors. */
+/** Thrown if a parameter or a form field cannot be parsed. */
 export class ParameterError extends Error {
-  readonly status = 400;
-  readonly expose = true;
+  /** The name of the parameter or the field. */
+  readonly parameter: string;
   /** A predicate, such as `must be given once`. */
   readonly reason: string;
 
-  constructor(name: string, reason: string) {
-    super(`${name} ${reason}`);
+  constructor(parameter: string, reason: string) {
+    super(`${parameter} ${reason}`);
+    this.parameter = parameter;
     this.reason = reason;
   }
 }

@@ -1,6 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { createGunzip } from 'node:zlib';
-import { kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
+import {
+  escapePointerToken,
+  kindOf,
+  type MediaType,
+  mediaTypeFor,
+  type Operation,
+  ParameterError,
+  parseJson,
+} from 'openapi-document';
 import type { Bytes, Call } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
 import { inTurn } from '../turns.ts';
@@ -41,8 +49,18 @@ export function bodyReader(
   const typeNames = types.join(' or ');
   const requirement = typeNames === '' ? 'is required' : `is required, as ${typeNames}`;
 
-  /** @throws {HttpError} 400, 413, 415 or 503 */
+  /** @throws {HttpError | Violations} 400, 413, 415 or 503 */
   return async (call: Call): Promise<ReceivedBody> => {
+    try {
+      return await read(call);
+    } catch (error) {
+      if (!(error instanceof ParameterError)) throw error;
+      const path = `/body/${escapePointerToken(error.parameter)}`;
+      throw new Violations([{ path, message: error.reason, keyword: 'format' }]);
+    }
+  };
+
+  async function read(call: Call): Promise<ReceivedBody> {
     if (requestBody === undefined) return NO_BODY;
     const { headers, body: source } = call;
     if (source === undefined) return withoutBody();
@@ -78,7 +96,7 @@ export function bodyReader(
       memory?.release();
       throw error;
     }
-  };
+  }
 
   /** @throws {Violations} if a body is required. */
   function withoutBody(): ReceivedBody {
