@@ -7,8 +7,8 @@ type Definition = NonNullable<Ajv['schemas'][string]>;
 /**
  * Adds definitions to Ajv and compiles them. Ajv itself compiles each schema inside the one that
  * references it, so a chain of a few hundred references would overflow the stack. It does not
- * compile a schema that has a `validate` function. So each definition first gets a function that
- * forwards calls to the compiled one.
+ * compile a schema that has a `validate` function. Each definition therefore starts with a function
+ * that compiles it on first use.
  *
  * A definition that cannot be compiled has no effect until a schema or a value needs it. Then
  * the error is thrown.
@@ -30,8 +30,7 @@ export function addDefinitions(
     definition.validate = forwarding(definition, compile);
     return { definition, compile };
   });
-  // Most definitions come after those that reference them. References to compiled definitions are
-  // not forwarded.
+  // Compiles the last definition first: earlier ones then call it directly.
   for (const { definition, compile } of added.reverse()) {
     delete definition.validate;
     try {

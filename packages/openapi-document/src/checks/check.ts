@@ -64,7 +64,7 @@ export function checkDocument(
     const affected = dependencies.filter((each) => includes(each, finding.pointer));
     for (const { operation } of affected)
       broken.set(operation.id, [...(broken.get(operation.id) ?? []), finding]);
-    // Path items are copied to their paths, so mistakes in them are already reported there.
+    // Skips shared path items: their copies under `paths` are reported.
     if (affected.length > 0 || finding.pointer.startsWith('/components/pathItems/')) continue;
     // A mistake in another part, such as `security`, may affect any operation.
     const isUnused = /^\/(components|webhooks|paths\/[^/]+)\//.test(finding.pointer);

@@ -6,7 +6,6 @@ import {
   type Finding,
   isObject,
   type Json,
-  mapMembers,
   memoized,
   pointerTokens,
 } from '../document/document.ts';
@@ -34,7 +33,7 @@ export const isStandardFormat = (format: string): boolean => Object.hasOwn(forma
  */
 export function misfitOf(root: Json, schema: Json, value: unknown): string | undefined {
   const validate = validatorsFor(root, root)(schema);
-  const copy: unknown = JSON.parse(stringifyJson(value) ?? 'null');
+  const copy: unknown = JSON.parse(textOf(value));
   try {
     if (validate === undefined || validate(copy)) return undefined;
   } catch {
@@ -74,7 +73,7 @@ export function checkExamples(root: Json): Finding[] {
 }
 
 /** Keywords that do not affect validation. */
-const ANNOTATION = /^(title|description|default|examples?|deprecated|externalDocs)$/;
+const UNCHECKED_KEYWORDS = /^(title|description|default|examples?|deprecated|externalDocs)$/;
 
 /** The schemas of a document, lowered for both directions. */
 export const loweringOf = memoized((root, _document: Json) => createLowering(root));
@@ -93,15 +92,14 @@ const validatorsFor = memoized((root) => {
   return (schema: Json): ValidateFunction | undefined => {
     try {
       const assertions = Object.entries(asObject(lower(schema))).filter(
-        ([key]) => !ANNOTATION.test(key),
+        ([key]) => !UNCHECKED_KEYWORDS.test(key),
       );
-      const lowered = withDoubles(Object.fromEntries(assertions));
+      const text = textOf(Object.fromEntries(assertions));
       addDefinitions(ajv, Object.keys($defs).map(definitionRef), (ref) =>
-        asSchema(withDoubles($defs[definitionName(ref)])),
+        JSON.parse(textOf($defs[definitionName(ref)])),
       );
-      const key = JSON.stringify(lowered);
-      const validate = compiled.get(key) ?? ajv.compile(asSchema(lowered));
-      compiled.set(key, validate);
+      const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text));
+      compiled.set(text, validate);
       return validate;
     } catch {
       return undefined;
@@ -109,9 +107,5 @@ const validatorsFor = memoized((root) => {
   };
 });
 
-const asSchema = (value: unknown): Json | boolean =>
-  typeof value === 'boolean' ? value : asObject(value);
-
-/** Replaces bigints by numbers, since Ajv compares numbers as doubles. */
-const withDoubles = (part: unknown): unknown =>
-  typeof part === 'bigint' ? Number(part) : mapMembers(part, withDoubles);
+/** Serializes a value. Parsing the text replaces bigints by doubles, which Ajv compares. */
+const textOf = (value: unknown): string => stringifyJson(value) ?? 'null';

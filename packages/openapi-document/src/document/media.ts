@@ -57,7 +57,7 @@ function mediaType(root: Json, type: string, value: unknown, at: string) {
     itemWriter: (contentType: string) => itemWriter(stream, contentType),
   } as const;
   const isRange = /^(\*|application|text)\/\*$/.test(type);
-  /** The media type as `application/json`, if it is a range that includes JSON. */
+  /** For a range such as `application/*`: the same media type with bodies read as JSON. */
   const asJson = isRange ? ({ ...media, kind: 'json', asJson: undefined } as const) : undefined;
   return { ...media, asJson };
 }
