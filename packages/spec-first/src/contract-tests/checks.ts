@@ -18,6 +18,15 @@ import {
 } from 'spec-first-server/validation';
 import type { ReceivedResponse } from './client.ts';
 
+/** Validates the values of requests and replies. */
+export interface ValueValidator extends OperationValidator {
+  /**
+   * Returns the body of a reply without the members that its schema does not declare. In a union,
+   * only the selected alternatives declare members. Returns `undefined` for an invalid body.
+   */
+  declaredPart(media: MediaType, body: unknown): unknown;
+}
+
 /**
  * Returns a function that makes the server's validator of an operation, with two differences. A
  * `readOnly` member in a request and a `writeOnly` member in a reply are errors. No parameter is
@@ -26,11 +35,21 @@ import type { ReceivedResponse } from './client.ts';
 export function validatorsFor(
   root: Json,
   formats?: Formats | undefined,
-): (operation: Operation) => OperationValidator {
+): (operation: Operation) => ValueValidator {
   const validatorFor = createValidators(root, { drops: false, formats });
+  const droppingValidatorFor = createValidators(root, { formats });
   return (operation) => {
     const optional = operation.parameters.map((parameter) => ({ ...parameter, required: false }));
-    return validatorFor({ ...operation, parameters: optional });
+    return {
+      ...validatorFor({ ...operation, parameters: optional }),
+      declaredPart(media, body) {
+        let part: unknown;
+        violationsOf(() => {
+          part = droppingValidatorFor(operation).response(media, body);
+        });
+        return part;
+      },
+    };
   };
 }
 
@@ -49,7 +68,7 @@ export function violationsOf(check: () => unknown): string | undefined {
 export interface CheckedOperation {
   readonly root: Json;
   readonly operation: Operation;
-  readonly validator: OperationValidator;
+  readonly validator: ValueValidator;
   /** Validates JSON bodies without the server's code, see `oracle.ts`. */
   readonly oracle: (media: MediaType, text: string) => string | undefined;
 }

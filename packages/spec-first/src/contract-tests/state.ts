@@ -1,4 +1,6 @@
 import {
+  asArray,
+  asObject,
   declaredFor,
   isObject,
   type Json,
@@ -92,13 +94,13 @@ function checkReadable(reader: CheckedOperation, sent: unknown, answer: Received
 
 /**
  * Checks that a reply contains the members that were sent, at each level. Members that the schema
- * of the reply does not declare are ignored.
+ * of the reply does not declare are ignored, such as those of another alternative of a union.
  *
  * @param place names the reply in messages.
  * @throws {Fault}
  */
 function checkStored(
-  { root, operation }: CheckedOperation,
+  { root, operation, validator }: CheckedOperation,
   sent: unknown,
   answer: ReceivedResponse,
   place: string,
@@ -107,17 +109,36 @@ function checkStored(
   const declared = declaredFor(operation, answer.status);
   const media = declared && mediaTypeFor(declared.media, answer.headers['content-type'] ?? '');
   if (media?.kind !== 'json' || !isObject(sent) || !isObject(received)) return;
-  const difference = differenceOf(root, [media.schema], sent, received, '');
+  const declaredPart = validator.declaredPart(media, withMembers(received, sent));
+  const difference = differenceOf(root, [media.schema], sent, received, declaredPart, '');
   if (difference === undefined) return;
   throw new Fault('a change is stored', `${difference} in ${place}`);
 }
 
-/** Describes the first difference from the sent value. Returns `undefined` if there is none. */
+/** Adds the sent members that a reply lacks, at each level. */
+function withMembers(received: unknown, sent: unknown): unknown {
+  if (Array.isArray(sent) && Array.isArray(received))
+    return received.map((item, index) => withMembers(item, sent[index]));
+  // A reply may omit `null`.
+  if (!isObject(sent) || !isObject(received)) return received ?? sent ?? undefined;
+  const added = Object.entries(sent).map(([name, member]) => [
+    name,
+    withMembers(received[name], member),
+  ]);
+  return { ...received, ...Object.fromEntries(added) };
+}
+
+/**
+ * Describes the first difference from the sent value. Returns `undefined` if there is none.
+ *
+ * @param declaredPart the value without undeclared members, if it is known.
+ */
 function differenceOf(
   root: Json,
   valueSchemas: readonly unknown[],
   sent: unknown,
   received: unknown,
+  declaredPart: unknown,
   path: string,
 ): string | undefined {
   if (isObject(sent) && isObject(received)) {
@@ -128,9 +149,11 @@ function differenceOf(
       const isOneWay = declared
         .flatMap((schema) => schemas.allOf(root, schema))
         .some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
-      if (declared.length === 0 || isOneWay) continue;
+      const isDropped = isObject(declaredPart) && !Object.hasOwn(declaredPart, name);
+      if (declared.length === 0 || isOneWay || isDropped) continue;
       const at = `${path}/${name}`;
-      const difference = differenceOf(root, declared, member, received[name], at);
+      const part = asObject(declaredPart)[name];
+      const difference = differenceOf(root, declared, member, received[name], part, at);
       if (difference !== undefined) return difference;
     }
     return undefined;
@@ -138,7 +161,9 @@ function differenceOf(
   if (Array.isArray(sent) && Array.isArray(received) && sent.length === received.length) {
     for (const [index, item] of sent.entries()) {
       const items = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
-      const difference = differenceOf(root, items, item, received[index], `${path}/${index}`);
+      const part = asArray(declaredPart)[index];
+      const at = `${path}/${index}`;
+      const difference = differenceOf(root, items, item, received[index], part, at);
       if (difference !== undefined) return difference;
     }
     return undefined;

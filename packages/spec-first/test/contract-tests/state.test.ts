@@ -170,6 +170,97 @@ describe('the reply to a change', () => {
   });
 });
 
+describe('the reply to a change of a union', () => {
+  const kind = (value: string, properties: object) => ({
+    ...{ type: 'object', required: ['kind'] },
+    properties: { kind: { const: value }, ...properties },
+  });
+  const cat = kind('cat', { lives: { type: 'integer' } });
+  const dog = kind('dog', { tricks: { type: 'integer' } });
+  const a = { type: 'object', required: ['a'], properties: { a: text } };
+  const b = { type: 'object', required: ['b'], properties: { b: { type: 'integer' } } };
+  const identified = { type: 'object', required: ['id'], properties: { id: text } };
+  const closed = (schema: object) => ({ ...schema, additionalProperties: false });
+  const lives = { kind: 'dog', lives: 9 };
+
+  test.each([
+    ['oneOf', { oneOf: [cat, dog] }, lives, { kind: 'dog' }],
+    ['anyOf', { anyOf: [cat, dog] }, lives, { kind: 'dog' }],
+    [
+      'oneOf that only replies close',
+      { oneOf: [closed(cat), closed(dog)] },
+      lives,
+      { kind: 'dog' },
+    ],
+    ['oneOf without a constant', { oneOf: [a, b] }, { a: 'x', b: 'x' }, { a: 'x' }],
+    ['anyOf without a constant', { anyOf: [a, b] }, { a: 'x', b: 'x' }, { a: 'x' }],
+    ['nested unions', { oneOf: [{ anyOf: [cat, a] }, dog] }, lives, { kind: 'dog' }],
+    [
+      'a reply with members of its own',
+      { allOf: [identified, { oneOf: [cat, dog] }] },
+      lives,
+      { kind: 'dog', id: '1' },
+    ],
+    [
+      'a list',
+      { type: 'array', items: { oneOf: [cat, dog] } },
+      [lives, { kind: 'cat', lives: 1 }],
+      [{ kind: 'dog' }, { kind: 'cat', lives: 1 }],
+    ],
+  ])('may lack members of other alternatives: %s', async (_name, schema, sent, received) => {
+    expect(await differences({ m: schema }, { m: sent }, stored({ m: received }))).toEqual([]);
+  });
+
+  test.each([
+    ['the selected one', { oneOf: [cat, dog] }, { kind: 'dog', tricks: 1 }, { kind: 'dog' }],
+    ['each that fits', { anyOf: [a, b] }, { a: 'x', b: 1 }, { a: 'x' }],
+    ['the sent one', { oneOf: [a, b] }, { a: 'x' }, { b: 1 }],
+    ['another one', { oneOf: [cat, dog] }, { kind: 'dog' }, { kind: 'cat' }],
+    [
+      'nested unions',
+      { oneOf: [{ anyOf: [cat, a] }, dog] },
+      { kind: 'cat', lives: 1 },
+      { kind: 'cat' },
+    ],
+    ['an invalid reply', { oneOf: [cat, dog] }, { kind: 'dog', tricks: 1 }, {}],
+  ])('cannot lose members of %s', async (_name, schema, sent, received) => {
+    const failedChecks = await differences({ m: schema }, { m: sent }, stored({ m: received }));
+    expect(failedChecks).toEqual([expect.stringMatching(/a change is stored: .* in the reply$/)]);
+  });
+
+  test('may lack members of a schema that a mapping does not select', async () => {
+    const pet = (name: string) => ({
+      ...{ type: 'object', required: ['kind'] },
+      properties: { kind: text, [name]: { type: 'integer' } },
+    });
+    const schema = { $ref: '#/components/schemas/Pet' };
+    const schemas = {
+      Cat: pet('lives'),
+      Dog: pet('tricks'),
+      Pet: {
+        oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }],
+        discriminator: { propertyName: 'kind' },
+      },
+    };
+    const responses = { 200: { description: '', ...json(schema) } };
+    const add = { operationId: 'add', requestBody: json(schema), responses };
+    const document = await documentOf({
+      paths: { '/pets': { post: add } },
+      components: { schemas },
+    });
+    const sent = { kind: 'Dog', lives: 9, tricks: 1 };
+    const failedChecksOf = async (reply: object) => {
+      const { check, failedChecks } = checksOf(document, 'add', () => answerOf(404));
+      await check({ body: sent }, stored(reply));
+      return failedChecks();
+    };
+    expect(await failedChecksOf({ kind: 'Dog', tricks: 1 })).toEqual([]);
+    expect(await failedChecksOf({ kind: 'Dog', lives: 9 })).toEqual([
+      'a change is stored: /tricks was sent as 1, and is missing in the reply',
+    ]);
+  });
+});
+
 describe('a resource', () => {
   const reply = stored({ name: 'a' });
   const document = () => roomsOf({ name: text });
