@@ -148,6 +148,17 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
     }
   }
 
+  /** Makes requests with cursors that no reply contained. The service may reject them. */
+  function unknownCursors(): Valid[] {
+    const cursor = parameters.find(isCursor);
+    if (cursor === undefined) return [];
+    const cursors = new Set([...cursor.samples.slice(0, 1), ...edgeCasesOf(root, cursor)]);
+    return [...cursors].map((value, turn) => ({
+      values: new Map([...request(turn), [cursor, value]]),
+      turn,
+    }));
+  }
+
   /**
    * Makes requests that violate the document: one for each label, at most `runs`. If they are fewer
    * than half of `runs`, adds others.
@@ -167,7 +178,7 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
     return [...requests].slice(0, Math.max(labels.length, runs / 2));
   }
 
-  return { parameters, valid, existing, invalid };
+  return { parameters, valid, existing, unknownCursors, invalid };
 }
 
 /** Makes a source of random numbers that yields the same numbers for the same seed. */

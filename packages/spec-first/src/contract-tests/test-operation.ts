@@ -3,7 +3,7 @@ import { Fault } from './checks.ts';
 import type { ReceivedResponse } from './client.ts';
 import type { Secret } from './credentials.ts';
 import type { TestLog } from './log.ts';
-import { checkPages, isCursor, pagingOf } from './pages.ts';
+import { checkPages, pagingOf } from './pages.ts';
 import { isMock, type Probe, probeOf, type Target } from './probe.ts';
 import { type Requests, requestsOf } from './requests.ts';
 import type { Resources } from './resources.ts';
@@ -49,7 +49,7 @@ export async function testOperation(context: OperationTest) {
   if (isMissing) return { failedChecks: [], answers, sentRequests: 1, isMissing };
 
   await checkPaging(context, probe, requests, answers);
-  await checkUnknownCursor(probe, requests);
+  for (const draft of requests.unknownCursors()) await probe.attempt(draft, () => {});
   for (const draft of requests.invalid(runs)) await probe.attempt(draft, rejects(draft.label));
   await checkCredentials(context, probe, requests);
   const mayFail = mayReject || answers.some(isMock) || !probe.isFaultless();
@@ -159,15 +159,6 @@ async function checkPaging(
     return client.send(await writeRequest(operation, { values }, secrets));
   };
   await probe.examine({ values }, success, () => checkPages(paging, readPage));
-}
-
-/** Checks that a cursor that no reply contained does not make the service fail. */
-async function checkUnknownCursor(probe: Probe, requests: Requests): Promise<void> {
-  const [draft] = requests.valid(1);
-  const cursor = requests.parameters.find(isCursor);
-  const [unknown] = cursor?.samples ?? [];
-  if (draft === undefined || cursor === undefined || unknown === undefined) return;
-  await probe.attempt({ values: new Map([...draft.values, [cursor, unknown]]) }, () => {});
 }
 
 /** Checks that an operation succeeds at least once. */

@@ -125,7 +125,12 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
     const texts = (lengths: readonly Bound[]) =>
       lengths.filter(isSendable).map((length) => 'x'.repeat(length));
     return {
-      edgeCases: [...listed, ...texts(bounds), UNUSUAL],
+      edgeCases: [
+        ...listed,
+        ...texts(bounds),
+        UNUSUAL,
+        ...subschemas.flatMap((schema) => textsOfPattern(root, schema)),
+      ],
       others: [...examples, ...texts(beside(bounds, 1)), ...stringsOf(subschemas, value)],
     };
   }
@@ -137,6 +142,25 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
 const sampleOf = memoized((root, schema: Json): readonly unknown[] => [
   ...valuesOf(root, schema, 'request').take(1),
 ]);
+
+/** Matches escapes, character classes and the quantifiers that allow several lengths. */
+const QUANTIFIERS = /\\.|\[(?:\\.|[^\]])*\]|\{(\d+),(\d*)\}|[*+]/gs;
+
+/** Returns a shortest and a longest string that match the pattern of a schema. */
+const textsOfPattern = memoized((root, { pattern, maxLength }: Json): readonly string[] => {
+  if (typeof pattern !== 'string') return [];
+  const matching = (lengthOf: (quantifier: string, min?: string, max?: string) => unknown) => {
+    const exact = pattern.replace(QUANTIFIERS, (part, min, max) => {
+      const length = /^[\\[]/.test(part) ? undefined : lengthOf(part, min, max);
+      return length !== undefined && isSendable(Number(length)) ? `{${length}}` : part;
+    });
+    return [...valuesOf(root, { type: 'string', pattern: exact }, 'request').take(1)];
+  };
+  const shortest = matching((quantifier, min) => min ?? (quantifier === '+' ? 1 : 0));
+  const longest = matching((_quantifier, _min, max) => max || maxLength);
+  const limit = maxLength === undefined ? undefined : Number(maxLength);
+  return [...shortest, ...longest].map((text) => String(text).slice(0, limit));
+});
 
 const ofLength = (list: readonly unknown[], length: number): unknown[] =>
   Array.from({ length: list.length > 0 ? length : 0 }, (_, index) => list[index] ?? list[0]);

@@ -23,7 +23,7 @@ const roomId = {
 };
 const query = (name: string, schema: object) => ({ name, in: 'query', schema });
 
-const rooms = (members: object = {}) =>
+const rooms = (members: object = {}, cursor: object = { type: 'string' }) =>
   documentOf({
     paths: {
       '/rooms': {
@@ -37,7 +37,7 @@ const rooms = (members: object = {}) =>
           operationId: 'list',
           parameters: [
             query('limit', { type: 'integer', minimum: 1, maximum: 20 }),
-            query('cursor', { type: 'string' }),
+            query('cursor', cursor),
             query('color', { enum: ['red'] }),
           ],
           responses: { 200: { description: '', ...json({}) }, '4XX': { description: '' } },
@@ -247,6 +247,25 @@ describe('the test of an operation', () => {
       'no request makes the service fail: the status 500 is a failure of the service',
     ]);
     expect(await checksOf(await rooms(), 'list', respond(400))).toEqual([]);
+  });
+
+  test.each([
+    ['the bounds of its length', { type: 'string', maxLength: 30 }, /cursor=x{30}(&|$)/],
+    [
+      'the bounds of its pattern',
+      { type: 'string', pattern: '^[a-z]{1,20}$' },
+      /cursor=[a-z]{20}(&|$)/,
+    ],
+    [
+      'the bounds of its format',
+      { type: 'integer', format: 'int64' },
+      /cursor=9223372036854775807/,
+    ],
+  ])('fails if an unknown cursor at %s makes the service fail', async (_name, schema, atBound) => {
+    const crash = (sent: Sent) => (atBound.test(sent.target) ? answerOf(500) : follow(sent));
+    expect(await checksOf(await rooms({}, schema), 'list', crash)).toContain(
+      'no request makes the service fail: the status 500 is a failure of the service',
+    );
   });
 
   test('reads pages without other optional parameters', async () => {

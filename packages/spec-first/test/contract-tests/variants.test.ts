@@ -87,6 +87,26 @@ describe('variants', () => {
   });
 
   test.each([
+    ['^[0-9a-z]{1,20}$', undefined, [1, 20]],
+    ['^c_[\\w*+-]{2,}$', 40, [4, 40]],
+    ['^[a-z]+$', 9, [1, 9]],
+    ['^[ab]{7}$', undefined, [7, 7]],
+  ])('of a text have the bounds of its pattern: %s', (pattern, maxLength, lengths) => {
+    const texts = edgeCases({ pattern, maxLength }, 'a').map(String).slice(-2);
+    expect(texts.map((text) => text.length)).toEqual(lengths);
+    for (const text of texts) expect(text).toMatch(new RegExp(pattern));
+  });
+
+  test.each([
+    ['an unbounded pattern', '^a+$'],
+    ['too many characters', '^a{1,5001}$'],
+    ['a pattern that cannot be matched', 7],
+  ])('of a text have no upper bound: %s', (_name, pattern) => {
+    const lengths = edgeCases({ pattern }, 'a').map((text) => String(text).length);
+    expect(Math.max(...lengths)).toBeLessThan(200);
+  });
+
+  test.each([
     'date-time',
     'date',
     'time',
