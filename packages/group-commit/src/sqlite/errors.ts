@@ -17,16 +17,13 @@ interface ResultCode {
   readonly name: string;
   /** True if retries do not help. */
   readonly permanent?: true;
-  /** The rest of a sentence about the file. */
+  /** Follows the name of the file in the message. */
   readonly advice?: string;
 }
 
-const LOCKED = 'is locked by another process: end that process.';
-
 /** Primary result codes that affect the whole database, https://sqlite.org/rescode.html. */
 const DATABASE_CODES: Readonly<Record<number, ResultCode>> = {
-  5: { name: 'BUSY', advice: LOCKED },
-  6: { name: 'LOCKED', advice: LOCKED },
+  5: { name: 'BUSY', advice: 'is locked by another process: end that process.' },
   7: { name: 'NOMEM' },
   8: {
     name: 'READONLY',

@@ -37,7 +37,11 @@ export function createRunner(
     const task = Object.hasOwn(functions, name) ? functions[name] : undefined;
     if (task === undefined) throw new TypeError(`the module defines no function ${name}`);
     const result: unknown = guard(() => Reflect.apply(task, functions, args));
-    if (result instanceof Promise) throw new TypeError(`the function ${name} must not be async`);
+    if (result instanceof Promise) {
+      // An unhandled rejection would end the process.
+      result.catch(() => {});
+      throw new TypeError(`the function ${name} must not be async`);
+    }
     return result === undefined ? undefined : { result };
   }
 
@@ -74,31 +78,17 @@ export function createRunner(
   }
 
   /**
-   * Runs calls with savepoints. Starts again without calls that end the transaction. If a deferred
-   * constraint fails at the commit, commits each call separately.
+   * Runs calls with savepoints. Commits them in halves if one of them ends the transaction, or a
+   * deferred constraint fails at the commit.
    */
   function runSeparately(calls: readonly Call[]): SentOutcome[] {
-    /** The outcomes of calls that ended the transaction. */
-    const ended = new Map<Call, SentOutcome>();
-    for (;;) {
-      let current: Call | undefined;
-      try {
-        return transact(begin, () =>
-          calls.map((call) => {
-            if (ended.has(call)) return ended.get(call);
-            current = call;
-            const outcome = runInSavepoint(call);
-            current = undefined;
-            return outcome;
-          }),
-        );
-      } catch (error) {
-        if (concernsDatabase(error)) throw error;
-        const outcome = { error: packError(error) };
-        if (current !== undefined) ended.set(current, outcome);
-        else if (calls.length === 1) return [outcome];
-        else return calls.flatMap((call) => runSeparately([call]));
-      }
+    try {
+      return transact(begin, () => calls.map(runInSavepoint));
+    } catch (error) {
+      if (concernsDatabase(error)) throw error;
+      if (calls.length === 1) return [{ error: packError(error) }];
+      const half = Math.ceil(calls.length / 2);
+      return [...runSeparately(calls.slice(0, half)), ...runSeparately(calls.slice(half))];
     }
   }
 
@@ -136,7 +126,7 @@ export function createRunner(
       return outcomes;
     },
 
-    /** Runs calls and rolls them back. After at least one call, also writes an unchanged value. */
+    /** Runs the calls of a failed commit and rolls them back. Then writes an unchanged value. */
     rehearse(calls: readonly Call[]): void {
       begin.get();
       try {

@@ -18,7 +18,7 @@ export type BatchResult = readonly SentOutcome[] | ThreadError;
 export interface Source {
   readonly file: string;
   readonly module: string;
-  /** True if the session only reads. The file must have been opened for writing before. */
+  /** True for a session that only reads. Another session must have created the file. */
   readonly readOnly: boolean;
 }
 
@@ -94,13 +94,19 @@ export async function openSession(source: Source) {
 
 /** Opens the database and runs the module. */
 function connect({ file, readOnly }: Source, define: Define, milliseconds: number) {
-  const db = new DatabaseSync(file, { timeout: Math.ceil(milliseconds), readOnly });
+  const db = new DatabaseSync(file, { timeout: Math.ceil(milliseconds) });
   try {
     const guard = forbidTransactions(db);
-    const functions = readOnly ? guard(() => define(db)) : setUp(db, define, guard);
-    const inMemory = file === ':memory:';
-    if (!readOnly) startLog(db, inMemory);
-    const checkFiles = inMemory ? () => {} : watchFiles(file);
+    db.exec(SETTINGS);
+    // A reader only waits for a lock if the module writes.
+    db.exec(readOnly ? 'BEGIN' : 'BEGIN IMMEDIATE');
+    // In one transaction, so that a file that the module rejects is not changed.
+    const functions = guard(() => define(db));
+    db.exec('COMMIT');
+    if (readOnly) db.exec('PRAGMA query_only = ON');
+    else startLog(db);
+
+    const checkFiles = file === ':memory:' ? () => {} : watchFiles(file);
     checkFiles();
     return { db, runner: createRunner(db, functions, guard, checkFiles) };
   } catch (error) {
@@ -109,23 +115,10 @@ function connect({ file, readOnly }: Source, define: Define, milliseconds: numbe
   }
 }
 
-/** Runs the module in one transaction, so that a file it rejects is not changed. */
-function setUp(
-  db: DatabaseSync,
-  define: Define,
-  guard: ReturnType<typeof forbidTransactions>,
-): Functions {
-  db.exec(SETTINGS);
-  db.exec('BEGIN IMMEDIATE');
-  const functions = guard(() => define(db));
-  db.exec('COMMIT');
-  return functions;
-}
-
 /** Checks that the database is writable, and creates the log. */
-function startLog(db: DatabaseSync, inMemory: boolean): void {
+function startLog(db: DatabaseSync): void {
   const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
-  if (mode !== 'wal' && !inMemory)
+  if (mode !== 'wal' && mode !== 'memory')
     throw new Error('its file system does not support a write-ahead log');
   db.exec('BEGIN IMMEDIATE');
   touch(db);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/sqlite/database.ts';
+import type seeded from './seeded.ts';
 import { connect, file, folder, ids, open, useFolder } from './support.ts';
 
 useFolder();
@@ -91,6 +92,31 @@ describe('A call', () => {
     expect(commitsIn(`${file}-wal`) - before).toBe(1);
   });
 
+  test('of an async function is rejected, and later calls succeed', async () => {
+    const database = await open();
+    for (const kind of ['write', 'read'] as const) {
+      await expect(database[kind]('later')).rejects.toThrow('the function later must not be async');
+    }
+    await database.write('add', { id: 1, text: 'a' });
+    expect(ids()).toEqual([1]);
+  });
+
+  test('that drops a table while it reads it is rejected alone', async () => {
+    const database = await open();
+    await database.write('add', { id: 1, text: 'a' });
+    const outcomes = await Promise.allSettled([
+      database.write('add', { id: 2, text: 'b' }),
+      database.write('dropWhileReading'),
+      database.write('add', { id: 3, text: 'c' }),
+    ]);
+    expect(outcomes).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { name: 'Error', message: 'database table is locked' } },
+      { status: 'fulfilled' },
+    ]);
+    expect(ids()).toEqual([1, 2, 3]);
+  });
+
   test('whose argument or result cannot be cloned fails, and the next one works', async () => {
     const database = await open();
     await expect(database.write('uncloneable')).rejects.toThrow('could not be cloned');
@@ -149,6 +175,16 @@ describe('A read', () => {
     await expect(database.read('add', { id: 1, text: 'a' })).rejects.toThrow('readonly');
     expect(ids()).toEqual([]);
     await database.ready();
+  });
+
+  test('sees the rows that the module inserts, and cannot write', async () => {
+    const module = new URL('./seeded.ts', import.meta.url);
+    const database = await openDatabase<typeof seeded>({ file, module });
+    expect(await database.read('list')).toEqual(['green', 'red']);
+    await expect(database.read('add', 'blue')).rejects.toThrow('readonly');
+    await database.write('add', 'blue');
+    expect(await database.read('list')).toEqual(['blue', 'green', 'red']);
+    await database.close();
   });
 
   test('that throws fails alone', async () => {

@@ -79,7 +79,6 @@ describe('A failure', () => {
   test.each<[number, string, boolean, string]>([
     [5, 'BUSY', false, 'is locked by another process: end that process.'],
     [261, 'BUSY', false, 'is locked by another process: end that process.'],
-    [6, 'LOCKED', false, 'is locked by another process: end that process.'],
     [7, 'NOMEM', false, 'cannot be used: the text of SQLite.'],
     [
       1032,

@@ -36,6 +36,11 @@ export default function notes(db: DatabaseSync) {
     },
     async later(): Promise<void> {
       insert.run(98, 'undone');
+      throw new Error('too late');
+    },
+    /** Drops a table while a statement reads it. */
+    dropWhileReading(): void {
+      for (const _ of select.iterate()) db.exec('DROP TABLE notes');
     },
     sleep(milliseconds: number): void {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
