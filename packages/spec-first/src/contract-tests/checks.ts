@@ -114,8 +114,14 @@ export async function checkAnswer(
 function checkStatus({ responses }: Operation, { status }: ReceivedResponse): void {
   if (responses.length === 0) return;
   const keys = responses.map(({ key }) => key).join(', ');
-  throw new Fault('each status is declared', `the status ${status} is not declared (${keys})`);
+  const message = `the status ${status} is not declared (${keys})`;
+  const advice = status === 429 ? `: ${RAISE_LIMIT}` : '';
+  throw new Fault('each status is declared', message + advice);
 }
+
+/** The advice for the status 429. */
+export const RAISE_LIMIT =
+  'raise the limit of requests in tests, such as `testService({ variables: { … } })`';
 
 /** Checks that the headers fit their schemas. @throws {Fault} */
 function checkHeaders(

@@ -1,5 +1,5 @@
 import type { Operation } from 'openapi-document';
-import { Fault } from './checks.ts';
+import { Fault, RAISE_LIMIT } from './checks.ts';
 import type { ReceivedResponse } from './client.ts';
 import type { Secret } from './credentials.ts';
 import type { TestLog } from './log.ts';
@@ -173,9 +173,10 @@ async function checkSuccess(
   const [largest = []] = [...byStatus.values()].toSorted((a, b) => b.length - a.length);
   const status = largest[0]?.status;
   const count = `${largest.length} of ${answers.length} valid requests have the status ${status}`;
-  const advice =
+  const addData =
     'add an example that succeeds to the document, add data in `seed`, ' +
     `or add ${operation.id} to \`mayReject\``;
+  const advice = status === 429 ? RAISE_LIMIT : addData;
   const [draft] = requests.valid(1);
   if (draft === undefined) return;
   await probe.attempt(draft, ({ status }) => {

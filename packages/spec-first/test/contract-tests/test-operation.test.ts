@@ -198,6 +198,19 @@ describe('the test of an operation', () => {
     ]);
   });
 
+  test('advises to raise the limit if requests are limited', async () => {
+    const limit = replaced(answerOf(429));
+    expect(await checksOf(await rooms(), 'get', limit)).toEqual([
+      expect.stringMatching(
+        / valid requests have the status 429: raise the limit of requests in tests, such as `testService\(\{ variables: \{ … \} \}\)`$/,
+      ),
+    ]);
+    const undeclared = await rooms({ responses: { 200: { description: '' } } });
+    expect(await checksOf(undeclared, 'add', limit)).toEqual([
+      'each status is declared: the status 429 is not declared (200): raise the limit of requests in tests, such as `testService({ variables: { … } })`',
+    ]);
+  });
+
   test('fails if a request gets no response, and continues', async () => {
     let count = 0;
     const { failedChecks, answers } = await testOperation(
