@@ -27,42 +27,23 @@ const COMPOSITE = { type: ['object', 'array'] };
  * `contentSchema` (OpenAPI 3.2 §4.14.4). JSON Schema itself ignores this keyword.
  */
 export function eventItems(root: Json, schema: unknown): Items {
-  const parts = dataSchemas(root, alternatives(root, schema));
+  const parts = alternatives(root, schema).flatMap(({ properties }) =>
+    alternatives(root, asObject(properties).data),
+  );
   if (!parts.some(isJson)) return { schema, data: 'text' };
   const isText = (part: Json) => !isJson(part) && Object.keys(part).some((key) => TEXT.test(key));
   const data = parts.some(isText) ? 'mixed' : 'json';
   return { schema: { allOf: [schema], [EVENT_DATA]: data }, data };
 }
 
-const dataSchemas = (root: Json, parts: readonly Json[]): Json[] =>
-  parts.flatMap(({ properties }) => [...alternatives(root, asObject(properties).data)]);
-
 /** Returns the schema of `data` after decoding, or `undefined` if it stays the same. */
-export function loweredData(schema: Json, data: EventData): unknown {
+export function decodedData(schema: Json, data: EventData): unknown {
   if (isJson(schema)) {
     const { contentSchema = {} } = schema;
     return data === 'mixed' ? { allOf: [contentSchema, COMPOSITE] } : contentSchema;
   }
   const isAnyText = schema.type === 'string' && Object.keys(schema).length === 1;
   return isAnyText ? {} : undefined;
-}
-
-/**
- * Returns true if decoding changes one of the schemas.
- *
- * @param event the format of `data`, if the schemas describe an event.
- * @param data the format, if the schemas describe the `data` of an event.
- */
-export function changesEvents(
-  root: Json,
-  schemas: readonly Json[],
-  event: EventData | undefined,
-  data: EventData | undefined,
-): boolean {
-  const format = data ?? event;
-  if (format === undefined) return false;
-  const parts = data === undefined ? dataSchemas(root, schemas) : schemas;
-  return parts.some((part) => loweredData(part, format) !== undefined);
 }
 
 const isJson = ({ contentMediaType: type }: Json): boolean =>

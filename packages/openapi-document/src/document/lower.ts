@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type ParentTag, type Tag, tagOf, tagOfParent, type UnionTag } from './discriminator.ts';
 import {
   asArray,
@@ -8,12 +9,13 @@ import {
   freeName,
   isObject,
   type Json,
+  mapMembers,
   memoized,
   pointerTokens,
   refTo,
   valueAt,
 } from './document.ts';
-import { changesEvents, EVENT_DATA, type EventData, loweredData } from './event-schema.ts';
+import { decodedData, EVENT_DATA, type EventData } from './event-schema.ts';
 import { mapKeyword } from './kinds.ts';
 import { allOfSchemas, alternatives, isWide } from './schema.ts';
 
@@ -28,14 +30,13 @@ export type LoweredSchema = Json | boolean;
  *
  * - `$ref` becomes `#/$defs/Name`. A schema under `components` keeps its name.
  * - Members of the other direction are removed from `properties` and `required`, and listed in
- *   `x-dropped`. An alternative of a member decides for the whole member. A value may contain such
- *   members, but they are removed from it. With `x-read-only: reject` beside `readOnly` or at the
- *   top of the document, their schema is `false`.
+ *   `x-dropped`. The server removes them from values. With `x-read-only: reject` beside `readOnly`
+ *   or at the top of the document, their schema is `false`.
  * - Each alternative of a `discriminator` requires the values that select it. `x-tag` contains the
  *   name of the member and the values. It is also added if constants distinguish the alternatives.
  * - A schema with a `discriminator` that others extend by `allOf` becomes a `oneOf` of these
  *   schemas. They extend the definition `NameBase`, which is the original schema.
- * - Integers that may be beyond ±(2^53−1) have `format: int64`.
+ * - Integers with a limit or a value beyond ±(2^53−1) have `format: int64`.
  * - In requests, the `default` of the target of a `$ref` is copied to the property with the `$ref`.
  *   A default that does not fit is removed.
  * - The `data` of server-sent events has the schema of the decoded value.
@@ -58,19 +59,7 @@ const OMITTED = new Set([
 /** Keywords with schemas that apply to the same value, not to a member of it. */
 const IN_PLACE = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
 
-/** The effects of enclosing schemas for the same value, such as the schema around an `allOf`. */
-interface Context {
-  /** Members of the other direction. They are not required. */
-  readonly hidden: readonly string[];
-  /** True if an integer may be beyond ±(2^53−1). */
-  readonly wide: boolean;
-  /** The format of the `data` of the value, if the value is an event. */
-  readonly event?: EventData | undefined;
-  /** The format of the value, if it is the `data` of an event. */
-  readonly data?: EventData | undefined;
-}
-
-const NO_CONTEXT: Context = { hidden: [], wide: false };
+const UNIONS = new Set(['allOf', 'anyOf', 'oneOf']);
 
 /** Returns true if a default is valid for its property. */
 type Fits = (property: Json, value: unknown) => boolean;
@@ -86,10 +75,9 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   const refs: Record<string, string> = {};
   const names = new Map<string, string>();
   const cache = new WeakMap<Json, LoweredSchema>();
+  const events = new WeakMap<Json, LoweredSchema>();
   const dropped = direction === 'request' ? 'readOnly' : 'writeOnly';
-  /** The targets that are being copied. Prevents endless copies of circular references. */
-  const inlined: unknown[] = [];
-  /** Lowers definitions. Called in a loop: calls inside one another could overflow the stack. */
+  /** Lowers definitions. A queue, because recursion could overflow the stack. */
   const pending: (() => void)[] = [];
 
   return {
@@ -97,14 +85,23 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     refs,
     lower(schema) {
       const lowered = lower(schema);
-      for (let next = pending.shift(); next !== undefined; next = pending.shift()) next();
-      return lowered;
+      lowerPending();
+      if (!isObject(schema) || schema[EVENT_DATA] === undefined) return lowered;
+      const event =
+        events.get(schema) ?? decodedEvent(lowered, schema[EVENT_DATA] as EventData, false);
+      events.set(schema, event);
+      lowerPending();
+      return event;
     },
   };
 
+  function lowerPending(): void {
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) next();
+  }
+
   function lower(schema: unknown): LoweredSchema {
     if (!isObject(schema)) return schema !== false;
-    const lowered = cache.get(schema) ?? withDefault(schema, lowerIn(schema, NO_CONTEXT));
+    const lowered = cache.get(schema) ?? withDefault(schema, lowerIn(schema, []));
     cache.set(schema, lowered);
     return lowered;
   }
@@ -118,60 +115,45 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     return fits(schema, source.default) ? { ...others, default: source.default } : others;
   }
 
-  function lowerIn(source: unknown, outer: Context, isDefinition = false): LoweredSchema {
+  /**
+   * @param outer the members of the other direction in the schemas around this one, for the same
+   *   value. They are not required.
+   */
+  function lowerIn(source: unknown, outer: readonly string[], isDefinition = false): LoweredSchema {
     if (!isObject(source)) return source !== false;
-    const dataSchema = outer.data && loweredData(source, outer.data);
-    if (dataSchema !== undefined) return lower(dataSchema);
-
-    const schemas = alternatives(root, source);
-    const context = contextIn(source, outer, schemas);
-    const hidden = new Set([...context.hidden, ...oneWayNames(schemas)]);
+    const inner = [...outer, ...oneWayNames(allOfSchemas(root, source))];
+    const hidden = new Set([...inner, ...oneWayNames(alternatives(root, source))]);
     const lowered: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(source)) {
       if (OMITTED.has(key)) continue;
-      lowered[key] = lowerKeyword(key, value, IN_PLACE.has(key) ? context : NO_CONTEXT);
+      const lowerPart = IN_PLACE.has(key) ? (part: unknown) => lowerIn(part, inner) : lower;
+      lowered[key] = mapKeyword(key, value, lowerPart);
     }
-    if (source.properties !== undefined) Object.assign(lowered, lowerProperties(source, context));
+    if (source.properties !== undefined) Object.assign(lowered, lowerProperties(source));
     const required = asArray(source.required).filter((name) => !hidden.has(String(name)));
     if (required.length > 0) lowered.required = [...new Set(required)];
-    if (context.wide && [source.type].flat().includes('integer')) lowered.format = 'int64';
+    if (isWide(source) && [source.type].flat().includes('integer')) lowered.format = 'int64';
 
     const parts = asArray(source.allOf);
     // Outside definitions, an `allOf` with a single part does not extend a schema: it only adds
     // annotations to a reference, as in OpenAPI 3.0.
     const isExtension = isDefinition || parts.length > 1;
     const lowerPart = isExtension ? lowerExtended : lowerIn;
-    if (parts.length > 0) lowered.allOf = parts.map((part) => lowerPart(part, context));
+    if (parts.length > 0) lowered.allOf = parts.map((part) => lowerPart(part, inner));
     for (const key of ['anyOf', 'oneOf']) {
-      if (source[key] !== undefined) addUnion(key, source, lowered, context, hidden);
+      if (source[key] !== undefined) addUnion(key, source, lowered, inner, hidden);
     }
-    return typeof source.$ref === 'string' ? withReference(source.$ref, lowered, context) : lowered;
+    if (typeof source.$ref === 'string') lowered.$ref = definition(source.$ref, false);
+    return lowered;
   }
 
-  function contextIn(source: Json, outer: Context, schemas: readonly Json[]): Context {
-    return {
-      hidden: [...outer.hidden, ...oneWayNames(allOfSchemas(root, source))],
-      wide: outer.wide || schemas.some(isInt64),
-      event: outer.event ?? (source[EVENT_DATA] as EventData | undefined),
-      data: outer.data,
-    };
-  }
-
-  function lowerKeyword(key: string, value: unknown, context: Context): unknown {
-    const lowerPart = (part: unknown) =>
-      context === NO_CONTEXT ? lower(part) : lowerIn(part, context);
-    return mapKeyword(key, value, lowerPart);
-  }
-
-  function lowerProperties({ properties }: Json, { event }: Context): Json {
+  function lowerProperties({ properties }: Json): Json {
     const lowered: [string, LoweredSchema][] = [];
     const removed: string[] = [];
     for (const [name, property] of Object.entries(asObject(properties))) {
       if (direction !== undefined && isOneWay(property, dropped)) {
         if (direction === 'request' && isRejected(property)) lowered.push([name, false]);
         else removed.push(name);
-      } else if (event !== undefined && name === 'data') {
-        lowered.push([name, lowerIn(property, { ...NO_CONTEXT, data: event })]);
       } else {
         lowered.push([name, lower(property)]);
       }
@@ -183,57 +165,58 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 
   /** Lowers a part of an `allOf`. References to schemas with a discriminator lead to `NameBase`. */
-  function lowerExtended(part: unknown, context: Context): LoweredSchema {
+  function lowerExtended(part: unknown, outer: readonly string[]): LoweredSchema {
     const { $ref, ...others } = asObject(part);
     if (typeof $ref !== 'string' || tagOfParent(root, $ref) === undefined)
-      return lowerIn(part, context);
-    return withReference($ref, asObject(lowerIn(others, context)), context, true);
+      return lowerIn(part, outer);
+    return { ...asObject(lowerIn(others, outer)), $ref: definition($ref, true) };
   }
 
   function addUnion(
     key: string,
     source: Json,
     lowered: Record<string, unknown>,
-    context: Context,
+    inner: readonly string[],
     hidden: ReadonlySet<string>,
   ): void {
     const parts = asArray(source[key]);
     const unionTag = tagOf(root, parts, source.discriminator);
     const tag = unionTag && !hidden.has(unionTag.name) ? unionTag : undefined;
-    const lowerings = parts.map((part, index) => withTag(tag, index, lowerIn(part, context)));
+    const lowerings = parts.map((part, index) => withTag(tag, index, lowerIn(part, inner)));
     const union = { [key]: lowerings, ...(tag && { 'x-tag': annotation(tag) }) };
     if (lowered.anyOf === undefined) Object.assign(lowered, union);
     else lowered.allOf = [...asArray(lowered.allOf), union];
   }
 
-  /** Adds a reference to a definition, or a copy of the target if the context changes it. */
-  function withReference(
-    ref: string,
-    siblings: Json,
-    context: Context,
-    isBase = false,
+  /**
+   * Returns the lowered schema of an event, or of its `data`, after decoding. A reference that
+   * decoding changes becomes a copy.
+   *
+   * @param copied the schemas that are being copied. Ends the recursion at circular references.
+   */
+  function decodedEvent(
+    schema: unknown,
+    data: EventData,
+    isData: boolean,
+    copied: readonly unknown[] = [],
   ): LoweredSchema {
-    const target = valueAt(root, ref);
-    if (!isChanged(target, context) || inlined.includes(target))
-      return { ...siblings, $ref: definition(ref, isBase) };
-    inlined.push(target);
-    const lowered = lowerIn(target, context);
-    inlined.pop();
-    return Object.keys(siblings).length === 0
-      ? lowered
-      : { ...siblings, allOf: [...asArray(siblings.allOf), lowered] };
-  }
-
-  /** Returns true if the context changes how the target of a reference is lowered. */
-  function isChanged(target: unknown, { hidden, wide, event, data }: Context): boolean {
-    const schemas = alternatives(root, target);
-    if (changesEvents(root, schemas, event, data)) return true;
-    const hiddenByTarget = oneWayNames(schemas);
-    const isHidden = (name: unknown) =>
-      hidden.includes(String(name)) && !hiddenByTarget.includes(String(name));
-    if (schemas.some(({ required }) => asArray(required).some(isHidden))) return true;
-    const isInteger = ({ type }: Json) => [type].flat().includes('integer');
-    return wide && !schemas.some(isInt64) && schemas.some(isInteger);
+    if (!isObject(schema)) return schema !== false;
+    if (copied.includes(schema)) return schema;
+    const dataSchema = isData ? decodedData(schema, data) : undefined;
+    if (dataSchema !== undefined) return lower(dataSchema);
+    const inside = (part: unknown) => decodedEvent(part, data, isData, [...copied, schema]);
+    const { $ref, ...siblings } = mapMembers(schema, (value, key) =>
+      IN_PLACE.has(key) || UNIONS.has(key) ? mapKeyword(key, value, inside) : value,
+    ) as Record<string, unknown>;
+    const properties = asObject(schema.properties);
+    if (!isData && properties.data !== undefined)
+      siblings.properties = { ...properties, data: decodedEvent(properties.data, data, true) };
+    if (typeof $ref !== 'string') return siblings;
+    const target = $defs[definitionName($ref)];
+    const copy = inside(target);
+    if (isDeepStrictEqual(copy, target)) return { ...siblings, $ref };
+    if (Object.keys(siblings).length === 0) return copy;
+    return { ...siblings, allOf: [...asArray(siblings.allOf), copy] };
   }
 
   /** Returns the reference to a definition, which is lowered later. */
@@ -241,7 +224,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     const key = `${isBase ? 'base' : 'whole'} ${ref}`;
     const definedName = names.get(key);
     if (definedName !== undefined) return definitionRef(definedName);
-    const name = nameFor(ref, isBase);
+    const name = definitionNameFor(ref, isBase);
     names.set(key, name);
     $defs[name] = true;
     refs[name] = ref;
@@ -249,7 +232,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
       const target = valueAt(root, ref);
       const tag = isBase ? undefined : tagOfParent(root, ref);
       $defs[name] =
-        tag === undefined ? lowerIn(target, NO_CONTEXT, true) : lowerParent(asObject(target), tag);
+        tag === undefined ? lowerIn(target, [], true) : lowerParent(asObject(target), tag);
     });
     return definitionRef(name);
   }
@@ -267,7 +250,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 
   /** A component keeps its name. Other schemas are named after their pointer. */
-  function nameFor(ref: string, isBase: boolean): string {
+  function definitionNameFor(ref: string, isBase: boolean): string {
     const [first = '', ...inside] = pointerTokens(
       decoded(ref.replace(/^#(\/components\/schemas)?/, '')),
     );
@@ -297,8 +280,6 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     return holders.some((holder) => holder['x-read-only'] === 'reject');
   }
 }
-
-const isInt64 = (part: Json): boolean => isWide(part) && part.type !== 'number';
 
 /** The `$ref` to a definition of lowered schemas. */
 export const definitionRef = (name: string): string => refTo(`/$defs/${escapePointerToken(name)}`);

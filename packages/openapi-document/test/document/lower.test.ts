@@ -193,8 +193,10 @@ describe('members of the other direction', () => {
     expect(request.$defs.A).toEqual({
       properties: {},
       'x-dropped': ['id'],
-      [keyword]: [{}, { required: ['b'] }],
+      [keyword]: [{}, def('R')],
     });
+    // A referenced schema is the same at each place of the reference.
+    expect(request.$defs.R).toEqual({ required: ['id', 'b'] });
     expect(response.$defs.A).toMatchObject({ [keyword]: [{ required: ['id'] }, def('R')] });
   });
 
@@ -415,72 +417,20 @@ describe('a discriminator', () => {
 });
 
 describe('an integer', () => {
-  const wide = { type: 'integer', format: 'int64' };
-
-  test('has format int64 if a schema of the same value allows one beyond 2^53', () => {
-    const declared = {
-      Wide: { allOf: [{ type: 'integer' }, { maximum: 9007199254740993n }] },
-      Both: { anyOf: [ref('Plain'), { type: ['integer', 'null'], format: 'int64' }] },
-      Plain: { type: 'integer' },
-    };
-    expect(lowered(declared, 'Wide').request.$defs.Wide).toEqual({
-      allOf: [wide, { maximum: 9007199254740993n }],
-    });
-    expect(lowered(declared, 'Both').request.$defs).toEqual({
-      Both: { anyOf: [wide, { ...wide, type: ['integer', 'null'] }] },
-    });
+  test.each<[title: string, schema: object]>([
+    ['a format', { type: 'integer', format: 'int64' }],
+    ['a bound', { type: ['integer', 'null'], maximum: 9007199254740993n }],
+    ['a value', { type: 'integer', enum: [9007199254740993n] }],
+  ])('has format int64 if its own schema has %s of 64 bits', (_title, schema) => {
+    expect(inResponse(schema)).toEqual({ ...schema, format: 'int64' });
   });
 
-  test('of another value keeps its format', () => {
-    const schema = {
-      type: 'object',
-      format: 'int64',
-      properties: { n: { type: 'integer' }, m: { type: 'number', format: 'int64' } },
-    };
-    expect(inResponse({ allOf: [schema, { type: 'integer' }] })).toEqual({
-      allOf: [schema, wide],
-    });
-    expect(inResponse({ type: 'integer', allOf: [{ type: 'number', format: 'int64' }] })).toEqual({
-      type: 'integer',
-      allOf: [{ type: 'number', format: 'int64' }],
-    });
-  });
-
-  test('in a circular reference keeps its definition', () => {
-    const A = { type: 'integer', anyOf: [ref('A')] };
-    expect(inResponse({ maximum: 2n ** 60n, allOf: [ref('A')] }, { A })).toEqual({
-      maximum: 2n ** 60n,
-      allOf: [{ ...wide, anyOf: [def('A')] }],
-    });
-  });
-
-  test('in a copied reference is beside its siblings', () => {
-    const schema = { maximum: 2n ** 60n, allOf: [{ ...ref('A'), title: 'T' }] };
-    expect(inResponse(schema, { A: { type: 'integer' } })).toEqual({
-      maximum: 2n ** 60n,
-      allOf: [{ title: 'T', allOf: [wide] }],
-    });
-    const parts = { ...ref('A'), maximum: 2n ** 60n, allOf: [{ title: 'T' }] };
-    expect(inResponse(parts, { A: { type: 'integer' } })).toEqual({
-      maximum: 2n ** 60n,
-      allOf: [{ title: 'T' }, wide],
-    });
-  });
-
-  test('beyond 2^53 does not change references to other types', () => {
-    const schema = { maximum: 2n ** 60n, anyOf: [ref('A')] };
-    expect(inResponse(schema, { A: { type: 'number' } })).toEqual({
-      maximum: 2n ** 60n,
-      anyOf: [def('A')],
-    });
-  });
-
-  test('in a reference has format int64 at each place of the reference', () => {
-    const schema = { maximum: 2n ** 60n, anyOf: [ref('A'), ref('A')] };
-    expect(inResponse(schema, { A: { type: 'integer' } })).toEqual({
-      maximum: 2n ** 60n,
-      anyOf: [wide, wide],
-    });
+  test.each<[title: string, schema: object]>([
+    ['schemas of the same value', { allOf: [{ type: 'integer' }, { maximum: 2n ** 60n }] }],
+    ['the schema of an object', { type: 'object', properties: { n: { type: 'integer' } } }],
+    ['numbers', { type: 'number', format: 'int64' }],
+  ])('has no format from %s', (_title, schema) => {
+    expect(inResponse(schema)).toEqual(schema);
   });
 });
 
@@ -568,6 +518,35 @@ describe('the data of events', () => {
       allOf: [expected],
     });
     expect(inResponse(ref('Event'), declared)).toEqual(def('Event'));
+  });
+
+  test('keeps references that decoding does not change, and circular ones', () => {
+    const schemas = {
+      ...declared,
+      Ping: { type: 'object', properties: { event: { const: 'ping' } } },
+      Loop: { anyOf: [ref('Loop'), ref('Ping')] },
+    };
+    const event = { anyOf: [ref('Event'), ref('Ping'), ref('Loop')] };
+    expect(inResponse({ allOf: [event], 'x-event-data': 'json' }, schemas)).toMatchObject({
+      allOf: [{ anyOf: [{ properties: { data: def('Data') } }, def('Ping'), def('Loop')] }],
+    });
+  });
+
+  test('keeps the tag of events', () => {
+    const kind = {
+      type: 'object',
+      required: ['event'],
+      properties: { event: { type: 'string' }, data },
+    };
+    const Events = { oneOf: [ref('A'), ref('B')], discriminator: { propertyName: 'event' } };
+    const { allOf } = Object(
+      inResponse(
+        { allOf: [ref('Events')], 'x-event-data': 'json' },
+        { ...declared, A: kind, B: kind, Events },
+      ),
+    );
+    expect(allOf[0]['x-tag']).toEqual({ name: 'event', values: [['A'], ['B']] });
+    expect(allOf[0].oneOf[0].allOf[0].properties.data).toEqual(def('Data'));
   });
 });
 
