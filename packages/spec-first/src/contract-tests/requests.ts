@@ -18,9 +18,11 @@ interface Invalid extends RequestDraft {
 }
 
 /** A request that satisfies the document. */
-interface Valid extends RequestDraft {
+export interface Valid extends RequestDraft {
   /** The number of requests before it. */
   readonly turn: number;
+  /** True if all values are random: no value is an example or an edge case. */
+  readonly isRandom?: boolean;
 }
 
 /** A variant in which the whole value is an empty string. */
@@ -135,8 +137,10 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
    * @param maxEdgeCases the maximum number of requests with an edge case.
    */
   function* valid(count: number, maxEdgeCases = 0): Generator<Valid> {
-    const total = Math.max(count, examples * Math.max(1, bodies.length));
-    for (let index = 0; index < total; index += 1) yield { values: request(index), turn: index };
+    const exampleCount = examples * Math.max(1, bodies.length);
+    const total = Math.max(count, exampleCount);
+    for (let index = 0; index < total; index += 1)
+      yield { values: request(index), turn: index, isRandom: index >= exampleCount };
     if (maxEdgeCases > 0) yield* edgeCases(maxEdgeCases);
   }
 
@@ -144,7 +148,7 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   function* existing(count: number): Generator<Valid> {
     for (let index = 0; index < count; index += 1) {
       const values = withExistingIds(operation, resources, request(index), index / count);
-      yield { values, turn: index };
+      yield { values, turn: index, isRandom: true };
     }
   }
 

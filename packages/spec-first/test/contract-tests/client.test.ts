@@ -109,6 +109,17 @@ describe('a client', () => {
     expect([String(body), isCut]).toEqual(['data: a\n\n', true]);
   });
 
+  test('includes the time until the headers in the wait for the first chunk', async () => {
+    const { send } = await clientOf(async (_request, response) => {
+      await delay(500);
+      response.setHeader('Content-Type', 'text/event-stream').flushHeaders();
+      await delay(400);
+      response.end('data: a\n\n');
+    });
+    const { body, isCut } = await send(GET);
+    expect([String(body), isCut]).toEqual(['', true]);
+  });
+
   test('reads a stream that ends', async () => {
     const { send } = await clientOf((_request, response) => {
       response.setHeader('Content-Type', 'text/event-stream').end('data: a\n\n');

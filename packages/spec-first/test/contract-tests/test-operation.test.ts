@@ -293,6 +293,52 @@ describe('the test of an operation', () => {
   });
 });
 
+describe('an event stream without data', () => {
+  const silent = { ...answerOf(200, { 'content-type': 'text/event-stream' }), isCut: true };
+  const content = { 'text/event-stream': {} };
+  const stream = (parameters: readonly object[]) =>
+    documentOf({
+      paths: {
+        '/events': {
+          get: {
+            operationId: 'watch',
+            parameters,
+            responses: { 200: { description: '', content }, '4XX': { description: '' } },
+          },
+        },
+      },
+    });
+  const respond = (sent: Sent) =>
+    /undeclaredParameter|from=.*from=|from=([^r]|$)/.test(sent.target) ? answerOf(400) : silent;
+
+  test('gets two random requests, and two again', async () => {
+    const { context, sent } = contextOf(await stream([]), 'watch', respond, { runs: 50 });
+    expect((await testOperation(context)).failedChecks).toEqual([]);
+    const requests = sent.filter(({ target }) => target === '/events');
+    expect(requests).toHaveLength(2);
+    expect(await testAgain(context)).toEqual([]);
+    expect(sent.filter(({ target }) => target === '/events')).toHaveLength(4);
+  });
+
+  test('gets each example and edge case', async () => {
+    const values = Array.from({ length: 8 }, (_, index) => `room${index}`);
+    const examples = Object.fromEntries(values.map((value) => [value, { value }]));
+    const schema = { type: 'string', pattern: '^room[0-9]$' };
+    const exemplary = await stream([{ ...query('from', schema), examples }]);
+    const { context, sent } = contextOf(exemplary, 'watch', respond);
+    await testOperation(context);
+    for (const value of values)
+      expect(sent.map(({ target }) => target)).toContain(`/events?from=${value}`);
+
+    const document = await stream([query('from', { enum: values })]);
+    const crash = (request: Sent) =>
+      request.target.endsWith('room7') ? answerOf(500) : respond(request);
+    expect(await checksOf(document, 'watch', crash, { runs: 50 })).toContain(
+      'no request makes the service fail: the status 500 is a failure of the service',
+    );
+  });
+});
+
 describe('the credentials of an operation', () => {
   const secret = (value: string): Secret => ({
     ...{ scheme: 'key', in: 'header', name: 'X-Key', value, wrong: `wrong-${value}` },
