@@ -92,32 +92,38 @@ const routes: { readonly [Id in keyof operations]: Route } = {
   "watchMessages": {
     "method": "GET",
     "path": "/messages",
-    "media": [],
     "parameters": [
       {
         "in": "header",
         "name": "Last-Event-ID",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
     ],
-    "streams": {
-      "text/event-stream": {
+    "media": [],
+    "streams": [
+      {
+        "type": "text/event-stream",
         "sequence": "events",
         "items": {
           "data": "json"
         }
       }
-    }
+    ]
   },
   "postMessage": {
     "method": "POST",
     "path": "/messages",
+    "parameters": [],
     "media": [
-      "application/json"
+      {
+        "type": "application/json",
+        "encoding": {}
+      }
     ],
-    "parameters": []
+    "streams": []
   }
 };
 

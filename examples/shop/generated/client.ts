@@ -9,24 +9,6 @@ import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-d
 export type Int64 = number | bigint;
 
 /**
- * @see schemas/problem.yaml:1
- */
-export type problem = {
-    /**
-     * Format: uri-reference
-     * @description `about:blank`, or one of the problems of this shop: `/problems/out-of-stock`, `/problems/email-taken`,
-     *     `/problems/product-exists`, `/problems/order-closed`, `/problems/key-reused`.
-     */
-    type: string;
-    title: string;
-    status: number;
-    detail?: string;
-    errors?: {
-        path: string;
-        message: string;
-    }[];
-};
-/**
  * @see schemas/customer.yaml:11
  */
 export type NewCustomer = CustomerWritable & {
@@ -260,6 +242,24 @@ export type Report = {
     revenue?: Amount;
 };
 /**
+ * @see schemas/problem.yaml:1
+ */
+export type problem = {
+    /**
+     * Format: uri-reference
+     * @description `about:blank`, or one of the problems of this shop: `/problems/out-of-stock`, `/problems/email-taken`,
+     *     `/problems/product-exists`, `/problems/order-closed`, `/problems/key-reused`.
+     */
+    type: string;
+    title: string;
+    status: number;
+    detail?: string;
+    errors?: {
+        path: string;
+        message: string;
+    }[];
+};
+/**
  * @see schemas/order.yaml:11
  */
 export type NewOrderWritable = {
@@ -309,7 +309,6 @@ export type CardWritable = {
 };
 export interface components {
     schemas: {
-        problem: problem;
         NewCustomer: NewCustomer;
         Customer: Customer;
         CustomerPatch: CustomerPatch;
@@ -335,6 +334,7 @@ export interface components {
         Document: Document;
         NewReport: NewReport;
         Report: Report;
+        problem: problem;
         NewOrderWritable: NewOrderWritable;
         PaymentMethodWritable: PaymentMethodWritable;
         CustomerWritable: CustomerWritable;
@@ -1025,295 +1025,354 @@ const routes: { readonly [Id in keyof operations]: Route } = {
   "createCustomer": {
     "method": "POST",
     "path": "/customers",
+    "parameters": [],
     "media": [
-      "application/json"
+      {
+        "type": "application/json",
+        "encoding": {}
+      }
     ],
-    "parameters": []
+    "streams": []
   },
   "getCustomer": {
     "method": "GET",
     "path": "/customers/{customerId}",
-    "media": [],
     "parameters": [
       {
         "in": "path",
         "name": "customerId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [],
+    "streams": []
   },
   "deleteCustomer": {
     "method": "DELETE",
     "path": "/customers/{customerId}",
-    "media": [],
     "parameters": [
       {
         "in": "path",
         "name": "customerId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [],
+    "streams": []
   },
   "updateCustomer": {
     "method": "PATCH",
     "path": "/customers/{customerId}",
-    "media": [
-      "application/merge-patch+json"
-    ],
     "parameters": [
       {
         "in": "path",
         "name": "customerId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       },
       {
         "in": "header",
         "name": "If-Match",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [
+      {
+        "type": "application/merge-patch+json",
+        "encoding": {}
+      }
+    ],
+    "streams": []
   },
   "listProducts": {
     "method": "GET",
     "path": "/products",
-    "media": [],
     "parameters": [
       {
         "in": "query",
         "name": "tags",
         "style": "form",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       },
       {
         "in": "query",
         "name": "price",
         "style": "deepObject",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       },
       {
         "in": "query",
         "name": "cursor",
         "style": "form",
         "explode": true,
-        "json": false
+        "json": false,
+        "allowReserved": false
       },
       {
         "in": "query",
         "name": "limit",
         "style": "form",
         "explode": true,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [],
+    "streams": []
   },
   "createProduct": {
     "method": "POST",
     "path": "/products",
+    "parameters": [],
     "media": [
-      "application/json"
+      {
+        "type": "application/json",
+        "encoding": {}
+      }
     ],
-    "parameters": []
+    "streams": []
   },
   "getProduct": {
     "method": "GET",
     "path": "/products/{productId}",
-    "media": [],
     "parameters": [
       {
         "in": "path",
         "name": "productId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [],
+    "streams": []
   },
   "listOrders": {
     "method": "GET",
     "path": "/orders",
-    "media": [],
     "parameters": [
       {
         "in": "query",
         "name": "status",
         "style": "form",
         "explode": true,
-        "json": false
+        "json": false,
+        "allowReserved": false
       },
       {
         "in": "query",
         "name": "cursor",
         "style": "form",
         "explode": true,
-        "json": false
+        "json": false,
+        "allowReserved": false
       },
       {
         "in": "query",
         "name": "limit",
         "style": "form",
         "explode": true,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [],
+    "streams": []
   },
   "createOrder": {
     "method": "POST",
     "path": "/orders",
-    "media": [
-      "application/json"
-    ],
     "parameters": [
       {
         "in": "header",
         "name": "Idempotency-Key",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [
+      {
+        "type": "application/json",
+        "encoding": {}
+      }
+    ],
+    "streams": []
   },
   "getOrder": {
     "method": "GET",
     "path": "/orders/{orderId}",
-    "media": [],
     "parameters": [
       {
         "in": "path",
         "name": "orderId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [],
+    "streams": []
   },
   "cancelOrder": {
     "method": "POST",
     "path": "/orders/{orderId}/cancel",
-    "media": [],
     "parameters": [
       {
         "in": "path",
         "name": "orderId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [],
+    "streams": []
   },
   "watchOrder": {
     "method": "GET",
     "path": "/orders/{orderId}/events",
-    "media": [],
     "parameters": [
       {
         "in": "path",
         "name": "orderId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
     ],
-    "streams": {
-      "text/event-stream": {
+    "media": [],
+    "streams": [
+      {
+        "type": "text/event-stream",
         "sequence": "events",
         "items": {
           "data": "json"
         }
       }
-    }
+    ]
   },
   "payOrder": {
     "method": "POST",
     "path": "/orders/{orderId}/payments",
-    "media": [
-      "application/json"
-    ],
     "parameters": [
       {
         "in": "path",
         "name": "orderId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [
+      {
+        "type": "application/json",
+        "encoding": {}
+      }
+    ],
+    "streams": []
   },
   "notifyPayment": {
     "method": "POST",
     "path": "/payment-notifications",
+    "parameters": [],
     "media": [
-      "application/json"
+      {
+        "type": "application/json",
+        "encoding": {}
+      }
     ],
-    "parameters": []
+    "streams": []
   },
   "uploadDocument": {
     "method": "POST",
     "path": "/orders/{orderId}/documents",
-    "media": [
-      "multipart/form-data"
-    ],
-    "encoding": {
-      "multipart/form-data": {
-        "file": {
-          "contentType": "application/pdf, image/png, image/jpeg"
-        }
-      }
-    },
     "parameters": [
       {
         "in": "path",
         "name": "orderId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [
+      {
+        "type": "multipart/form-data",
+        "encoding": {
+          "file": {
+            "contentType": "application/pdf, image/png, image/jpeg"
+          }
+        }
+      }
+    ],
+    "streams": []
   },
   "downloadDocument": {
     "method": "GET",
     "path": "/documents/{documentId}",
-    "media": [],
     "parameters": [
       {
         "in": "path",
         "name": "documentId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [],
+    "streams": []
   },
   "startReport": {
     "method": "POST",
     "path": "/reports",
+    "parameters": [],
     "media": [
-      "application/json"
+      {
+        "type": "application/json",
+        "encoding": {}
+      }
     ],
-    "parameters": []
+    "streams": []
   },
   "getReport": {
     "method": "GET",
     "path": "/reports/{reportId}",
-    "media": [],
     "parameters": [
       {
         "in": "path",
         "name": "reportId",
         "style": "simple",
         "explode": false,
-        "json": false
+        "json": false,
+        "allowReserved": false
       }
-    ]
+    ],
+    "media": [],
+    "streams": []
   }
 };
 

@@ -9,24 +9,6 @@ import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-f
 export type Int64 = number | bigint;
 
 /**
- * @see schemas/problem.yaml:1
- */
-export type problem = {
-    /**
-     * Format: uri-reference
-     * @description `about:blank`, or one of the problems of this shop: `/problems/out-of-stock`, `/problems/email-taken`,
-     *     `/problems/product-exists`, `/problems/order-closed`, `/problems/key-reused`.
-     */
-    type: string;
-    title: string;
-    status: number;
-    detail?: string;
-    errors?: {
-        path: string;
-        message: string;
-    }[];
-};
-/**
  * @see schemas/customer.yaml:11
  */
 export type NewCustomer = CustomerWritable & {
@@ -260,6 +242,24 @@ export type Report = {
     revenue?: Amount;
 };
 /**
+ * @see schemas/problem.yaml:1
+ */
+export type problem = {
+    /**
+     * Format: uri-reference
+     * @description `about:blank`, or one of the problems of this shop: `/problems/out-of-stock`, `/problems/email-taken`,
+     *     `/problems/product-exists`, `/problems/order-closed`, `/problems/key-reused`.
+     */
+    type: string;
+    title: string;
+    status: number;
+    detail?: string;
+    errors?: {
+        path: string;
+        message: string;
+    }[];
+};
+/**
  * @see schemas/customer.yaml:1
  */
 export type CustomerReply = {
@@ -366,7 +366,6 @@ export type CardWritable = {
 };
 export interface components {
     schemas: {
-        problem: problem;
         NewCustomer: NewCustomer;
         Customer: Customer;
         CustomerPatch: CustomerPatch;
@@ -392,6 +391,7 @@ export interface components {
         Document: Document;
         NewReport: NewReport;
         Report: Report;
+        problem: problem;
         CustomerReply: CustomerReply;
         OrderPageReply: OrderPageReply;
         NewOrderWritable: NewOrderWritable;

@@ -76,11 +76,12 @@ type AnyClient = Readonly<Record<string, (input?: Input) => Promise<Reply>>>;
 /** The types of generated clients are tested with the compiler. */
 const clientFor = (routes: Readonly<Record<string, Route>>, headers = {}): AnyClient =>
   clientOf(routes, { baseUrl: `${base()}/`, headers }) as unknown as AnyClient;
-const route = (path: string, media: readonly string[] = []): Route => ({
+const route = (path: string, types: readonly string[] = []): Route => ({
   method: 'POST',
   path,
-  media,
   parameters: [],
+  media: types.map((type) => ({ type, encoding: {} })),
+  streams: [],
 });
 
 describe('a client', () => {
@@ -199,11 +200,11 @@ describe('a client', () => {
   test('reads the items of a stream, and resumes after the last event', async () => {
     const lines = {
       ...route('/lines'),
-      streams: { 'application/jsonl': { sequence: 'lines' } },
+      streams: [{ type: 'application/jsonl', sequence: 'lines' }],
     } as const;
     const events = {
       ...{ ...route('/events'), method: 'GET' },
-      streams: { 'text/event-stream': { sequence: 'events', items: { data: 'json' } } },
+      streams: [{ type: 'text/event-stream', sequence: 'events', items: { data: 'json' } }],
     } as const;
     const client = clientFor({ lines, events });
     const read = async (call: Promise<Reply> | undefined) => {
@@ -220,7 +221,7 @@ describe('a client', () => {
   test('ends with the connection if reconnect is off', async () => {
     const events = {
       ...{ ...route('/events'), method: 'GET' },
-      streams: { 'text/event-stream': { sequence: 'events', items: { data: 'json' } } },
+      streams: [{ type: 'text/event-stream', sequence: 'events', items: { data: 'json' } }],
     } as const;
     const client = clientOf({ events }, { baseUrl: base(), reconnect: false });
     const { body } = Object(await Object(client).events());

@@ -7,7 +7,7 @@ import type { Route } from './routes.ts';
 import { responseTo } from './send.ts';
 import type { CallOptions, Client } from './types.ts';
 
-export { encodeBody as bodyOf } from './body.ts';
+export { encodeBody } from './body.ts';
 export { type Route, routesOf } from './routes.ts';
 export type { CallOptions, Client, Flat, FormType, Get, JsonType, StatusRanges } from './types.ts';
 
@@ -15,12 +15,14 @@ export interface ClientOptions extends Pick<CallOptions, 'timeout' | 'retries' |
   /** The URL that the paths of the document are appended to. */
   readonly baseUrl: string;
   /** Headers of all requests, such as `Authorization`. A function is called for each request. */
-  readonly headers?: Headers | ((operationId: string, input: AnyInput) => Promise<Headers>);
+  readonly headers?:
+    | HeaderRecord
+    | ((operationId: string, input: AnyInput) => Promise<HeaderRecord>);
   /** By default the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
-type Headers = Readonly<Record<string, string>>;
+type HeaderRecord = Readonly<Record<string, string>>;
 
 export interface AnyInput extends Partial<Record<Styled['in'], Readonly<Record<string, unknown>>>> {
   readonly contentType?: string;
@@ -36,14 +38,18 @@ export function clientOf<Operations>(
     (id: string, route: Route) =>
     async (input: AnyInput = {}, options: CallOptions = {}) => {
       const { timeout, retries = 0, reconnect = true, ...init } = { ...defaults, ...options };
-      const { method, media, encoding = {}, streams = {} } = route;
-      const target = targetOf(route, input);
-      const url = (route.path === '' ? baseUrl : baseUrl.replace(/\/$/, '')) + target.url;
-      const type = input.body === undefined ? undefined : (input.contentType ?? media[0]);
-      const sentBody = type && encodeBody(type, input.body, encoding[type]);
+      const { method, media, streams } = route;
+      const written = writeParameters(route, input);
+      const url = (route.path === '' ? baseUrl : baseUrl.replace(/\/$/, '')) + written.url;
+      const type = input.body === undefined ? undefined : (input.contentType ?? media[0]?.type);
+      const encoding = media.find((declared) => declared.type === type)?.encoding;
+      const sentBody = type && encodeBody(type, input.body, encoding);
       // `fetch` sets the Content-Type of a form, since it chooses the boundary.
       const hasType = type !== undefined && !(sentBody instanceof FormData);
-      const request = async (signal: AbortSignal | null | undefined, extraHeaders: Headers = {}) =>
+      const request = async (
+        signal: AbortSignal | null | undefined,
+        extraHeaders: HeaderRecord = {},
+      ) =>
         send(url, {
           ...init,
           ...(signal && { signal }),
@@ -51,7 +57,7 @@ export function clientOf<Operations>(
           headers: {
             ...(typeof headers === 'function' ? await headers(id, input) : headers),
             ...(hasType && { 'Content-Type': type }),
-            ...target.headers,
+            ...written.headers,
             ...extraHeaders,
           },
           ...(type !== undefined && { body: sentBody, duplex: 'half' }),
@@ -66,16 +72,14 @@ export function clientOf<Operations>(
       const { response } = reading;
       const header = response.headers.get('Content-Type');
       const contentType = header === null ? undefined : essenceOf(header);
-      const streamTypes = Object.keys(streams).map((type) => ({ type }));
-      const { type: streamType = '' } = mediaTypeFor(streamTypes, header ?? '') ?? {};
-      const stream = streams[streamType];
+      const stream = mediaTypeFor(streams, header ?? '');
       if (stream === undefined) {
         const body = await readBody(response, contentType).finally(reading.end);
         return { status: response.status, contentType, body, response };
       }
       reading.end();
       const reconnects = reconnect && stream.sequence === 'events' && method === 'GET';
-      const reopen = reconnects ? (extra: Headers) => request(init.signal, extra) : undefined;
+      const reopen = reconnects ? (extra: HeaderRecord) => request(init.signal, extra) : undefined;
       const body = itemsOf(response, stream, init.signal, reopen);
       return { status: response.status, contentType, body, response };
     };
@@ -84,7 +88,7 @@ export function clientOf<Operations>(
 }
 
 /** Serializes the parameters of a call. Returns the path with the query, and the headers. */
-export function targetOf(
+export function writeParameters(
   { path, parameters }: Pick<Route, 'path' | 'parameters'>,
   input: AnyInput,
 ) {

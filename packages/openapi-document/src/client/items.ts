@@ -1,4 +1,4 @@
-import { readItems, type Stream, UnreadableItem } from '../sequences/read-items.ts';
+import { type ItemFormat, readItems, UnreadableItem } from '../sequences/read-items.ts';
 import { delay } from './send.ts';
 
 /**
@@ -9,7 +9,7 @@ import { delay } from './send.ts';
  */
 export async function* itemsOf(
   first: Response,
-  { sequence, items }: Stream,
+  { sequence, items }: ItemFormat,
   signal: AbortSignal | null | undefined,
   reopen: ((headers: Record<string, string>) => Promise<Response>) | undefined,
 ): AsyncGenerator<unknown> {

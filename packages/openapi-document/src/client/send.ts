@@ -1,7 +1,7 @@
 /** Sends a request once. */
 type Send = (signal: AbortSignal | null | undefined) => Promise<Response>;
 
-interface Sending {
+interface RetryOptions {
   readonly signal?: AbortSignal | null | undefined;
   /** In milliseconds. */
   readonly timeout?: number | undefined;
@@ -20,7 +20,7 @@ const TEMPORARY = new Set([429, 502, 503, 504]);
  * @returns the response, and a function `end` that clears the timeout. The caller must call `end`
  *   after reading the response.
  */
-export async function responseTo(send: Send, { signal, timeout, retries }: Sending) {
+export async function responseTo(send: Send, { signal, timeout, retries }: RetryOptions) {
   const limit = timeout === undefined ? undefined : timeLimit(timeout);
   const signals = [signal, limit?.signal].filter((each) => each instanceof AbortSignal);
   const combined = signals.length > 1 ? AbortSignal.any(signals) : signals[0];

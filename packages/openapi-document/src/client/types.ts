@@ -59,12 +59,12 @@ export type StatusRanges = {
 };
 type StatusesOf<Key> = Key extends keyof StatusRanges ? StatusRanges[Key] : Key;
 /** The statuses of a response, without those that a more specific response declares. */
-type StatusOf<Key, Declared> = Key extends 'default'
+type ReceivedStatus<Key, Declared> = Key extends 'default'
   ? Exclude<StatusRanges[keyof StatusRanges], StatusesOf<Exclude<Declared, 'default'>>>
   : Key extends keyof StatusRanges
     ? Exclude<StatusRanges[Key], Declared>
     : Key;
-type ReplyBody<Content> = [Content] extends [undefined]
+type ReceivedContent<Content> = [Content] extends [undefined]
   ? { readonly contentType: undefined; readonly body: undefined }
   : {
       [T in keyof Content]: {
@@ -81,9 +81,10 @@ type ReplyBody<Content> = [Content] extends [undefined]
 /** A response of an operation, discriminated by `status`. */
 type Reply<Op, Responses = Get<Op, 'responses'>> = {
   [K in keyof Responses]: Flat<
-    { readonly status: StatusOf<K, keyof Responses>; readonly response: Response } & ReplyBody<
-      Get<Responses[K], 'content'>
-    >
+    {
+      readonly status: ReceivedStatus<K, keyof Responses>;
+      readonly response: Response;
+    } & ReceivedContent<Get<Responses[K], 'content'>>
   >;
 }[keyof Responses];
 
@@ -101,9 +102,8 @@ export interface CallOptions extends RequestInit {
    */
   readonly retries?: number;
   /**
-   * If true, the client reopens a stream of events with ids after the last event when the
-   * connection ends. The method must be GET. Use `false` for streams that have an end. True by
-   * default.
+   * Reopens a stream of events when its connection ends, and continues after the last event. Only
+   * for GET and events with ids. Use `false` for streams that have an end. True by default.
    */
   readonly reconnect?: boolean;
 }

@@ -9,7 +9,8 @@ export class UnreadableItem extends Error {
   isTooLarge = false;
 }
 
-export interface Stream {
+/** The format of the items of a stream. */
+export interface ItemFormat {
   readonly sequence: ReturnType<typeof sequenceOf>;
   readonly items?: Pick<Items, 'data'> | undefined;
 }
@@ -23,7 +24,7 @@ type Chunks = AsyncIterable<Uint8Array>;
  * @throws {UnreadableItem}
  */
 export function readItems(
-  { sequence, items }: Stream,
+  { sequence, items }: ItemFormat,
   contentType: string,
   chunks: Chunks,
   limit: number,
@@ -110,9 +111,10 @@ async function* readParts(
   const { MultipartParser, MaxFileSizeExceededError, MultipartParseError } = await import(
     '@remix-run/multipart-parser'
   );
-  const [, quoted, plain = ''] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
+  const [, quotedBoundary, plain = ''] =
+    /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const options = { maxFileSize: limit, maxParts: Infinity, maxTotalSize: Infinity };
-  const boundary = quoted ?? plain;
+  const boundary = quotedBoundary ?? plain;
   const parser = new MultipartParser(boundary, options);
   const withoutHeaders = `--${boundary}\r\n\r\n`;
   let previousEnd = '';

@@ -2,11 +2,11 @@ import { asArray, asObject, type Json } from '../document/document.ts';
 import type { Items } from '../document/event-schema.ts';
 import { kindOf } from '../document/media-types.ts';
 import { stringifyJson } from '../json/exact.ts';
-import type { Stream } from './read-items.ts';
+import type { ItemFormat } from './read-items.ts';
 
 /** Prepares to serialize the items of a sequence. */
 export function itemWriter(
-  { sequence, items, source }: Stream & { readonly source: Json },
+  { sequence, items, source }: ItemFormat & { readonly source: Json },
   contentType: string,
 ) {
   const boundary = crypto.randomUUID();

@@ -1,15 +1,16 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type ClientOptions, clientOf, targetOf } from '../../src/client/client.ts';
+import { type ClientOptions, clientOf, writeParameters } from '../../src/client/client.ts';
 import type { Route } from '../../src/client/routes.ts';
 import type { Styled } from '../../src/parameters/write-parameter.ts';
 
-const GET: Route = { method: 'GET', path: '/a', media: [], parameters: [] };
+const GET: Route = { method: 'GET', path: '/a', parameters: [], media: [], streams: [] };
 const EVENTS: Route = {
   ...GET,
-  streams: { 'text/event-stream': { sequence: 'events', items: { data: 'text' } } },
+  streams: [{ type: 'text/event-stream', sequence: 'events', items: { data: 'text' } }],
 };
-const BYTES = ['application/octet-stream'];
+const mediaOf = (...types: string[]) => types.map((type) => ({ type, encoding: {} }));
+const BYTES = mediaOf('application/octet-stream');
 
 /** A client of one operation. */
 const callWith = (route: Route, options: Partial<ClientOptions>) =>
@@ -70,11 +71,11 @@ describe('the target of a call', () => {
     ['/{id}', { path: { id: '...' } }, '/...', {}],
     ['/ä/{größe in m}', { path: { 'größe in m': 2 } }, '/%C3%A4/2', {}],
   ])('%s with %j is %s', (path, input, url, headers) => {
-    expect(targetOf({ path, parameters }, input)).toEqual({ url, headers });
+    expect(writeParameters({ path, parameters }, input)).toEqual({ url, headers });
   });
 
   test.each(['', '.', '..'])('cannot have the path parameter "%s"', (id) => {
-    expect(() => targetOf({ path: '/a/{id}', parameters }, { path: { id } })).toThrow(
+    expect(() => writeParameters({ path: '/a/{id}', parameters }, { path: { id } })).toThrow(
       new TypeError(`the path parameter id cannot be "${id}"`),
     );
   });
@@ -98,7 +99,7 @@ describe('a call', () => {
   });
 
   test.each<
-    [media: readonly string[], contentType: string | undefined, headers: object, body: unknown]
+    [types: readonly string[], contentType: string | undefined, headers: object, body: unknown]
   >([
     [['application/json', 'text/plain'], undefined, { 'Content-Type': 'application/json' }, '"b"'],
     [['application/json', 'text/plain'], 'text/plain', { 'Content-Type': 'text/plain' }, 'b'],
@@ -112,9 +113,10 @@ describe('a call', () => {
     [[], undefined, {}, undefined],
   ])(
     'with the media types %j and contentType %s sends the headers %j',
-    async (media, contentType, headers, body) => {
+    async (types, contentType, headers, body) => {
       const { fetch, requests } = fetchOf(new Response());
-      await callWith({ ...GET, method: 'POST', media }, { fetch })({ body: 'b', contentType });
+      const route = { ...GET, method: 'POST', media: mediaOf(...types) };
+      await callWith(route, { fetch })({ body: 'b', contentType });
       expect(requests).toMatchObject([{ method: 'POST', headers }]);
       expect(requests[0]?.headers).toEqual(headers);
       expect(requests[0]?.body).toEqual(body);
@@ -124,9 +126,9 @@ describe('a call', () => {
   test('serializes a form by its encoding', async () => {
     const type = 'application/x-www-form-urlencoded';
     const { fetch, requests } = fetchOf(new Response());
-    const encoding = { [type]: { tags: { explode: false } } };
-    const route = { ...GET, method: 'POST', media: [type], encoding };
-    await callWith(route, { fetch })({ body: { tags: [1, 2] } });
+    const media = [...mediaOf('text/plain'), { type, encoding: { tags: { explode: false } } }];
+    const route = { ...GET, method: 'POST', media };
+    await callWith(route, { fetch })({ body: { tags: [1, 2] }, contentType: type });
     expect(requests).toMatchObject([{ body: 'tags=1,2', duplex: 'half' }]);
   });
 
@@ -273,7 +275,7 @@ describe('a stream of events', () => {
     const { fetch, requests } = fetchOf(
       new Response('{"id":"1"}\n', { headers: { 'Content-Type': 'application/jsonl; a=b' } }),
     );
-    const route: Route = { ...GET, streams: { 'application/jsonl': { sequence: 'lines' } } };
+    const route: Route = { ...GET, streams: [{ type: 'application/jsonl', sequence: 'lines' }] };
     const { body } = await callWith(route, { fetch })();
     expect(await Array.fromAsync(body)).toEqual([{ id: '1' }]);
     expect(requests).toHaveLength(1);

@@ -10,13 +10,13 @@ test('each operation has a route, even if no request can reach it', async () => 
     '/a?b=c': { get: { operationId: 'unreachable', responses } },
   });
   expect(routesOf(operations)).toEqual({
-    a: { method: 'GET', path: '/a', media: [], parameters: [] },
-    unreachable: { method: 'GET', path: '/a?b=c', media: [], parameters: [] },
+    a: { method: 'GET', path: '/a', parameters: [], media: [], streams: [] },
+    unreachable: { method: 'GET', path: '/a?b=c', parameters: [], media: [], streams: [] },
   });
 });
 
 test('a route has what a client needs to send a request and to read the response', async () => {
-  const form = { schema: {}, encoding: { tags: { explode: false } } };
+  const multipart = { schema: {}, encoding: { tags: { explode: false } } };
   const event = { properties: { data: { contentMediaType: 'application/json' } } };
   const { operations } = await documentOf({
     '/things/{id}': {
@@ -25,10 +25,10 @@ test('a route has what a client needs to send a request and to read the response
         parameters: [
           { name: 'id', in: 'path', required: true, schema: {} },
           { name: 'q', in: 'query', allowReserved: true, schema: {} },
-          { name: 'filter', in: 'query', content: { 'application/json': {} } },
+          { name: 'f', in: 'query', content: { 'application/json': {} } },
         ],
         requestBody: {
-          content: { 'multipart/form-data': form, 'application/json': {} },
+          content: { 'multipart/form-data': multipart, 'application/json': {} },
         },
         responses: {
           200: { description: '', content: { 'text/event-stream': { itemSchema: event } } },
@@ -40,33 +40,25 @@ test('a route has what a client needs to send a request and to read the response
       },
     },
   });
-  const simple = { style: 'simple', explode: false, json: false };
+  const form = { style: 'form', explode: true, json: false, allowReserved: false };
   expect(routesOf(operations)).toEqual({
     change: {
       method: 'POST',
       path: '/things/{id}',
-      media: ['multipart/form-data', 'application/json'],
-      encoding: { 'multipart/form-data': { tags: { explode: false } } },
       parameters: [
-        { in: 'path', name: 'id', ...simple },
-        { in: 'query', name: 'q', style: 'form', explode: true, json: false, allowReserved: true },
-        { in: 'query', name: 'filter', style: 'form', explode: true, json: true },
+        { ...form, in: 'path', name: 'id', style: 'simple', explode: false },
+        { ...form, in: 'query', name: 'q', allowReserved: true },
+        { ...form, in: 'query', name: 'f', json: true, media: { kind: 'json', encoding: {} } },
       ],
-      streams: {
-        'text/event-stream': { sequence: 'events', items: { data: 'json' } },
-        'application/jsonl': { sequence: 'lines', items: { data: 'text' } },
-      },
+      media: [
+        { type: 'multipart/form-data', encoding: { tags: { explode: false } } },
+        { type: 'application/json', encoding: {} },
+      ],
+      streams: [
+        { type: 'text/event-stream', sequence: 'events', items: { data: 'json' } },
+        { type: 'application/jsonl', sequence: 'lines', items: { data: 'text' } },
+      ],
     },
-  });
-});
-
-test('a route may have one stream', async () => {
-  const content = { 'application/jsonl': { itemSchema: {} } };
-  const { operations } = await documentOf({
-    '/a': { get: { operationId: 'a', responses: { 200: { description: '', content } } } },
-  });
-  expect(routesOf(operations).a?.streams).toEqual({
-    'application/jsonl': { sequence: 'lines', items: { data: 'text' } },
   });
 });
 
@@ -85,6 +77,7 @@ test('a whole query has its media type', async () => {
       style: 'querystring',
       explode: false,
       json: false,
+      allowReserved: false,
       media: { kind: 'form', encoding: { tags: { explode: false } } },
     },
   ]);

@@ -1,5 +1,5 @@
 import type { MediaType, Operation, Parameter } from 'openapi-document';
-import { bodyOf, targetOf } from 'openapi-document/client';
+import { encodeBody, writeParameters } from 'openapi-document/client';
 import { shellQuoted } from 'spec-first-server';
 import type { Sent } from './client.ts';
 import type { Secret } from './credentials.ts';
@@ -32,7 +32,7 @@ export async function writeRequest(
     header: at('header'),
     cookie: at('cookie'),
   };
-  const { url, headers } = targetOf(operation, input);
+  const { url, headers } = writeParameters(operation, input);
   const secretsIn = (place: Secret['in']) => secrets.filter((secret) => secret.in === place);
   const pairs = secretsIn('query').map(
     ({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
@@ -64,7 +64,7 @@ async function encodedBody(media: MediaType, value: unknown, { raw, turn = 0 }: 
     return { contentType, bytes: Buffer.concat([Buffer.from(write(value, 0)), Buffer.from(end)]) };
   }
   const sent = media.kind === 'multipart' ? formWithFiles(media, value, turn) : value;
-  const body = raw ?? bodyOf(type, sent, media.encoding) ?? null;
+  const body = raw ?? encodeBody(type, sent, media.encoding) ?? null;
   const response = new Response(body);
   const contentType =
     body instanceof FormData ? (response.headers.get('Content-Type') ?? type) : type;
