@@ -135,7 +135,7 @@ export interface webhooks {
 export interface security {
     createPlant: "bearerAuth";
 }
-/** Optional parameters that are always present, because they have a default. */
+/** Optional parameters with a default. The server fills it in. */
 export interface defaults {
 }
 interface contract {

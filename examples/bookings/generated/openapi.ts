@@ -476,7 +476,7 @@ export interface security {
     moveBooking: "bearerAuth";
     cancelBooking: "bearerAuth";
 }
-/** Optional parameters that are always present, because they have a default. */
+/** Optional parameters with a default. The server fills it in. */
 export interface defaults {
     listRooms: {
         query: "beds";

@@ -164,7 +164,7 @@ export interface security {
     putBook: undefined;
     deleteBook: undefined;
 }
-/** Optional parameters that are always present, because they have a default. */
+/** Optional parameters with a default. The server fills it in. */
 export interface defaults {
     listBooks: {
         query: "limit";

@@ -92,7 +92,7 @@ export interface security {
     watchMessages: undefined;
     postMessage: undefined;
 }
-/** Optional parameters that are always present, because they have a default. */
+/** Optional parameters with a default. The server fills it in. */
 export interface defaults {
     watchMessages: {
         header: "Last-Event-ID";

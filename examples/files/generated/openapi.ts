@@ -130,7 +130,7 @@ export interface security {
     downloadFile: undefined;
     replaceFile: undefined;
 }
-/** Optional parameters that are always present, because they have a default. */
+/** Optional parameters with a default. The server fills it in. */
 export interface defaults {
 }
 interface contract {

@@ -49,7 +49,7 @@ export interface webhooks {
 export interface security {
     sayHello: undefined;
 }
-/** Optional parameters that are always present, because they have a default. */
+/** Optional parameters with a default. The server fills it in. */
 export interface defaults {
     sayHello: {
         query: "times";

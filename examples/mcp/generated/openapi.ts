@@ -116,7 +116,7 @@ export interface security {
     addNote: "token";
     exportNotes: "token";
 }
-/** Optional parameters that are always present, because they have a default. */
+/** Optional parameters with a default. The server fills it in. */
 export interface defaults {
     listNotes: {
         query: "limit";

@@ -101,7 +101,7 @@ export interface security {
     listNotes: undefined;
     addNote: undefined;
 }
-/** Optional parameters that are always present, because they have a default. */
+/** Optional parameters with a default. The server fills it in. */
 export interface defaults {
 }
 interface contract {

@@ -1103,7 +1103,7 @@ export interface security {
     startReport: "customer";
     getReport: "customer";
 }
-/** Optional parameters that are always present, because they have a default. */
+/** Optional parameters with a default. The server fills it in. */
 export interface defaults {
     listProducts: {
         query: "limit";

@@ -76,7 +76,7 @@ export interface security {
     readAccount: "openId";
     renameAccount: "openId";
 }
-/** Optional parameters that are always present, because they have a default. */
+/** Optional parameters with a default. The server fills it in. */
 export interface defaults {
 }
 interface contract {

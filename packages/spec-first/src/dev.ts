@@ -59,8 +59,8 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   let pendingWrite = Promise.resolve();
   const lastTexts = new Map<string, string>();
 
-  // Each server accepts its own connections. With round-robin scheduling, this process would accept
-  // them and pass them on, and they would break when it ends.
+  // With round-robin scheduling, this process would accept the connections of the servers, and
+  // reset them when it ends.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({
     exec: 'src/main.ts',

@@ -150,8 +150,8 @@ function commonFolder([first = '', ...others]: readonly string[]): string {
 
 /**
  * Returns the path of a copy in the project. A single file is `openapi.json` or `openapi.yaml`.
- * Several files keep their paths below `top`, inside the folder `api`: there, they cannot overwrite
- * a file of the project.
+ * Several files keep their paths below `top` in the folder `api`, where they cannot overwrite
+ * project files.
  *
  * @throws {Error} if the file is hidden, or its path would need quotes in a file of the project.
  */

@@ -144,7 +144,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const { typeKind, around, encoding } = context;
     const { $ref, allOf, anyOf, oneOf } = schema;
     if (encoding !== undefined && $ref !== undefined) {
-      const form = targetIn(typeKind, schema);
+      const form = resolved(typeKind, schema);
       if (form !== undefined && !around.includes(form)) return typeIn(form, context);
     }
     const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
@@ -234,12 +234,12 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const isFile = (field: unknown) => schemas.isFile({ $defs }, field, contentType);
     const file = typeKind === 'request' ? 'File' : 'Blob';
     if (isFile(property)) return file;
-    const items = targetIn(typeKind, property)?.items;
+    const items = resolved(typeKind, property)?.items;
     return items !== undefined && isFile(items) ? `${file}[]` : undefined;
   }
 
   /** Returns a schema, or the definition that it references. */
-  function targetIn(typeKind: TypeKind, schema: unknown): Json | undefined {
+  function resolved(typeKind: TypeKind, schema: unknown): Json | undefined {
     const { $defs } = lowered[typeKind];
     return resolveRef({ $defs }, schema);
   }

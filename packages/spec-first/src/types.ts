@@ -110,6 +110,6 @@ function defaultsOf(root: Json, operations: readonly Operation[]): string {
     );
     return places.length > 0 ? [`    ${propertyName(id)}: {\n${places.join('')}    };\n`] : [];
   });
-  const title = '/** Optional parameters that are always present, because they have a default. */';
+  const title = '/** Optional parameters with a default. The server fills it in. */';
   return `${title}\nexport interface defaults {\n${lines.join('')}}\n`;
 }

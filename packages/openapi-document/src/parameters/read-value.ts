@@ -121,14 +121,20 @@ const isSpread = (root: Json, { style, explode, json, schema }: Readable): boole
   !json &&
   shapeOf(root, schema) === 'object';
 
-/** Returns true if a parameter accepts any name that is not declared for another parameter. */
+/**
+ * Returns true for an exploded object with `additionalProperties`. It has any query name that is
+ * not declared.
+ */
 export const takesAnyName = (root: Json, parameter: Readable): boolean =>
   isSpread(root, parameter) &&
   alternatives(root, parameter.schema).some(
     (part) => part.additionalProperties === true || isObject(part.additionalProperties),
   );
 
-/** Lists the names of a parameter in the query, except those that {@link deepPath} matches. */
+/**
+ * Lists the query names that belong to a parameter. Names such as `filter[a]` are matched by
+ * {@link deepPath}.
+ */
 export function queryNames(root: Json, parameter: Readable): string[] {
   if (parameter.style === 'deepObject') return [];
   return isSpread(root, parameter)

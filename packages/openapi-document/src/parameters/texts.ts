@@ -36,7 +36,7 @@ export function coerceObject(
   const texts = entries.map(([, text]) => text);
   if (array !== undefined && isList) return coerceItems(root, array, texts);
   const leaf = entries.find(([path]) => path.length === 0);
-  // With both a string and members, as in `a=1&a[b]=2`, returns an array, which validation rejects.
+  // `a=1&a[b]=2` is neither a string nor an object. Returns an array, which validation rejects.
   if (leaf !== undefined) return entries.length === 1 ? coerce(root, schemas, leaf[1]) : texts;
   const members = [...Map.groupBy(entries, ([[first = '']]) => first)].map(([key, inside]) => {
     const inner = [...new Set(schemas.flatMap((schema) => propertySchemas(root, schema, key)))];

@@ -5,7 +5,7 @@ import { stringifyJson } from '../json/exact.ts';
 export interface Styled {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly name: string;
-  /** `querystring` stands for `in: querystring`: the value is the whole query (OpenAPI 3.2). */
+  /** `querystring` if the value is the whole query (`in: querystring` of OpenAPI 3.2). */
   readonly style: string;
   readonly explode: boolean;
   /** True if the value is JSON, as declared by `content`. Otherwise it is text in a `style`. */
@@ -31,27 +31,30 @@ interface Style {
   readonly isNamed: boolean;
 }
 
-const comma = { prefix: '', delimiter: ',' };
-const pipes = { delimiter: '%7C', delimiters: /\||%7C/i };
-const simple: Style = { ...comma, exploded: ',', isNamed: false };
+const SIMPLE: Style = { prefix: '', delimiter: ',', exploded: ',', isNamed: false };
 
 const STYLES: Readonly<Record<string, Style>> = {
-  simple,
-  label: { ...comma, prefix: '.', exploded: '.', isNamed: false },
-  matrix: { ...comma, prefix: ';', exploded: ';', isNamed: true },
-  form: { ...comma, exploded: '&', isNamed: true },
+  label: { prefix: '.', delimiter: ',', exploded: '.', isNamed: false },
+  matrix: { prefix: ';', delimiter: ',', exploded: ';', isNamed: true },
+  form: { prefix: '', delimiter: ',', exploded: '&', isNamed: true },
   spaceDelimited: { prefix: '', delimiter: '%20', exploded: '&', isNamed: true },
-  pipeDelimited: { prefix: '', ...pipes, exploded: '&', isNamed: true },
-  cookie: { ...comma, exploded: '; ', isNamed: true },
+  pipeDelimited: {
+    prefix: '',
+    delimiter: '%7C',
+    delimiters: /\||%7C/i,
+    exploded: '&',
+    isNamed: true,
+  },
+  cookie: { prefix: '', delimiter: ',', exploded: '; ', isNamed: true },
 };
 
 /** The separators of a parameter. In a cookie, `form` means `name=` and the style `simple`. */
 export const styleOf = ({ in: where, style }: Styled): Style =>
-  STYLES[where === 'cookie' && style === 'form' ? 'simple' : style] ?? simple;
+  STYLES[where === 'cookie' && style === 'form' ? 'simple' : style] ?? SIMPLE;
 
 /**
- * Serializes a parameter by `style` and `explode`. In a query or a cookie, the result begins with
- * `name=`. An empty array or object may become an empty string.
+ * Serializes a parameter by `style` and `explode`. Returns `name=value` for a query or a cookie,
+ * and an empty string for an empty array or object with `explode`.
  */
 export function writeParameter(parameter: Styled, value: unknown): string {
   const { name, in: where, json, explode } = parameter;

@@ -9,10 +9,10 @@ import { lowerSchemas } from '../lowered.ts';
 /** The maximum number of values for one schema. */
 const MAX_VALUES = 20;
 
-/** The number of parts of all values together after which no further value is generated. */
+/** No further value is generated after this many strings, numbers, arrays and objects. */
 const MAX_PARTS = 100_000;
 
-/** Uses the examples and defaults of the schemas, and generates all members. */
+/** Options of the first value: all members, with the examples and defaults of the schemas. */
 const FULL = {
   useExamplesValue: true,
   useDefaultValue: true,
@@ -49,8 +49,8 @@ export function* valuesOf(root: Json, schema: unknown, direction: Direction): Ge
     return value;
   };
   for (let seed = 0; seed < MAX_VALUES && (seed < 2 || parts < MAX_PARTS); seed += 1) {
-    // Generates required members only. With optional members, a recursive schema often reaches the
-    // depth limit, and the library then returns an invalid value.
+    // Required members only. Optional members of a recursive schema often reach the depth limit,
+    // where the library returns invalid values.
     const required = {
       optionalsProbability: 0,
       maxDepth: seed < 10 ? 14 : 60,

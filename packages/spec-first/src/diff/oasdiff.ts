@@ -129,7 +129,8 @@ function corrected(change: Change): Change {
   return {
     ...change,
     level: Math.max(change.level, lowest),
-    // Removes the place in an `allOf`, so that both runs of oasdiff give a property the same name.
+    // Without `--flatten-allof`, a property is named `allOf[…]/name`. Removes the prefix, so that
+    // equal changes are found once.
     text: change.text.replaceAll(/allOf\[[^\]]*\]\//g, ''),
   };
 }

@@ -52,11 +52,11 @@ export function writeSelfContained({ root }: Document, file: string): void {
 /** A replacer of `JSON.stringify`. */
 function withoutOutside(this: Json, key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
-  if (key === '$ref' && !isInside(value)) return undefined;
+  if (key === '$ref' && !isLocal(value)) return undefined;
   // A property may be called `mapping`, too.
   if (key !== 'mapping' || !('propertyName' in this)) return value;
-  return Object.fromEntries(Object.entries(asObject(value)).filter(([, to]) => isInside(to)));
+  return Object.fromEntries(Object.entries(asObject(value)).filter(([, to]) => isLocal(to)));
 }
 
-const isInside = (reference: unknown): boolean =>
+const isLocal = (reference: unknown): boolean =>
   typeof reference !== 'string' || reference.startsWith('#');
