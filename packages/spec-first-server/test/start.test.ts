@@ -150,17 +150,12 @@ describe('the start fails, with the location of', () => {
     [
       'an invalid schema',
       schema('{ type: strin }'),
-      'openapi.yaml:12:10 must be equal to one of the allowed values: array, boolean, integer, null, number, object, string, but type is "strin" (JSON Schema 2020-12)',
+      'openapi.yaml:12:10 must be equal to one of the allowed values: array, boolean, integer, null, number, object, string, but type is "strin"',
     ],
     [
       'schemas of which each has the next one twice',
       schema('{ $ref: "#/components/schemas/D0" }') + DIAMONDS,
-      'validating one value needs 201326591 schemas: at most 10000 are allowed',
-    ],
-    [
-      'a media type with a character that headers cannot contain',
-      operation('requestBody: { content: { téxt/☃: {} } }'),
-      'openapi.yaml:7:33 téxt/☃ is not a media type',
+      'validating one value needs 67108863 schemas: at most 5000 are allowed',
     ],
     [
       'a negative minLength',
@@ -355,7 +350,7 @@ describe('the start logs a notice for', () => {
     [
       'a property with `required: true`',
       schema('{ type: object, properties: { a: { type: string, required: true } } }'),
-      'openapi.yaml:12:38 required must be a list of names beside "properties": a is required',
+      'openapi.yaml:12:57 must be array, but required is true',
     ],
     [
       'a pattern with the flags of other languages',
@@ -378,14 +373,6 @@ describe('the start logs a notice for', () => {
         'parameters: [{ name: q, in: query, schema: {}, example: 1, examples: { a: { value: 2 } } }]',
       ),
       'openapi.yaml:7:20 example and examples cannot be used together: remove one of them',
-    ],
-    [
-      'a link with a body',
-      operation('summary: x').replace(
-        'done }',
-        'done, links: { next: { operationId: a, body: 5 } } }',
-      ),
-      'openapi.yaml:8:81 a link has no member body: rename it to requestBody',
     ],
     ['an empty enum', schema('{ enum: [] }'), 'openapi.yaml:12:5 enum is empty: no value is valid'],
     [

@@ -39,6 +39,7 @@ export function checkSchemas(
     report.notice(pointer, `the format ${format} is unknown: it is not checked`);
   });
   checkCycles(lowering, report);
+  checkCounts(lowering, report);
 }
 
 /** Messages for keywords that are not enforced exactly. */
@@ -121,6 +122,32 @@ function checkCycles({ $defs, refs }: LoweredSchemas, { problem }: Report): void
     const path = [name, ...cycle.filter((member) => member !== name), name].join(' → ');
     const pointer = decoded(String(refs[name]).slice(1));
     problem(pointer, `the schema refers to itself for the same value: ${path}`);
+  }
+}
+
+/** The maximum number of definitions for one value. With more, validation would take seconds. */
+const MAX_DEFINITIONS = 5_000;
+
+/**
+ * Reports schemas of which one value needs too many. A definition counts once for each reference to
+ * it, so nested references can multiply the count.
+ */
+function checkCounts({ $defs, refs }: LoweredSchemas, { problem }: Report): void {
+  const counts = new Map<string, number>();
+  const countOf = (name: string): number => {
+    const existing = counts.get(name);
+    if (existing !== undefined) return existing;
+    // Ends the recursion at circular schemas.
+    counts.set(name, 0);
+    const count = inPlaceRefs($defs[name]).reduce((sum, next) => sum + countOf(next), 1);
+    counts.set(name, count);
+    return count;
+  };
+  for (const [name, ref] of Object.entries(refs)) {
+    const count = countOf(name);
+    if (count <= MAX_DEFINITIONS) continue;
+    const limit = `at most ${MAX_DEFINITIONS} are allowed`;
+    problem(decoded(ref.slice(1)), `validating one value needs ${count} schemas: ${limit}`);
   }
 }
 

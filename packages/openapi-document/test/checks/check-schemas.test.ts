@@ -179,3 +179,22 @@ describe('a schema that refers to itself for the same value is a problem', () =>
     expect(findingsIn(parts)).toEqual([]);
   });
 });
+
+test('schemas of which each has the next one twice are limited', () => {
+  const ref = (index: number) => ({ $ref: `#/components/schemas/D${index}` });
+  const chain = (levels: number) => ({
+    ...Object.fromEntries(
+      Array.from({ length: levels }, (_, index) => [
+        `D${index}`,
+        index < levels - 1 ? { allOf: [ref(index + 1), ref(index + 1)] } : {},
+      ]),
+    ),
+    First: { items: ref(0) },
+  });
+  // The counts are 2ⁿ − 1.
+  expect(check(chain(12))).toEqual([]);
+  expect(check(chain(14)).toSorted()).toEqual([
+    'problem /components/schemas/D0 validating one value needs 16383 schemas: at most 5000 are allowed',
+    'problem /components/schemas/D1 validating one value needs 8191 schemas: at most 5000 are allowed',
+  ]);
+});
