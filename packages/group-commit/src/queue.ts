@@ -11,13 +11,16 @@ export interface Engine<Call> {
   readonly location: string;
   /** The maximum number of concurrent commits. */
   readonly maxCommits: number;
-  /** The maximum number of calls in one commit. 1,000 by default. */
-  readonly maxBatch?: number;
+  /** Returns false for a call that needs a commit of its own. By default, calls share commits. */
+  shares?(call: Call): boolean;
+  /** True if a check does not wait for commits in progress. */
+  readonly checksConcurrently?: boolean;
   /**
    * Commits calls in one transaction. Resolves to the outcome of each call, or to an empty array if
    * no call returned anything.
    *
    * @param milliseconds the time until the deadline of the oldest call.
+   * @throws {NotStarted} if the calls must wait for another commit to end.
    * @throws {Unavailable} if the transaction is not known to be committed.
    */
   commit(calls: readonly Call[], milliseconds: number): Promise<readonly Outcome[]>;
@@ -25,25 +28,24 @@ export interface Engine<Call> {
    * Resolves if a commit would succeed now.
    *
    * @param failedCalls the calls of the last commit if it failed, to run again and roll back.
+   * @throws {NotStarted} if the check must wait for a commit to end.
    * @throws {Unavailable} if it would fail.
    */
-  check(failedCalls: readonly Call[], milliseconds: number): Promise<void>;
+  check(failedCalls: readonly Call[], milliseconds: number): Promise<unknown>;
   stats(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
+
+/** An operation cannot start until another one has ended. */
+export class NotStarted extends Error {}
 
 interface WaitingCall<Call> extends PromiseWithResolvers<unknown> {
   readonly call: Call;
   readonly size: number;
   /** The time by `performance.now()` at which the call is rejected. */
   readonly deadline: number;
+  readonly timer: NodeJS.Timeout;
   isSettled: boolean;
-}
-
-/** A commit in progress. */
-interface Commit<Call> {
-  readonly batch: readonly WaitingCall<Call>[];
-  readonly outcomes: Promise<readonly Outcome[]>;
 }
 
 /** The maximum number of calls in one commit. */
@@ -75,30 +77,33 @@ export function createQueue<Call>(
   engine: Engine<Call>,
   { maxWaiting = 1_000, timeout = CALL_MS, onBatch, onUnavailable }: DatabaseOptions,
 ): Database & { add(call: Call): Promise<unknown> } {
-  const { location, maxBatch = MAX_BATCH } = engine;
+  const { location } = engine;
 
   /** Calls that are not in a commit yet, oldest first. */
   let queue: WaitingCall<Call>[] = [];
+  /** True if the queue contains calls that have timed out. */
+  let hasExpired = false;
   /**
-   * The commits in progress, oldest first. An array, since a Set often replaces its internal table,
-   * and the old tables keep calls in memory until the next major garbage collection.
+   * The commits in progress. An array: the old tables of a Set keep calls in memory until the next
+   * major garbage collection.
    */
-  const commits: Commit<Call>[] = [];
+  const commits: Promise<unknown>[] = [];
+  /** The number of commits that may be in progress now. */
+  let commitLimit = engine.maxCommits;
   /** The number of calls without an outcome, and their approximate size. */
   let unsettledCount = 0;
   let unsettledSize = 0;
   let gathering = false;
-  /** The calls of the last commit, if it failed for another reason than a lock or a timeout. */
+  /** The calls of the last commit if it failed and may fail again. Empty after a lock or timeout. */
   let failedCalls: readonly Call[] = [];
-  let timer: NodeJS.Timeout | undefined;
   let checking: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
-  const drained = Promise.withResolvers<void>();
 
   function settle(waiting: WaitingCall<Call>, outcome: Outcome): void {
     // The call may have timed out already.
     if (waiting.isSettled) return;
     waiting.isSettled = true;
+    clearTimeout(waiting.timer);
     unsettledCount -= 1;
     unsettledSize -= waiting.size;
     const error = outcome?.error;
@@ -107,108 +112,122 @@ export function createQueue<Call>(
     else waiting.resolve(outcome?.result);
   }
 
-  /** Returns the calls without an outcome, oldest first. */
-  function unsettledCalls(): WaitingCall<Call>[] {
-    const calls = [...commits.flatMap(({ batch }) => batch), ...queue];
-    return calls.filter(({ isSettled }) => !isSettled);
-  }
-
-  /** Rejects the calls that have timed out. */
-  function expire(): void {
-    const now = performance.now();
+  function expire(waiting: WaitingCall<Call>): void {
     const message = `${location} has not answered for ${timeout} ms.`;
-    for (const waiting of unsettledCalls()) {
-      if (waiting.deadline > now) break;
-      settle(waiting, { error: new Unavailable(message, 'TIMEOUT') });
-    }
-    queue = queue.filter(({ isSettled }) => !isSettled);
-    timer = undefined;
-    watchDeadlines();
-    finishDraining();
+    settle(waiting, { error: new Unavailable(message, 'TIMEOUT') });
+    hasExpired = true;
   }
 
-  /** Sets a timer for the oldest call, which times out first: all have the same time limit. */
-  function watchDeadlines(): void {
-    if (timer) return;
-    const [oldest] = unsettledCalls();
-    if (!oldest) return;
-    timer = setTimeout(expire, Math.max(1, oldest.deadline - performance.now()));
-    timer.unref();
+  /** Removes expired calls from the queue, all at once: thousands may expire together. */
+  function removeExpired(): void {
+    if (hasExpired) queue = queue.filter(({ isSettled }) => !isSettled);
+    hasExpired = false;
   }
 
-  function finishDraining(): void {
-    if (closing && queue.length === 0 && commits.length === 0 && !gathering) drained.resolve();
-  }
+  const shares = ({ call }: WaitingCall<Call>): boolean => engine.shares?.(call) ?? true;
+
+  /** Returns true while waiting for further calls could make the next commit larger. */
+  const canGrow = (): boolean =>
+    queue.length < MAX_BATCH && queue[0] !== undefined && shares(queue[0]);
 
   /** Waits while each turn of the event loop adds calls. A commit takes much longer than a turn. */
   async function gather(): Promise<void> {
     const deadline = performance.now() + MAX_GATHER_MS;
     let length = 0;
-    while (length < queue.length && queue.length < maxBatch && performance.now() < deadline) {
+    while (length < queue.length && canGrow() && performance.now() < deadline) {
       length = queue.length;
       await nextTurn();
     }
   }
 
+  /** Takes the calls of the next commit from the queue. */
   function takeBatch(): WaitingCall<Call>[] {
+    removeExpired();
     let count = 0;
     let size = 0;
-    while (count < Math.min(queue.length, maxBatch) && size < MAX_BATCH_SIZE) {
-      size += queue[count]?.size ?? 0;
+    for (const waiting of queue) {
+      const isAlone = !shares(waiting);
+      if (isAlone && count > 0) break;
       count += 1;
+      size += waiting.size;
+      if (isAlone || count === MAX_BATCH || size >= MAX_BATCH_SIZE) break;
     }
     return queue.splice(0, count);
   }
 
   /** Starts a commit, unless the maximum number of commits is in progress. */
   async function commitNext(): Promise<void> {
-    if (gathering || queue.length === 0 || commits.length === engine.maxCommits) return;
+    if (gathering || queue.length === 0 || commits.length >= commitLimit) return;
     gathering = true;
     await gather();
     gathering = false;
     const batch = takeBatch();
     if (batch.length > 0) void commitBatch(batch);
     void commitNext();
-    finishDraining();
   }
 
   async function commitBatch(batch: readonly WaitingCall<Call>[]): Promise<void> {
     const calls = batch.map(({ call }) => call);
     const start = performance.now();
-    const timeLeft = withMargin((batch[0]?.deadline ?? start) - start);
-    const commit = { batch, outcomes: engine.commit(calls, Math.max(1, timeLeft)) };
+    const timeLeft = (batch[0]?.deadline ?? start) - start;
+    const commit = engine.commit(calls, Math.max(1, withMargin(timeLeft)));
     commits.push(commit);
-    try {
-      const outcomes = await commit.outcomes;
-      failedCalls = [];
-      onBatch?.(batch.length, (performance.now() - start) / 1000);
-      for (const [at, waiting] of batch.entries()) settle(waiting, outcomes[at]);
-    } catch (error) {
-      failAll(batch, error);
-    }
+    const [outcome] = await Promise.allSettled([commit]);
     commits.splice(commits.indexOf(commit), 1);
-    finishDraining();
+
+    if (outcome.status === 'fulfilled') {
+      commitLimit = Math.min(commitLimit + 1, engine.maxCommits);
+      if (batch.every(shares)) {
+        failedCalls = [];
+        onBatch?.(batch.length, (performance.now() - start) / 1000);
+      }
+      for (const [at, waiting] of batch.entries()) settle(waiting, outcome.value[at]);
+    } else if (outcome.reason instanceof NotStarted) {
+      queue.unshift(...batch.filter(({ isSettled }) => !isSettled));
+      // Prevents further attempts until another operation has ended.
+      commitLimit = Math.max(1, commits.length);
+      if (commits.length === 0) await checking?.catch(() => {});
+    } else {
+      failAll(batch, outcome.reason);
+    }
     void commitNext();
   }
 
   function failAll(batch: readonly WaitingCall<Call>[], error: unknown): void {
     const code = error instanceof Unavailable ? error.code : undefined;
     const mayRecur = code !== undefined && code !== LOCKED && code !== 'TIMEOUT';
-    failedCalls = mayRecur ? batch.map(({ call }) => call) : [];
+    const shared = batch.filter(shares).map(({ call }) => call);
+    if (shared.length > 0) failedCalls = mayRecur ? shared : [];
     const queued = code === LOCKED ? queue.splice(0) : [];
     for (const waiting of [...batch, ...queued]) settle(waiting, { error });
   }
 
-  function check(): Promise<void> {
-    checking ??= engine
-      .check(failedCalls, withMargin(READY_MS))
-      .then(() => {
-        failedCalls = [];
-      })
-      .finally(() => {
-        checking = undefined;
-      });
+  async function check(): Promise<void> {
+    const calls = failedCalls;
+    try {
+      await engine.check(calls, withMargin(READY_MS));
+      // A commit may have failed during the check.
+      if (failedCalls === calls) failedCalls = [];
+    } catch (error) {
+      if (!(error instanceof NotStarted)) throw error;
+      if (commits.length > 0) await Promise.race(commits.map((commit) => commit.catch(() => {})));
+      await check();
+    }
+  }
+
+  /** Returns the check in progress, or starts one. */
+  function sharedCheck(): Promise<void> {
+    checking ??= check().finally(() => {
+      checking = undefined;
+    });
     return checking;
+  }
+
+  async function drain(): Promise<void> {
+    while (gathering || queue.length > 0 || commits.length > 0 || checking) {
+      await Promise.allSettled([...commits, checking]);
+      await nextTurn();
+    }
   }
 
   return {
@@ -225,20 +244,29 @@ export function createQueue<Call>(
         return Promise.reject(new Unavailable(message, 'BUSY'));
       }
       const deadline = performance.now() + timeout;
-      const added = { call, size, deadline, isSettled: false, ...Promise.withResolvers<unknown>() };
+      const timer = setTimeout(() => expire(added), timeout).unref();
+      const resolvers = Promise.withResolvers<unknown>();
+      const added: WaitingCall<Call> = {
+        call,
+        size,
+        deadline,
+        timer,
+        isSettled: false,
+        ...resolvers,
+      };
       unsettledCount += 1;
       unsettledSize += size;
+      removeExpired();
       queue.push(added);
-      watchDeadlines();
       void commitNext();
       return added.promise;
     },
 
     async ready() {
       if (closing) throw new Unavailable('The database is closed.', 'CLOSED');
-      const isFull = commits.length === engine.maxCommits;
+      const isFull = commits.length >= engine.maxCommits && !engine.checksConcurrently;
       // A check would have to wait for a commit. The outcome of that commit is used instead.
-      const outcome = isFull ? Promise.race(commits.map(({ outcomes }) => outcomes)) : check();
+      const outcome = isFull ? Promise.race(commits) : sharedCheck();
       const late = delay(READY_MS, 'late', { ref: false });
       if ((await Promise.race([outcome, late])) === 'late') {
         throw new Unavailable(`${location} has not answered for ${READY_MS} ms.`, 'TIMEOUT');
@@ -248,8 +276,7 @@ export function createQueue<Call>(
     stats: () => ({ waiting: unsettledCount, ...engine.stats() }),
 
     close() {
-      closing ??= drained.promise.then(() => engine.close());
-      finishDraining();
+      closing ??= drain().then(() => engine.close());
       return closing;
     },
   };

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import type { DatabaseOptions } from '../src/database.ts';
 import { Unavailable } from '../src/errors.ts';
-import { createQueue, type Engine, type Outcome } from '../src/queue.ts';
+import { createQueue, type Engine, NotStarted, type Outcome } from '../src/queue.ts';
 
 /** A commit that the queue has started. The test ends it. */
 interface StartedCommit extends PromiseWithResolvers<readonly Outcome[]> {
@@ -128,27 +128,26 @@ describe('add', () => {
   });
 
   test('starts a commit even if calls arrive in each turn of the event loop', async () => {
-    const { add, commits } = create({ maxWaiting: 1e6 }, { maxBatch: 1e6 });
+    const { add, commits } = create();
     const start = performance.now();
-    let turns = 0;
-    for (; commits.length === 0 && turns < 10_000; turns += 1) {
+    for (let turns = 0; commits.length === 0 && turns < 900; turns += 1) {
       const turn = nextTurn();
       add('a').catch(() => {});
+      const end = performance.now() + 0.01;
+      while (performance.now() < end);
       await turn;
     }
     expect(commits).toHaveLength(1);
     expect(performance.now() - start).toBeGreaterThan(1.9);
   });
 
-  test.each<[string, number, number, number | undefined, number[]]>([
-    ['1,000 calls', 2_500, 1, undefined, [1_000, 1_000, 500]],
-    ['the calls that the engine allows', 5, 1, 2, [2, 2, 1]],
-    ['a million characters', 25, 100_000, undefined, [10, 10, 5]],
-    ['one call, however large it is', 2, 3_000_000, undefined, [1, 1]],
-  ])('commits at most %s at once', async (_limit, count, size, maxBatch, expected) => {
+  test.each<[string, number, number, number[]]>([
+    ['1,000 calls', 2_500, 1, [1_000, 1_000, 500]],
+    ['a million characters', 25, 100_000, [10, 10, 5]],
+    ['one call, however large it is', 2, 3_000_000, [1, 1]],
+  ])('commits at most %s at once', async (_limit, count, size, expected) => {
     const sizes: number[] = [];
     const engine = {
-      ...(maxBatch !== undefined && { maxBatch }),
       async commit(calls: readonly string[]) {
         sizes.push(calls.length);
         return [];
@@ -159,8 +158,76 @@ describe('add', () => {
     expect(sizes).toEqual(expected);
   });
 
+  test('commits a call that shares no commit alone, in the order of the calls', async () => {
+    const batches: (readonly string[])[] = [];
+    const { add, batches: reported } = create(
+      {},
+      {
+        shares: (call) => call !== 'alone',
+        async commit(calls) {
+          batches.push(calls);
+          return [];
+        },
+      },
+    );
+    await Promise.all(['a', 'b', 'alone', 'alone', 'c'].map(add));
+    expect(batches).toEqual([['a', 'b'], ['alone'], ['alone'], ['c']]);
+    expect(reported.map(([calls]) => calls)).toEqual([2, 1]);
+  });
+
+  test('starts a call that shares no commit in the turn of its call', async () => {
+    const { add, commits } = create({}, { shares: () => false, maxCommits: 2 });
+    for (const call of ['a', 'b', 'c']) add(call).catch(() => {});
+    const turn = nextTurn();
+    await turn;
+    expect(commits.map(({ calls }) => calls)).toEqual([['a'], ['b']]);
+  });
+
+  test('commits calls again that did not start, after another commit', async () => {
+    const { add, codes, commits, commitAt } = create({}, { maxCommits: 3, shares: () => false });
+    const results = Promise.all(['a', 'b', 'c'].map(add));
+    await commitAt(2);
+    commits[1]?.reject(new NotStarted());
+    commits[2]?.reject(new NotStarted());
+    const later = add('d');
+    await delay(20);
+    expect(commits).toHaveLength(3);
+    commits[0]?.resolve([]);
+    // One more commit than was in progress is tried.
+    await commitAt(4);
+    await delay(20);
+    expect(commits.slice(3).flatMap(({ calls }) => calls)).toEqual(['c', 'b']);
+    commits[3]?.resolve([]);
+    commits[4]?.resolve([]);
+    (await commitAt(5)).resolve([]);
+    await Promise.all([results, later]);
+    expect(codes).toEqual([]);
+  });
+
+  test('commits calls again that did not start, at once if no commit is in progress', async () => {
+    const { add, commitAt } = create();
+    const result = add('a');
+    (await commitAt(0)).reject(new NotStarted());
+    (await commitAt(1)).resolve([{ result: 1 }]);
+    expect(await result).toBe(1);
+  });
+
+  test('waits for a check before it commits calls again that did not start', async () => {
+    const checked = Promise.withResolvers<void>();
+    const { add, commits, commitAt, ready } = create({}, { check: () => checked.promise });
+    const isReady = ready();
+    const result = add('a');
+    (await commitAt(0)).reject(new NotStarted());
+    await delay(20);
+    expect(commits).toHaveLength(1);
+    checked.resolve();
+    await isReady;
+    (await commitAt(1)).resolve([]);
+    await result;
+  });
+
   test('starts the next commit when the maximum number of commits is in progress and one ends', async () => {
-    const { add, commits, commitAt } = create({}, { maxCommits: 2, maxBatch: 1 });
+    const { add, commits, commitAt } = create({}, { maxCommits: 2, shares: () => false });
     const results = ['a', 'b', 'c', 'd'].map((call) => add(call));
     const { resolve } = await commitAt(1);
     await delay(10);
@@ -257,6 +324,21 @@ describe('add', () => {
     expect(expired).toEqual(['a', 'b']);
   });
 
+  test('drops calls that time out while they wait', async () => {
+    const { add, commits, commitAt, stats } = create({ timeout: 50 });
+    const results = [add('a').catch(() => 'late')];
+    await commitAt(0);
+    results.push(...['b', 'c'].map((call) => add(call).catch(() => 'late')));
+    expect(await Promise.all(results)).toEqual(['late', 'late', 'late']);
+    expect(stats().waiting).toBe(0);
+    const result = add('d');
+    commits[0]?.resolve([]);
+    const { calls, resolve } = await commitAt(1);
+    expect(calls).toEqual(['d']);
+    resolve([]);
+    await result;
+  });
+
   test.each([
     ['no timeout', undefined, 4_500],
     ['the timeout 60,000', 60_000, 59_500],
@@ -350,6 +432,64 @@ describe('ready', () => {
     expect(checks[0]?.failedCalls).toEqual([]);
   });
 
+  test('checks the calls of a commit that failed during another check', async () => {
+    const checked = Promise.withResolvers<void>();
+    const checks: (readonly string[])[] = [];
+    const check = (calls: readonly string[]) => {
+      checks.push(calls);
+      return checked.promise;
+    };
+    const { add, commitAt, ready } = create({}, { check, checksConcurrently: true });
+    const isReady = ready();
+    const result = add('a').catch(() => {});
+    (await commitAt(0)).reject(failure('42P01'));
+    await result;
+    checked.resolve();
+    await isReady;
+    await ready();
+    expect(checks).toEqual([[], ['a']]);
+  });
+
+  test('checks the calls of a failed commit, although one that shares no commit succeeded', async () => {
+    const { add, checks, commitAt, ready } = create({}, { shares: (call) => call !== 'alone' });
+    const failing = add('a').catch(() => {});
+    (await commitAt(0)).reject(failure('42P01'));
+    await failing;
+    const alone = add('alone');
+    (await commitAt(1)).resolve([]);
+    await alone;
+    await ready();
+    expect(checks[0]?.failedCalls).toEqual(['a']);
+  });
+
+  test('checks during the maximum number of commits if the engine can', async () => {
+    const { add, checks, commitAt, ready } = create({}, { checksConcurrently: true });
+    const result = add('a');
+    const { resolve } = await commitAt(0);
+    await ready();
+    expect(checks).toHaveLength(1);
+    resolve([]);
+    await result;
+  });
+
+  test('checks again after a commit if the check did not start', async () => {
+    let attempts = 0;
+    const check = async () => {
+      attempts += 1;
+      if (attempts === 1) throw new NotStarted();
+    };
+    const { add, commitAt, ready } = create({}, { check, checksConcurrently: true });
+    const result = add('a').catch(() => {});
+    const { reject } = await commitAt(0);
+    const isReady = ready();
+    await delay(20);
+    expect(attempts).toBe(1);
+    reject(failure('57014'));
+    await isReady;
+    expect(attempts).toBe(2);
+    await result;
+  });
+
   test('gives the engine 400 ms, and shares a check that is in progress', async () => {
     const checking = Promise.withResolvers<void>();
     const limits: number[] = [];
@@ -378,7 +518,7 @@ describe('ready', () => {
   });
 
   test('uses the outcome of a commit during the maximum number of commits', async () => {
-    const { add, checks, commitAt, ready } = create({}, { maxCommits: 2, maxBatch: 1 });
+    const { add, checks, commitAt, ready } = create({}, { maxCommits: 2, shares: () => false });
     const results = [add('a'), add('b')].map((result) => result.catch(() => {}));
     const { reject } = await commitAt(1);
     const isReady = ready();
@@ -428,6 +568,18 @@ describe('close', () => {
     }
     await Promise.all(results);
     await closed;
+    expect(closes()).toBe(1);
+  });
+
+  test('waits for a check', async () => {
+    const checked = Promise.withResolvers<void>();
+    const { close, closes, ready } = create({}, { check: () => checked.promise });
+    const isReady = ready();
+    const closed = close();
+    await delay(10);
+    expect(closes()).toBe(0);
+    checked.resolve();
+    await Promise.all([isReady, closed]);
     expect(closes()).toBe(1);
   });
 

@@ -341,23 +341,23 @@ describe('the start', () => {
     [
       'a wrong password',
       (url) => url.replace('correct%20horse', 's3cret'),
-      /password authentication failed.*user and the password/,
+      /password authentication failed.*Correct the PostgreSQL URL/,
     ],
-    ['no password', (url) => url.replace(':correct%20horse', ''), /user and the password/],
+    ['no password', (url) => url.replace(':correct%20horse', ''), /Correct the PostgreSQL URL/],
     [
       'an unknown user',
       (url) => url.replace('//postgres', '//nobody'),
-      /nobody.*user and the password/,
+      /nobody.*Correct the PostgreSQL URL/,
     ],
     [
       'an unknown database',
       (url) => `${url}x`,
-      /database "postgresx" does not exist.*CREATE DATABASE/,
+      /database "postgresx" does not exist.*Correct the PostgreSQL URL/,
     ],
     [
       'TLS for a server without TLS',
       (url) => `${url}?sslmode=require`,
-      /does not support SSL.*sslmode=disable/,
+      /does not support SSL.*sslmode/,
     ],
     [
       'an unknown sslmode',
@@ -393,7 +393,7 @@ describe('the start', () => {
     [
       'a stray % in the password',
       (url) => url.replace('correct%20horse', 's3cret%'),
-      /user and the password/,
+      /Correct the PostgreSQL URL|the form.*%25/,
     ],
     ['an invalid port', (url) => url.replace(/:\d+\//, ':s3cret/'), /the form/],
   ])('rejects %s, with advice and without the password', async (_, change, message) => {

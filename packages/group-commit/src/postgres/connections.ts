@@ -1,189 +1,210 @@
+import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Client, DatabaseError } from 'pg';
-import { Unavailable } from '../errors.ts';
-import { hasTooManyConnections, isOutage, READ_ONLY, unavailable } from './failures.ts';
-import { DURABLE, type HostConnection, type Hosts } from './hosts.ts';
-import type { UrlSettings } from './url.ts';
+import { Client, type ClientConfig, DatabaseError } from 'pg';
+import { Unavailable, Unusable } from '../errors.ts';
+import { NotStarted } from '../queue.ts';
+import { isOutage, READ_ONLY, unavailable } from './failures.ts';
+import type { SessionAttributes, Target, UrlSettings } from './url.ts';
 
-/** The time limit for a cancelled statement to end, in milliseconds. */
-const CANCELLED_MS = 1_000;
+/** The time limit for closing a connection, in milliseconds. */
+const END_MS = 1_000;
+
+/** The SQL conditions of the values of `target_session_attrs`. */
+const CONDITIONS: Readonly<Record<SessionAttributes, string>> = {
+  any: 'true',
+  'read-write': "current_setting('transaction_read_only') = 'off'",
+  'read-only': "current_setting('transaction_read_only') = 'on'",
+  primary: 'NOT pg_is_in_recovery()',
+  standby: 'pg_is_in_recovery()',
+};
+
+/** Enables `synchronous_commit` if the settings of the server or the role disable it. */
+const DURABLE_SESSION = `SELECT set_config('synchronous_commit', 'on', false)
+  WHERE current_setting('synchronous_commit', true) = 'off'`;
 
 /** Resets a session. Keeps prepared statements, since pg uses them again. */
 const RESET = `CLOSE ALL; RESET SESSION AUTHORIZATION; RESET ALL; UNLISTEN *;
-  SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES; ${DURABLE}`;
+  SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES; ${DURABLE_SESSION}`;
 
 const READ_SETTING = "SELECT current_setting('synchronous_commit', true) AS setting";
 
-/** Runs tasks with at most `max` connections. */
+interface Connection {
+  readonly client: Client;
+  readonly socket: Socket;
+  readonly target: Target;
+  /** The time when it was opened, by `performance.now()`. */
+  readonly opened: number;
+  /** The process id of the session in the server. Missing until the connection is ready to use. */
+  readonly pid?: number;
+}
+
+/** Connects to the hosts of a URL. @param setUp called with each new connection. */
 export function createConnections(
-  hosts: Hosts,
-  { max, statementMs, pooled, location }: UrlSettings,
+  { targets, sessionAttributes, prefersTls, max, statementMs, pooled, location }: UrlSettings,
+  setUp: (client: Client) => Promise<void>,
+  warn: (message: string) => void,
+  onConnect?: (seconds: number) => void,
 ) {
-  /** The number of attempts to connect that are in progress. */
-  let opening = 0;
-  /** The number of connections that run a task or cancel its statement. */
-  let inUse = 0;
-  const waiters = new Set<() => void>();
+  /** The open connections, and those that are being opened. */
+  const connections = new Set<Connection>();
+  const idle = new Set<Connection>();
+  /** The host of the next new connection. */
+  let current = targets[0];
   /** The time of the last failure. Older connections may still point to the failed host. */
   let lastFailure = 0;
-  let ended = false;
+  for (const target of targets) checkEncryption(target);
 
-  function wakeNext(): void {
-    const [wake] = waiters;
-    if (wake === undefined) return;
-    waiters.delete(wake);
-    wake();
+  function checkEncryption({ remote, location, config }: Target): void {
+    if (!remote || config.ssl !== false) return;
+    const advice = 'add sslmode=verify-full to the URL';
+    warn(`the connection to PostgreSQL at ${location} is not encrypted: ${advice}`);
   }
 
-  /** Waits until another call has ended. @throws {TaskTimeout} after the deadline. */
-  async function waitForTurn(deadline: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiters.add(resolve);
+  /** Uses the next host for new connections, unless another call has already changed it. */
+  function avoid(target: Target): void {
+    if (current !== target) return;
+    current = targets[(targets.indexOf(target) + 1) % targets.length] ?? target;
+  }
+
+  /** Opens a connection to one host. */
+  async function open(target: Target): Promise<Connection> {
+    const opened = performance.now();
+    const connection = { ...createClient(target.config), target, opened };
+    connections.add(connection);
+    connection.client.once('end', () => forget(connection));
     try {
-      await within(deadline - performance.now(), promise);
-    } finally {
-      waiters.delete(resolve);
+      await connection.client.connect();
+      const pid = await prepare(connection);
+      onConnect?.((performance.now() - opened) / 1000);
+      return Object.assign(connection, { pid });
+    } catch (error) {
+      discard(connection);
+      const hasNoTls = /does not support SSL/.test(String(error));
+      if (!prefersTls || !hasNoTls) throw error;
+      // A concurrent attempt may have turned TLS off.
+      if (target.config.ssl !== false) {
+        target.config.ssl = false;
+        checkEncryption(target);
+      }
+      return open(target);
     }
   }
 
-  /** Returns a free connection or opens one. Waits if another call may release a connection. */
-  async function acquire(milliseconds: number): Promise<HostConnection> {
-    const deadline = performance.now() + milliseconds;
-    for (;;) {
-      while (!ended && opening + inUse >= max) await waitForTurn(deadline);
-      if (ended) throw new Unavailable('The database is closed.', 'CLOSED');
+  /**
+   * Checks a new session and sets it up. Resolves to its process id.
+   *
+   * @throws {Error} if the session does not have the expected attributes, or if `setUp` fails.
+   */
+  async function prepare({ client, target }: Connection): Promise<number> {
+    const text = `SELECT pg_backend_pid() AS pid, ${CONDITIONS[sessionAttributes]} AS "isAccepted"`;
+    const { rows } = await client.query<{ pid: number; isAccepted: boolean }>(text);
+    if (!rows[0]?.isAccepted)
+      throw new Error(`${target.location} does not have target_session_attrs=${sessionAttributes}`);
+    await client.query(DURABLE_SESSION);
+    await setUp(client);
+    return rows[0].pid;
+  }
+
+  function forget(connection: Connection): void {
+    connections.delete(connection);
+    idle.delete(connection);
+  }
+
+  function discard(connection: Connection): void {
+    forget(connection);
+    void close(connection);
+  }
+
+  /** Cancels the statement of a connection through another connection. */
+  async function cancel({ target, pid }: Connection): Promise<void> {
+    const canceller = createClient({ ...target.config, application_name: 'group-commit cancel' });
+    try {
+      await canceller.client.connect();
+      await canceller.client.query('SELECT pg_cancel_backend($1)', [pid]);
+    } catch {
+      // The host does not respond.
+    }
+    await close(canceller);
+  }
+
+  /**
+   * Returns an idle connection, or connects to the first host that responds and has the required
+   * `target_session_attrs`. Starts with the host of the last connection.
+   */
+  async function connect(): Promise<Connection> {
+    for (const connection of idle) {
+      idle.delete(connection);
+      if (connection.opened >= lastFailure) return connection;
+      discard(connection);
+    }
+    const errors: unknown[] = [];
+    for (const _ of targets) {
+      const target = current;
       try {
-        const connection = await connect();
-        if (connection.opened >= lastFailure) return connection;
-        void discard(connection);
+        return await open(target);
       } catch (error) {
-        // A connection in use may become free. If the server has too many connections, waits for
-        // connections that are being opened, too.
-        const { connections, connections_idle: idle } = hosts.stats();
-        if ((hasTooManyConnections(error) ? connections : inUse) === 0) throw error;
-        if (idle === 0) await waitForTurn(deadline);
+        errors.push(error);
+        avoid(target);
       }
     }
+    throw errors.length === 1 ? errors[0] : new AggregateError(errors);
   }
 
-  /** Connects, and counts the connection. */
-  async function connect(): Promise<HostConnection> {
-    opening += 1;
+  /** @throws {TaskTimeout} after the time limit of a statement. */
+  async function limit<T>(running: Promise<T>): Promise<T> {
+    const late = Promise.withResolvers<never>();
+    const error = new TaskTimeout(`timeout after ${statementMs} ms`);
+    const timer = setTimeout(late.reject, statementMs, error);
     try {
-      const connection = await hosts.connect();
-      inUse += 1;
-      return connection;
-    } catch (error) {
-      wakeNext();
-      throw error;
+      return await Promise.race([running, late.promise]);
     } finally {
-      opening -= 1;
+      clearTimeout(timer);
     }
   }
 
   /**
-   * Closes a connection.
+   * Runs a task with a connection. Rethrows errors of the task.
    *
-   * @param running a task whose statement is cancelled first.
-   */
-  async function discard(connection: HostConnection, running?: Promise<unknown>): Promise<void> {
-    if (running && !pooled) {
-      await hosts.cancel(connection);
-      await Promise.race([running.catch(() => {}), delay(CANCELLED_MS, undefined, { ref: false })]);
-    }
-    hosts.discard(connection.client);
-    inUse -= 1;
-    wakeNext();
-  }
-
-  /**
-   * Resets the session after all statements of a task, including those that it did not await.
-   *
-   * @returns true if the connection can be used again.
-   * @throws {UnsafeTask} if the changes of the task may be lost.
-   */
-  async function reset(client: Client): Promise<boolean> {
-    const reading = client.query<{ setting: string }>(READ_SETTING).catch(() => undefined);
-    const hasReset = await within(statementMs, client.query(RESET)).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof DatabaseError) return false;
-        throw error;
-      },
-    );
-    checkIdle(client);
-    if ((await reading)?.rows[0]?.setting === 'off') {
-      throw new UnsafeTask('the task turned synchronous_commit off: its changes may be lost');
-    }
-    return hasReset;
-  }
-
-  function release(connection: HostConnection): void {
-    connection.client.release();
-    inUse -= 1;
-    wakeNext();
-  }
-
-  /**
-   * Runs a task with a free connection. Rethrows errors of the task.
-   *
-   * @param milliseconds the time limit to get a connection.
    * @param isReset true to reset the session after the task.
+   * @throws {NotStarted} if no connection can be opened, but one is in use.
    */
-  async function use<T>(
-    task: (client: Client) => Promise<T>,
-    milliseconds: number,
-    isReset = false,
-  ): Promise<T> {
-    const connection = await acquire(milliseconds).catch((error: unknown) => {
-      throw unavailable(location, error);
+  async function use<T>(task: (client: Client) => Promise<T>, isReset = false): Promise<T> {
+    const connection = await connect().catch((error: unknown) => {
+      const isInUse = [...connections].some(({ pid }) => pid !== undefined);
+      throw isInUse ? new NotStarted() : unavailable(location, error);
     });
     const { client, target } = connection;
-    const running = Promise.try(task, client);
-    try {
-      const result = await within(statementMs, running);
-      if (!isReset) checkIdle(client);
-      if (!isReset || (await reset(client))) release(connection);
-      else void discard(connection);
-      return result;
-    } catch (error) {
-      const lost = await isLost(client, error);
-      const isReadOnly = Object(error).code === READ_ONLY;
-      if (lost || isReadOnly) lastFailure = performance.now();
-      if (isReadOnly) hosts.avoid(target);
-      if (lost || isOutage(error)) {
-        void discard(connection, error instanceof TaskTimeout ? running : undefined);
-        throw unavailable(location, error);
-      }
-      if (await reset(client).catch(() => false)) release(connection);
-      else void discard(connection);
-      throw error;
-    }
-  }
+    const [outcome] = await Promise.allSettled([limit(Promise.try(task, client))]);
+    const error: unknown = outcome.status === 'rejected' ? outcome.reason : undefined;
+    const isStopped = isOutage(error) || error instanceof TaskTimeout;
+    /** The reason why the connection cannot be used again. */
+    let reason = error;
+    if (!isStopped) reason = error || isReset ? await reset(client) : openTransaction(client);
 
-  /** Returns true if an error is caused by the connection, not by the task. */
-  async function isLost(client: Client, error: unknown): Promise<boolean> {
-    if (error instanceof TaskTimeout) return true;
-    if (error instanceof DatabaseError || error instanceof UnsafeTask) return false;
-    return within(statementMs, client.query('SELECT 1')).then(
-      () => false,
-      (reason: unknown) => !(reason instanceof DatabaseError),
-    );
+    const isReadOnly = Object(error).code === READ_ONLY;
+    if (isLost(reason) || isReadOnly) lastFailure = performance.now();
+    if (isReadOnly) avoid(target);
+    if (reason === undefined && connections.size <= max) idle.add(connection);
+    else discard(connection);
+    if (error instanceof TaskTimeout && !pooled) void cancel(connection);
+
+    if (isStopped || isLost(reason)) throw unavailable(location, error ?? reason);
+    if (outcome.status === 'rejected') throw error;
+    if (reason instanceof UnsafeTask) throw reason;
+    return outcome.value;
   }
 
   return {
     use,
-    stats: hosts.stats,
+    stats: () => ({ connections: connections.size, connections_idle: idle.size }),
 
-    /** Opens a connection or uses a free one. @throws {unknown} the original error. */
-    async connect(milliseconds: number): Promise<void> {
-      release(await acquire(milliseconds));
+    /** Opens a connection or uses an idle one. @throws {unknown} the original error. */
+    async connect(): Promise<void> {
+      idle.add(await connect());
     },
 
     async end(): Promise<void> {
-      ended = true;
-      for (const wake of waiters) wake();
-      await hosts.end();
+      await Promise.all([...connections].map(close));
     },
   };
 }
@@ -196,22 +217,47 @@ class TaskTimeout extends Error {
 /** A task has ended, but its changes may be lost. */
 class UnsafeTask extends Error {}
 
-/** @throws {UnsafeTask} if a transaction is open. */
-function checkIdle(client: Client): void {
-  if (client.getTransactionStatus() === 'I') return;
-  throw new UnsafeTask(
+/** A client whose socket can be destroyed if the server does not respond. */
+function createClient(config: ClientConfig) {
+  const socket = new Socket();
+  const client = new Client({ ...config, stream: () => socket });
+  client.on('error', () => {});
+  return { client, socket };
+}
+
+/** Closes a connection. Destroys its socket if the server does not respond. */
+async function close({ client, socket }: ReturnType<typeof createClient>): Promise<void> {
+  await Promise.race([client.end(), delay(END_MS, undefined, { ref: false })]);
+  socket.destroy();
+}
+
+/**
+ * Resets the session after all statements of a task, including those that it did not await.
+ * Resolves to the reason why the connection cannot be used again.
+ */
+async function reset(client: Client): Promise<unknown> {
+  const reading = client.query<{ setting: string }>(READ_SETTING).catch(() => undefined);
+  const failure: unknown = await client.query(RESET).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  // The status of the transaction is not up to date in a lost connection.
+  if (isLost(failure)) return failure;
+  if ((await reading)?.rows[0]?.setting === 'off') {
+    return new UnsafeTask('the task turned synchronous_commit off: its changes may be lost');
+  }
+  return openTransaction(client) ?? failure;
+}
+
+/** Returns an error if a transaction is open. */
+function openTransaction(client: Client): UnsafeTask | undefined {
+  if (client.getTransactionStatus() === 'I') return undefined;
+  return new UnsafeTask(
     'the task left a transaction open: use transaction(), or end it with COMMIT',
   );
 }
 
-/** Waits for a promise. @throws {TaskTimeout} after the time limit. */
-async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const error = new TaskTimeout(`timeout after ${Math.round(milliseconds)} ms`);
-  const timer = setTimeout(late.reject, milliseconds, error);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** Returns true for the error of a connection that does not work anymore. */
+const isLost = (reason: unknown): boolean =>
+  reason !== undefined &&
+  ![DatabaseError, UnsafeTask, Unavailable, Unusable].some((type) => reason instanceof type);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, type ClientBase, DatabaseError } from 'pg';
 import type { Database, DatabaseOptions } from '../database.ts';
 import { RowRejected, Unavailable, Unusable } from '../errors.ts';
-import { createQueue, type Outcome } from '../queue.ts';
+import { createQueue, NotStarted, type Outcome } from '../queue.ts';
 import { createConnections } from './connections.ts';
 import {
   ROLLED_BACK,
@@ -12,7 +12,6 @@ import {
   unusable,
   violatesConstraint,
 } from './failures.ts';
-import { createHosts } from './hosts.ts';
 import { rehearse, transact } from './transaction.ts';
 import { readUrl } from './url.ts';
 
@@ -68,6 +67,11 @@ export interface PostgresDatabase<Row, Result = void> extends Database {
   transaction<T>(task: (client: ClientBase) => Promise<T>): Promise<T>;
 }
 
+/** A call of `run` or `transaction`. It shares no commit. */
+type Task = (client: Client) => Promise<unknown>;
+
+const isTask = (call: unknown): call is Task => typeof call === 'function';
+
 /** The maximum number of attempts if concurrent transactions cause a rollback. */
 const MAX_ATTEMPTS = 20;
 
@@ -86,13 +90,12 @@ export async function openDatabase<Row = never, Result = void>(
 ): Promise<PostgresDatabase<Row, Result>> {
   const { insert, setUp = async () => {}, table } = options;
   const settings = readUrl(options.url, options.name, options.password);
-  const { location, max, statementMs, connectMs, pooled } = settings;
+  const { location, max, statementMs, connectMs } = settings;
   const timeout = options.timeout ?? Math.max(CALL_MS, connectMs + statementMs);
-  const hosts = createHosts(settings, setUp, options.warn ?? (() => {}), options.onConnect);
-  const connections = createConnections(hosts, settings);
-  const statementTimeout = pooled ? statementMs : undefined;
+  const { warn = () => {}, onConnect } = options;
+  const connections = createConnections(settings, setUp, warn, onConnect);
 
-  await connections.connect(timeout).catch(async (error: unknown) => {
+  await connections.connect().catch(async (error: unknown) => {
     const rejection = unusable(location, error, table);
     if (!rejection) return;
     await connections.end();
@@ -115,29 +118,23 @@ export async function openDatabase<Row = never, Result = void>(
    * Inserts rows in one transaction. Retries if the server rolled it back because of concurrent
    * transactions. Inserts the rows in halves if one of them violates a constraint.
    */
-  async function commit(client: Client, rows: readonly Row[]) {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const task = (inner: ClientBase) => insertAll(inner, rows);
-        const results = await transact(client, task, statementTimeout);
-        return rows.map((_, at): Outcome => results && { result: results[at] });
-      } catch (error) {
-        if (ROLLED_BACK.includes(Object(error).code) && attempt < MAX_ATTEMPTS) {
-          await delay(20 * Math.random());
-        } else if (violatesConstraint(error)) {
-          return rows.length === 1 ? [{ error: rowRejected(error) }] : commitHalves(client, rows);
-        } else {
-          // Other errors, such as a missing table, affect all rows.
-          throw error instanceof DatabaseError ? unavailable(location, error) : error;
-        }
+  async function commit(client: Client, rows: readonly Row[], attempt = 1): Promise<Outcome[]> {
+    try {
+      const results = await transact(client, (inner) => insertAll(inner, rows), statementMs);
+      return rows.map((_, at) => results && { result: results[at] });
+    } catch (error) {
+      if (ROLLED_BACK.includes(Object(error).code) && attempt < MAX_ATTEMPTS) {
+        await delay(20 * Math.random());
+        return commit(client, rows, attempt + 1);
       }
+      // Other errors, such as a missing table, affect all rows.
+      if (!violatesConstraint(error))
+        throw error instanceof DatabaseError ? unavailable(location, error) : error;
+      if (rows.length === 1) return [{ error: rowRejected(error) }];
+      const half = Math.ceil(rows.length / 2);
+      const first = await commit(client, rows.slice(0, half));
+      return [...first, ...(await commit(client, rows.slice(half)))];
     }
-  }
-
-  async function commitHalves(client: Client, rows: readonly Row[]): Promise<Outcome[]> {
-    const half = Math.ceil(rows.length / 2);
-    const first = await commit(client, rows.slice(0, half));
-    return [...first, ...(await commit(client, rows.slice(half)))];
   }
 
   async function check(client: Client, rows: readonly Row[]): Promise<void> {
@@ -147,33 +144,42 @@ export async function openDatabase<Row = never, Result = void>(
     });
   }
 
-  const { add, ready, stats, close } = createQueue<Row>(
+  async function runTask(task: Task): Promise<Outcome> {
+    try {
+      return { result: await connections.use(task, true) };
+    } catch (error) {
+      if (error instanceof Unavailable || error instanceof NotStarted) throw error;
+      return { error: taskError(error) };
+    }
+  }
+
+  const rowsOf = (calls: readonly (Row | Task)[]): Row[] =>
+    calls.flatMap((call) => (isTask(call) ? [] : [call]));
+
+  const { add, ready, stats, close } = createQueue<Row | Task>(
     {
       location,
       maxCommits: max,
-      commit: (rows, milliseconds) =>
-        connections.use((client) => commit(client, rows), milliseconds),
-      check: (rows, milliseconds) => connections.use((client) => check(client, rows), milliseconds),
+      shares: (call) => !isTask(call),
+      checksConcurrently: true,
+      async commit(calls) {
+        const [first] = calls;
+        if (isTask(first)) return [await runTask(first)];
+        return connections.use((client) => commit(client, rowsOf(calls)));
+      },
+      check: (calls) => connections.use((client) => check(client, rowsOf(calls))),
       stats: connections.stats,
       close: connections.end,
     },
     { ...options, timeout },
   );
 
-  async function run<T>(task: (client: Client) => Promise<T>): Promise<T> {
-    try {
-      return await connections.use(task, timeout, true);
-    } catch (error) {
-      throw taskError(error);
-    }
-  }
-
   return {
     location,
     // The queue does not change the result of insert.
     add: (row) => add(row) as Promise<Result>,
-    run,
-    transaction: (task) => run((client) => transact(client, task, statementTimeout)),
+    run: (task) => add(task) as Promise<never>,
+    transaction: (task) => add((client) => transact(client, task, statementMs)) as Promise<never>,
     ready,
     stats,
     close,

@@ -1,14 +1,11 @@
 import { DatabaseError } from 'pg';
 import { RowRejected, Unavailable, Unusable } from '../errors.ts';
 
-/** SQLSTATE of a change that a read-only server rejects, such as after a failover. */
+/** The server is read-only, such as a former primary after a failover. */
 export const READ_ONLY = '25006';
 
 /** SQLSTATE values of transactions that were rolled back because of concurrent transactions. */
 export const ROLLED_BACK = ['40001', '40P01'];
-
-/** SQLSTATE of a server or a role that has the maximum number of connections. */
-const TOO_MANY_CONNECTIONS = '53300';
 
 /**
  * SQLSTATE classes of errors that one row causes: a wrong or too long value, a violated constraint,
@@ -17,75 +14,31 @@ const TOO_MANY_CONNECTIONS = '53300';
 const ROW_CODES = /^(2[123]|44|54|P0)/;
 
 /**
- * SQLSTATE values and classes of a server that cannot run statements now: lost connections, rolled
- * back transactions, missing resources, locks, stops by an operator, system and internal errors.
+ * SQLSTATE values and classes that mean that the server cannot run statements now: lost connections,
+ * rolled back transactions, missing resources, locks, stops by an operator, system and internal
+ * errors.
  */
 const OUTAGE_CODES = /^(08|25006|40|53|55P03|57|58|XX)/;
 
-interface Advice {
-  /** A pattern for `CODE MESSAGE` of an error. */
-  readonly pattern: RegExp;
-  /** `: TABLE` is replaced by the statement that creates the table, if it is known. */
-  readonly text: string;
-}
+/** Matches `CODE MESSAGE` of errors that retries do not help. */
+const PERMANENT =
+  /^(0A|22023|28|3D|3F|42|SASL|ERR_OSSL|08P01.*unsupported startup|\S*(CERT|SIGNATURE|ERR_TLS))|does not support SSL/;
 
-/** Advice for permanent errors. */
-const ADVICE: readonly Advice[] = [
-  {
-    pattern: /^28P01|^SASL/,
-    text: 'Check the user and the password in the PostgreSQL URL',
-  },
-  {
-    pattern: /^28/,
-    text: 'Allow this user and host in pg_hba.conf; for hostssl, add sslmode=require to the URL',
-  },
-  {
-    pattern: /^3D000/,
-    text: "Create it with CREATE DATABASE … ENCODING 'UTF8', or change the PostgreSQL URL",
-  },
-  {
-    pattern: /^42501/,
-    text: 'Let the owner create the table and grant SELECT and INSERT on it to this user: TABLE',
-  },
-  {
-    pattern: /^(22023|42704)/,
-    text: 'Remove the options and parameters that the server does not know from the PostgreSQL URL',
-  },
-  {
-    pattern: /^08P01.*unsupported startup parameter/,
-    text: 'Add statement_timeout=0 to the PostgreSQL URL, as for PgBouncer',
-  },
-  {
-    pattern: /^(0A|3F|42)/,
-    text: 'The server must support the SQL of PostgreSQL, and have this table: TABLE',
-  },
-  {
-    pattern: /server does not support SSL/,
-    text: 'Enable TLS in the server, or add sslmode=disable to the PostgreSQL URL',
-  },
-  {
-    pattern: /^ERR_OSSL/,
-    text: 'sslcert and sslkey in the PostgreSQL URL must name a PEM certificate and its key',
-  },
-  {
-    pattern: /^ERR_TLS_CERT_ALTNAME/,
-    text: 'The PostgreSQL URL must have the host name of the certificate, or sslmode=verify-ca',
-  },
-  {
-    pattern: /^\S*(CERT|SIGNATURE|ERR_TLS)/,
-    text: 'sslrootcert=FILE in the PostgreSQL URL must name the certificate of the issuer',
-  },
-];
+/** SQLSTATE values and classes of statements that fail because of the table or its privileges. */
+const TABLE_CODES = /^(0A|3F|42(?!704))/;
+
+const TABLE_ADVICE =
+  'Let the owner create the table and grant SELECT and INSERT on it to this user';
+
+const URL_ADVICE =
+  'Correct the PostgreSQL URL: user, password, database and options; ' +
+  'sslmode, sslrootcert, sslcert and sslkey for TLS; statement_timeout=0 for PgBouncer';
 
 const codeOf = (error: unknown): string => String(Object(error).code ?? '');
 
 /** Returns true if a statement violated a constraint. */
 export const violatesConstraint = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && ROW_CODES.test(codeOf(error));
-
-/** Returns true if a host rejected a connection because it has too many. */
-export const hasTooManyConnections = (error: unknown): boolean =>
-  [error, ...(Object(error).errors ?? [])].some((inner) => codeOf(inner) === TOO_MANY_CONNECTIONS);
 
 /** Returns true if the server cannot run statements now. */
 export const isOutage = (error: unknown): boolean =>
@@ -131,21 +84,23 @@ export function unavailable(location: string, error: unknown): Unavailable {
   return new Unavailable(message, code, cause);
 }
 
-/** Converts a permanent error to advice for the operator. Returns `undefined` for other errors. */
-export function unusable(location: string, error: unknown, table?: string): Unusable | undefined {
-  const advice = error instanceof Unusable ? '' : adviceOn(error, table);
-  if (advice === undefined) return undefined;
-  const text = [withoutValues(error).message, advice].filter(Boolean).join('. ');
-  return new Unusable(`PostgreSQL at ${location}: ${text}`);
+/**
+ * Converts a permanent error to a message for the operator. Returns `undefined` for other errors.
+ *
+ * @param table the statement that creates the table.
+ */
+export function unusable(location: string, error: unknown, table = ''): Unusable | undefined {
+  if (!isPermanent(error)) return undefined;
+  const reason = `PostgreSQL at ${location}: ${withoutValues(error).message}`;
+  if (error instanceof Unusable) return new Unusable(reason);
+  const concernsTable = TABLE_CODES.test(codeOf(error));
+  const advice = concernsTable ? `${TABLE_ADVICE}${table && `: ${table}`}` : URL_ADVICE;
+  return new Unusable(`${reason}. ${advice}`);
 }
 
-function adviceOn(error: unknown, table = ''): string | undefined {
+function isPermanent(error: unknown): boolean {
   // With several hosts, an error is permanent if it is permanent for all.
-  if (error instanceof AggregateError) {
-    const advice = error.errors.map((inner: unknown) => adviceOn(inner, table));
-    return advice.includes(undefined) ? undefined : advice[0];
-  }
+  if (error instanceof AggregateError) return error.errors.every(isPermanent);
   const text = `${codeOf(error)} ${Object(error).message ?? ''}`.trim();
-  const advice = ADVICE.find(({ pattern }) => pattern.test(text));
-  return advice?.text.replace(': TABLE', () => table && `: ${table}`);
+  return error instanceof Unusable || PERMANENT.test(text);
 }

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 
 /** Enables `synchronous_commit` for the commit, even if the task disabled it. */
-const DURABLE = `SELECT set_config('synchronous_commit', 'on', true)
+const DURABLE_TRANSACTION = `SELECT set_config('synchronous_commit', 'on', true)
   WHERE current_setting('synchronous_commit', true) = 'off'`;
 
 /** SQLSTATE of statements after a failed one in the same transaction. */
@@ -10,24 +10,21 @@ const ABORTED = '25P02';
 /**
  * Runs a task in a transaction, and resolves after its commit.
  *
- * @param statementTimeout the time limit of a statement in milliseconds, if the session has none.
+ * @param statementMs the time limit of a statement.
  * @throws {unknown} the error of the task, after rolling back.
  */
 export async function transact<T>(
   client: ClientBase,
   task: (client: ClientBase) => Promise<T>,
-  statementTimeout: number | undefined,
+  statementMs: number,
 ): Promise<T> {
   // Pipelined: the statements of the task do not wait for the response.
-  const statements = [client.query('BEGIN')];
-  if (statementTimeout)
-    statements.push(client.query(`SET LOCAL statement_timeout = ${statementTimeout}`));
-  const begin = Promise.all(statements);
+  const begin = client.query(`BEGIN; SET LOCAL statement_timeout = ${statementMs}`);
   begin.catch(() => {});
   try {
     const result = await task(client);
     await begin;
-    await client.query(`${DURABLE}; COMMIT`);
+    await client.query(`${DURABLE_TRANSACTION}; COMMIT`);
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});

@@ -7,29 +7,29 @@ const SESSION_ATTRIBUTES = ['any', 'read-write', 'read-only', 'primary', 'standb
 /** The parameters that this file implements. They are removed before pg parses the URL. */
 const OWN_PARAMETERS = [
   'connect_timeout',
-  'host',
   'keepalives_idle',
   'max',
-  'port',
   'statement_timeout',
+  'target_session_attrs',
 ];
 
 /** The supported parameters. pg implements those that are not in `OWN_PARAMETERS`. */
 const PARAMETERS = [
   ...OWN_PARAMETERS,
   'application_name',
+  'host',
   'options',
   'password',
+  'port',
   'sslcert',
   'sslkey',
   'sslmode',
   'sslrootcert',
-  'target_session_attrs',
   'user',
 ].sort();
 
 /** Captures the scheme with the credentials, the hosts, the path and the query. */
-const PARTS = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*|host=[^#]*))?$/i;
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)([^@?#]*)\??([^@#]*)$/i;
 
 const FORM_ADVICE =
   'it must have the form postgres://USER:PASSWORD@HOST:PORT/DATABASE, ' +
@@ -54,15 +54,16 @@ const invalidUrl = (reason: string): Unusable =>
  *   password.
  */
 export function readUrl(url: string, name: string, password?: () => Promise<string>) {
-  const [, start = '', authority = '', path = '', query] = PARTS.exec(url) ?? [];
-  const isHost = (host: string): boolean => host === '' || URL.canParse(`${start}${host}`);
-  if (start === '' || !authority.split(',').every(isHost)) throw invalidUrl(FORM_ADVICE);
-
+  const [, start, hosts = '', path, query] = PARTS.exec(url) ?? [];
+  if (start === undefined) throw invalidUrl(FORM_ADVICE);
   const parameters = new URLSearchParams(query);
   const unknown = [...parameters.keys()].find((key) => !PARAMETERS.includes(key));
   if (unknown !== undefined) {
     throw invalidUrl(`unknown parameter "${unknown}"; use ${PARAMETERS.join(', ')}`);
   }
+
+  if (parameters.get('host')?.includes(','))
+    throw invalidUrl('host must be one host; use postgres://USER@HOST:PORT,HOST:PORT/DATABASE');
 
   function oneOf<Value extends string>(
     key: string,
@@ -92,10 +93,16 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
   const statementTimeout = integer('statement_timeout', 3_000, 0, 60_000);
   const statementMs = statementTimeout || 3_000;
   const connectMs = 1000 * integer('connect_timeout', 3, 1, 60);
+  const max = integer('max', 4, 1, 100);
+  const sessionAttributes = oneOf(
+    'target_session_attrs',
+    SESSION_ATTRIBUTES,
+    PGTARGETSESSIONATTRS || 'any',
+  );
   const shared: ClientConfig = {
     connectionTimeoutMillis: connectMs,
     statement_timeout: statementTimeout,
-    // Limits statements outside of tasks, such as those of `setUp`. connections.ts limits tasks.
+    // Limits the statements of `setUp`. Tasks have a limit of their own in connections.ts.
     query_timeout: statementMs + 500,
     options: parameters.get('options') ?? undefined,
     keepAlive: true,
@@ -103,19 +110,11 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     pipeline: true,
     application_name: parameters.get('application_name') ?? name,
   };
+  for (const key of OWN_PARAMETERS) parameters.delete(key);
 
-  /**
-   * Returns the settings of one host.
-   *
-   * @param host a host name with an optional port, or the folder of a Unix socket.
-   */
-  function targetOf(host: string, port: string | undefined) {
-    const pgParameters = new URLSearchParams(parameters);
-    for (const key of OWN_PARAMETERS) pgParameters.delete(key);
-    const isFolder = host.startsWith('/');
-    if (isFolder) pgParameters.set('host', host);
-    if (port) pgParameters.set('port', port);
-    const parsed = parse(`${start}${isFolder ? '' : host}${path}?${pgParameters}`);
+  /** Returns the settings of one host. @param host a host name with an optional port, or empty. */
+  function targetOf(host: string) {
+    const parsed = parse(`${start}${host}${path}?${parameters}`);
     const isLocal = parsed.host.startsWith('/');
     return {
       config: {
@@ -130,27 +129,19 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     };
   }
 
-  const [first = '', ...others] = (parameters.get('host') ?? authority).split(',');
-  const ports = parameters.get('port')?.split(',') ?? [];
-  const targets = [
-    targetOf(first, ports[0]),
-    ...others.map((host, at) => targetOf(host, ports[at + 1] ?? ports[0])),
-  ] as const;
+  const [first = '', ...others] = hosts.split(',');
+  const targets = [targetOf(first), ...others.map(targetOf)] as const;
   const locations = targets.map(({ location }) => location).join(',');
   return {
     targets,
     location: `${locations}/${targets[0].config.database ?? ''}`,
     prefersTls: mode === 'prefer',
-    sessionAttributes: oneOf(
-      'target_session_attrs',
-      SESSION_ATTRIBUTES,
-      PGTARGETSESSIONATTRS || 'any',
-    ),
-    max: integer('max', 4, 1, 100),
+    sessionAttributes,
+    max,
     connectMs,
     /** The time limit of a statement, in milliseconds. */
     statementMs,
-    /** True with `statement_timeout=0`, for a pooler. The server then limits only transactions. */
+    /** True with `statement_timeout=0`: a pooler may use the session for other clients. */
     pooled: statementTimeout === 0,
   };
 }
@@ -163,7 +154,8 @@ function parse(url: string) {
     });
     return { host, port, user, password, database, ssl };
   } catch (error) {
-    if (error instanceof URIError) throw invalidUrl('use %25 for the character %');
-    throw invalidUrl(String(Object(error).message));
+    const { code, message } = Object(error);
+    const isMalformed = error instanceof URIError || code === 'ERR_INVALID_URL';
+    throw invalidUrl(isMalformed ? FORM_ADVICE : message);
   }
 }

@@ -19,6 +19,12 @@ export interface SqliteOptions extends DatabaseOptions {
   readonly module: URL;
 }
 
+/** Calls a function of the module by its name. */
+type Invoke<Module extends Functions> = <Name extends keyof Module>(
+  name: Name,
+  ...args: Parameters<Module[Name]>
+) => Promise<ReturnType<Module[Name]>>;
+
 /** An open database, with the functions of its module. */
 export interface SqliteDatabase<Define extends (db: DatabaseSync) => Functions> extends Database {
   /**
@@ -27,20 +33,14 @@ export interface SqliteDatabase<Define extends (db: DatabaseSync) => Functions> 
    * @throws {RowRejected} if it violates a constraint.
    * @throws {Unavailable} if the database cannot be used now.
    */
-  write<Name extends keyof ReturnType<Define>>(
-    name: Name,
-    ...args: Parameters<ReturnType<Define>[Name]>
-  ): Promise<ReturnType<ReturnType<Define>[Name]>>;
+  readonly write: Invoke<ReturnType<Define>>;
   /**
    * Calls a function that only reads. It runs concurrently with commits, and sees the changes of
    * all resolved calls.
    *
    * @throws {Unavailable} if the database cannot be used now.
    */
-  read<Name extends keyof ReturnType<Define>>(
-    name: Name,
-    ...args: Parameters<ReturnType<Define>[Name]>
-  ): Promise<ReturnType<ReturnType<Define>[Name]>>;
+  readonly read: Invoke<ReturnType<Define>>;
 }
 
 /** The maximum number of reads that are sent to the thread at once. Others wait in the queue. */
@@ -85,9 +85,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
       location,
       maxCommits: 1,
       commit: (calls, milliseconds) => send(writer, { kind: 'write', calls, milliseconds }),
-      async check(calls, milliseconds) {
-        await send(writer, { kind: 'rehearse', calls, milliseconds });
-      },
+      check: (calls, milliseconds) => send(writer, { kind: 'rehearse', calls, milliseconds }),
       stats: () => fileSizes(file),
       async close() {
         // The writer is closed last: it removes the log, which a reader cannot.
@@ -103,7 +101,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     {
       location,
       maxCommits: MAX_READS,
-      maxBatch: 1,
+      shares: () => false,
       commit: (calls, milliseconds) => send(readerSession(), { kind: 'read', calls, milliseconds }),
       check: async () => {},
       stats: () => ({}),

@@ -1,73 +1,86 @@
+import { connect as connectSocket, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import type { Client } from 'pg';
+import type { Client, ClientBase } from 'pg';
 import { eventually } from 'test-support/eventually';
-import { Unavailable } from '../../src/errors.ts';
+import { Unavailable, Unusable } from '../../src/errors.ts';
 import { createConnections } from '../../src/postgres/connections.ts';
-import { createHosts } from '../../src/postgres/hosts.ts';
 import { readUrl } from '../../src/postgres/url.ts';
-import { open, opened, proxy, server, session, useServer } from './support.ts';
+import { NotStarted } from '../../src/queue.ts';
+import { listen, open, opened, proxy, server, session, useServer } from './support.ts';
 
 useServer();
 
-/** Creates connections, closed after the test. */
-function create(url: string) {
-  const settings = readUrl(url, 'notes');
-  const hosts = createHosts(
-    settings,
-    async () => {},
-    () => {},
+/** Creates connections, closed after the test, and collects what they report. */
+function create(url: string, setUp: (client: Client) => Promise<void> = async () => {}) {
+  const warnings: string[] = [];
+  const seconds: number[] = [];
+  const connections = createConnections(
+    readUrl(url, 'notes'),
+    setUp,
+    (message) => warnings.push(message),
+    (took) => seconds.push(took),
   );
-  const connections = createConnections(hosts, settings);
   opened.push({ close: connections.end });
-  return { ...connections, hosts };
+  return { ...connections, warnings, seconds };
 }
 
-const pidOf = async (client: Client): Promise<unknown> =>
+/** Adds hosts before or after the host of the server. */
+const withHosts = (url: string, before: string, after = ''): string =>
+  url.replace(`@127.0.0.1:${server.port}`, `@${before}127.0.0.1:${server.port}${after}`);
+
+/** Starts a host that closes each connection, and counts them. */
+async function startDeadHost() {
+  const state = { port: 0, attempts: 0 };
+  const listener = createServer((socket) => {
+    state.attempts += 1;
+    socket.destroy();
+  });
+  opened.push({ close: () => listener.close() });
+  state.port = await listen(listener);
+  return state;
+}
+
+const pidOf = async (client: ClientBase): Promise<unknown> =>
   (await client.query('SELECT pg_backend_pid() AS pid')).rows[0];
 
 describe('use', () => {
   test('resolves to the result of a task, and keeps the connection', async () => {
     const { use, stats } = create(await server.createSchema());
     expect(stats()).toEqual({ connections: 0, connections_idle: 0 });
-    const pid = await use(pidOf, 5_000);
-    expect(await use(pidOf, 5_000)).toEqual(pid);
+    const pid = await use(pidOf);
+    expect(await use(pidOf)).toEqual(pid);
     expect(stats()).toEqual({ connections: 1, connections_idle: 1 });
   });
 
-  test('runs at most max tasks at a time, in the order of the calls', async () => {
+  test('keeps at most max connections', async () => {
     const { use, stats } = create(`${await server.createSchema()}&max=2`);
-    const started: number[] = [];
-    const ends = [0, 1, 2, 3, 4].map(() => Promise.withResolvers<void>());
-    const tasks = ends.map(({ promise }, index) =>
-      use(async () => {
-        started.push(index);
-        await promise;
-      }, 5_000),
-    );
-    await eventually(() => started.length === 2);
-    await delay(20);
-    expect(started).toHaveLength(2);
-    expect(stats()).toEqual({ connections: 2, connections_idle: 0 });
-    for (const { resolve } of ends) resolve();
-    await Promise.all(tasks);
-    expect(started.slice(2)).toEqual([2, 3, 4]);
-    expect(stats()).toEqual({ connections: 2, connections_idle: 2 });
+    const all = Promise.withResolvers<void>();
+    let running = 0;
+    const task = async () => {
+      running += 1;
+      if (running === 3) all.resolve();
+      await all.promise;
+    };
+    await Promise.all([use(task), use(task), use(task)]);
+    await eventually(() => expect(stats()).toEqual({ connections: 2, connections_idle: 2 }));
   });
 
-  test('rejects a call that gets no connection in time, and later calls succeed', async () => {
-    const { use } = create(`${await server.createSchema()}&max=1`);
+  test('rejects with NotStarted if the only usable connection is in use', async () => {
+    const url = await server.createDatabase();
+    await server.query("CREATE ROLE lone LOGIN PASSWORD 'p' CONNECTION LIMIT 1");
+    const { use } = create(url.replace(/\/\/.*@/, '//lone:p@'));
+    const started = Promise.withResolvers<void>();
     const end = Promise.withResolvers<void>();
-    const first = use(() => end.promise, 5_000);
-    const late = use(pidOf, 30);
-    await expect(late).rejects.toBeInstanceOf(Unavailable);
-    await expect(late).rejects.toMatchObject({
-      code: 'TIMEOUT',
-      message: expect.stringMatching(/^PostgreSQL at .+ cannot answer now: timeout after \d+ ms$/),
+    const first = use(async () => {
+      started.resolve();
+      await end.promise;
     });
+    await started.promise;
+    await expect(use(pidOf)).rejects.toBeInstanceOf(NotStarted);
     end.resolve();
     await first;
-    await use(pidOf, 5_000);
+    await use(pidOf);
   });
 
   test.each<[string, (client: Client) => Promise<unknown>]>([
@@ -96,10 +109,10 @@ describe('use', () => {
         error = reason;
         throw reason;
       }
-    }, 5_000);
+    });
     await expect(failing).rejects.not.toBeInstanceOf(Unavailable);
     await expect(failing).rejects.toBe(error);
-    expect(await use(async (client) => client.getTransactionStatus(), 5_000)).toBe('I');
+    expect(await use(async (client) => client.getTransactionStatus())).toBe('I');
     expect(stats()).toEqual({ connections: 1, connections_idle: 1 });
   });
 
@@ -107,12 +120,12 @@ describe('use', () => {
     'rejects a task that leaves a transaction open (reset: %p)',
     async (isReset) => {
       const { use } = create(`${await server.createSchema()}&max=1`);
-      const failing = use((client) => client.query('BEGIN'), 5_000, isReset);
+      const failing = use((client) => client.query('BEGIN'), isReset);
       await expect(failing).rejects.not.toBeInstanceOf(Unavailable);
       await expect(failing).rejects.toThrow(
         'the task left a transaction open: use transaction(), or end it with COMMIT',
       );
-      expect(await use(async (client) => client.getTransactionStatus(), 5_000)).toBe('I');
+      expect(await use(async (client) => client.getTransactionStatus())).toBe('I');
     },
   );
 
@@ -121,7 +134,7 @@ describe('use', () => {
     const start = performance.now();
     const task = (client: Client) =>
       client.query('SET statement_timeout = 0').then(() => client.query('SELECT pg_sleep(602)'));
-    await expect(use(task, 5_000)).rejects.toHaveProperty('code', 'TIMEOUT');
+    await expect(use(task)).rejects.toHaveProperty('code', 'TIMEOUT');
     expect(performance.now() - start).toBeGreaterThan(290);
     await eventually(() => stats().connections === 0);
     const active =
@@ -159,33 +172,33 @@ describe('use with a reset', () => {
     ],
   ])('ends the effects of %s on the session', async (text, check, rows) => {
     const { use } = create(`${await server.createSchema()}&max=1`);
-    const pid = await use(pidOf, 5_000);
-    await use((client) => client.query(text), 5_000, true);
-    expect((await use((client) => client.query(check), 5_000)).rows).toEqual(rows);
-    expect(await use(pidOf, 5_000)).toEqual(pid);
+    const pid = await use(pidOf);
+    await use((client) => client.query(text), true);
+    expect((await use((client) => client.query(check))).rows).toEqual(rows);
+    expect(await use(pidOf)).toEqual(pid);
   });
 
   test('rejects a task that turned synchronous_commit off, and turns it on', async () => {
     const { use } = create(`${await server.createSchema()}&max=1`);
     await expect(
-      use((client) => client.query('SET synchronous_commit = off'), 5_000, true),
+      use((client) => client.query('SET synchronous_commit = off'), true),
     ).rejects.toThrow('the task turned synchronous_commit off: its changes may be lost');
     const show = (client: Client) => client.query('SHOW synchronous_commit');
-    expect((await use(show, 5_000)).rows).toEqual([{ synchronous_commit: 'on' }]);
+    expect((await use(show)).rows).toEqual([{ synchronous_commit: 'on' }]);
   });
 
   test('rejects a task that hides a failed transaction', async () => {
     const { use } = create(`${await server.createSchema()}&max=1`);
     const task = (client: Client) => client.query('BEGIN; SELECT nothing').catch(() => {});
-    await expect(use(task, 5_000, true)).rejects.toThrow('left a transaction open');
-    expect(await use(async (client) => client.getTransactionStatus(), 5_000)).toBe('I');
+    await expect(use(task, true)).rejects.toThrow('left a transaction open');
+    expect(await use(async (client) => client.getTransactionStatus())).toBe('I');
   });
 
   test('follows statements that the task did not await', async () => {
     const { use } = create(`${await server.createSchema()}&max=1`);
     const task = async (client: Client) => void client.query('BEGIN');
-    await expect(use(task, 5_000, true)).rejects.toThrow('left a transaction open');
-    expect(await use(async (client) => client.getTransactionStatus(), 5_000)).toBe('I');
+    await expect(use(task, true)).rejects.toThrow('left a transaction open');
+    expect(await use(async (client) => client.getTransactionStatus())).toBe('I');
   });
 });
 
@@ -196,10 +209,10 @@ describe('a lost connection', () => {
       await client.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => {});
       throw new TypeError('a bug');
     };
-    const failing = use(task, 5_000);
+    const failing = use(task);
     await expect(failing).rejects.toBeInstanceOf(Unavailable);
     await eventually(() => stats().connections === 0);
-    await use(pidOf, 5_000);
+    await use(pidOf);
   });
 
   test('makes the connections that were opened before unusable', async () => {
@@ -213,11 +226,11 @@ describe('a lost connection', () => {
           if (running === 2) both.resolve();
           await both.promise;
           return pidOf(client);
-        }, 5_000),
+        }),
       ),
     );
-    await expect(use(() => new Promise(() => {}), 5_000)).rejects.toBeInstanceOf(Unavailable);
-    expect(pids).not.toContainEqual(await use(pidOf, 5_000));
+    await expect(use(() => new Promise(() => {}))).rejects.toBeInstanceOf(Unavailable);
+    expect(pids).not.toContainEqual(await use(pidOf));
     await eventually(() => {
       expect(stats()).toEqual({ connections: 1, connections_idle: 1 });
     });
@@ -227,49 +240,154 @@ describe('a lost connection', () => {
     const { use } = create(`${await server.createSchema()}&max=2`);
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const pids = await Promise.all([
-      use((client) => first.promise.then(() => pidOf(client)), 5_000),
+      use((client) => first.promise.then(() => pidOf(client))),
       use(async (client) => {
         first.resolve();
         second.resolve();
         return pidOf(client);
-      }, 5_000),
+      }),
       second.promise,
     ]);
     const write = (client: Client) => client.query('BEGIN READ ONLY; CREATE TABLE plants (id int)');
-    await expect(use(write, 5_000)).rejects.toMatchObject({ name: 'Unavailable', code: '25006' });
+    await expect(use(write)).rejects.toMatchObject({ name: 'Unavailable', code: '25006' });
     // The other connection may point to the same server, although the URL leads to another one now.
-    expect(pids).not.toContainEqual(await use(pidOf, 5_000));
+    expect(pids).not.toContainEqual(await use(pidOf));
   });
 });
 
 test('connect rejects with the original error', async () => {
   const { connect } = create(`postgres://u:p@127.0.0.1:1/notes?connect_timeout=1`);
-  await expect(connect(5_000)).rejects.toHaveProperty('code', 'ECONNREFUSED');
+  await expect(connect()).rejects.toHaveProperty('code', 'ECONNREFUSED');
 });
 
 test('connect opens one connection and releases it', async () => {
-  const { connect, stats } = create(await server.createSchema());
-  await connect(5_000);
-  await connect(5_000);
+  const clients: Client[] = [];
+  const { connect, seconds, stats } = create(await server.createSchema(), async (client) => {
+    clients.push(client);
+  });
+  await connect();
+  await connect();
   expect(stats()).toEqual({ connections: 1, connections_idle: 1 });
+  expect(clients).toHaveLength(1);
+  expect(seconds).toEqual([expect.any(Number)]);
+  expect(seconds[0]).toBeGreaterThan(0);
+  expect(seconds[0]).toBeLessThan(60);
 });
 
-test('end rejects the calls that wait, and later ones', async () => {
-  const { use, end } = create(`${await server.createSchema()}&max=1&statement_timeout=60000`);
-  // This test ends the connections itself.
-  opened.pop();
-  const running = Promise.withResolvers<void>();
-  const task = use(async () => {
-    running.resolve();
-    await new Promise(() => {});
-  }, 5_000);
-  task.catch(() => {});
-  await running.promise;
-  const waiting = expect(use(pidOf, 5_000)).rejects.toHaveProperty('code', 'CLOSED');
-  await end();
-  await waiting;
-  await expect(use(pidOf, 5_000)).rejects.toThrow('The database is closed.');
+test('a connection whose setUp fails is closed', async () => {
+  const { connect, stats, seconds } = create(await server.createSchema(), async () => {
+    throw new Unusable('The table has no column id.');
+  });
+  await expect(connect()).rejects.toThrow('The table has no column id.');
+  expect(stats()).toEqual({ connections: 0, connections_idle: 0 });
+  expect(seconds).toEqual([]);
 });
+
+test('a connection turns on synchronous_commit if the role turned it off', async () => {
+  await server.query(
+    "CREATE ROLE hasty LOGIN PASSWORD 'p'; ALTER ROLE hasty SET synchronous_commit = off",
+  );
+  const { use } = create((await server.createSchema()).replace(/\/\/.*@/, '//hasty:p@'));
+  const { rows } = await use((client) => client.query('SHOW synchronous_commit'));
+  expect(rows).toEqual([{ synchronous_commit: 'on' }]);
+});
+
+describe('With several hosts', () => {
+  /** Uses two connections at the same time. */
+  async function useTwo({ use }: ReturnType<typeof create>): Promise<void> {
+    const both = Promise.withResolvers<void>();
+    await Promise.all([use(() => both.promise), use(async () => both.resolve())]);
+  }
+
+  test('connect uses the first host that responds, and starts with it the next time', async () => {
+    const dead = await startDeadHost();
+    const connections = create(withHosts(await server.createSchema(), `127.0.0.1:${dead.port},`));
+    await connections.connect();
+    expect(dead.attempts).toBe(1);
+    await useTwo(connections);
+    expect(connections.stats().connections).toBe(2);
+    expect(dead.attempts).toBe(1);
+  });
+
+  test('connect uses the first host after the last one', async () => {
+    const dead = await startDeadHost();
+    const url = withHosts(await server.createSchema(), '', `,127.0.0.1:${dead.port}`);
+    const { use } = create(url);
+    const write = (client: Client) => client.query('BEGIN READ ONLY; CREATE TABLE plants (id int)');
+    // The host is avoided, and then used since the other one does not respond.
+    await expect(use(write)).rejects.toHaveProperty('code', '25006');
+    await use(pidOf);
+    expect(dead.attempts).toBe(1);
+  });
+
+  test('connect rejects with the error of the host, or with those of all hosts', async () => {
+    const [first, second] = [await startDeadHost(), await startDeadHost()];
+    const url = `postgres://u:p@127.0.0.1:${first.port}`;
+    await expect(create(`${url}/notes`).connect()).rejects.toThrow(/ECONNRESET|terminated/);
+    const both = create(`${url},127.0.0.1:${second.port}/notes`).connect();
+    await expect(both).rejects.toBeInstanceOf(AggregateError);
+    await expect(both).rejects.toHaveProperty('errors.length', 2);
+    // The first host was tried with TLS and without it, if it did not respond to the first message.
+    expect(first.attempts).toBeGreaterThan(0);
+    expect(second.attempts).toBe(1);
+  });
+});
+
+test.each([
+  ['any', true],
+  ['read-write', true],
+  ['read-only', false],
+  ['primary', true],
+  ['standby', false],
+])('with target_session_attrs=%s, a primary is accepted: %p', async (session, isAccepted) => {
+  const url = await server.createSchema();
+  const { connect, stats } = create(`${url}&target_session_attrs=${session}`);
+  if (isAccepted) await connect();
+  else {
+    await expect(connect()).rejects.toThrow(
+      `127.0.0.1:${server.port} does not have target_session_attrs=${session}`,
+    );
+    expect(stats().connections).toBe(0);
+  }
+});
+
+test.each(['use', 'end'] as const)(
+  '%s destroys the socket of a server that does not close it for a second',
+  async (name) => {
+    const destroyed = Promise.withResolvers<void>();
+    // Forwards everything but the end of the server's side.
+    const listener = createServer({ allowHalfOpen: true }, (near) => {
+      const far = connectSocket(server.port, '127.0.0.1');
+      let interval: NodeJS.Timeout | undefined;
+      near.on('data', (data) => void far.write(data));
+      far.on('data', (data) => void near.write(data));
+      far.on('error', () => {});
+      near.on('error', () => {});
+      near.on('end', () => {
+        // Only a destroyed socket resets the connection.
+        interval = setInterval(() => near.write('x'), 50);
+      });
+      near.on('close', () => {
+        clearInterval(interval);
+        far.destroy();
+        destroyed.resolve();
+      });
+    });
+    opened.push({ close: () => listener.close() });
+    const port = await listen(listener);
+    const url = (await server.createSchema()).replace(String(server.port), String(port));
+    const { connect, end, use } = create(`${url}&sslmode=disable`);
+    await connect();
+    const start = performance.now();
+    if (name === 'use') await use((client) => client.query('BEGIN')).catch(() => {});
+    else {
+      opened.pop();
+      await end();
+    }
+    await destroyed.promise;
+    expect(performance.now() - start).toBeGreaterThan(900);
+  },
+);
 
 test('a database opens if the server does not respond, and closes while a call waits', async () => {
   const through = await proxy();
@@ -381,4 +499,79 @@ test('a call whose new connection is refused uses a connection that becomes free
   const database = await open(url.replace(/\/\/.*@/, '//one:p@'));
   const quick = () => database.run((client) => client.query('SELECT 1'));
   await expect(Promise.all([quick(), quick()])).resolves.toHaveLength(2);
+});
+
+describe('run', () => {
+  test('is rejected at the time limit of a call', async () => {
+    const database = await open(await server.createSchema(), { timeout: 300 });
+    const start = performance.now();
+    const slow = database.run((client) => client.query('SELECT pg_sleep(2)'));
+    await expect(slow).rejects.toMatchObject({ name: 'Unavailable', code: 'TIMEOUT' });
+    expect(performance.now() - start).toBeLessThan(1_500);
+  });
+
+  test('is rejected if too many calls wait', async () => {
+    const database = await open(await server.createSchema(), { maxWaiting: 2 });
+    const calls = [1, 2, 3].map(() => database.run(pidOf));
+    expect(database.stats().waiting).toBe(2);
+    await expect(calls[2]).rejects.toHaveProperty('code', 'BUSY');
+    await Promise.all(calls.slice(0, 2));
+  });
+
+  test('reports the code of an outage', async () => {
+    const codes: string[] = [];
+    const database = await open(await server.createSchema(), {
+      onUnavailable: (code) => codes.push(code),
+    });
+    const cut = database.run((client) =>
+      client.query('SELECT pg_terminate_backend(pg_backend_pid())'),
+    );
+    await expect(cut).rejects.toThrow(Unavailable);
+    expect(codes).toHaveLength(1);
+  });
+
+  test('runs at most max tasks at a time, in the order of the calls', async () => {
+    const database = await open(`${await server.createSchema()}&max=2`);
+    const started: number[] = [];
+    const ends = [0, 1, 2, 3, 4].map(() => Promise.withResolvers<void>());
+    const tasks = ends.map(({ promise }, index) =>
+      database.run(async () => {
+        started.push(index);
+        await promise;
+      }),
+    );
+    await eventually(() => started.length === 2);
+    await delay(20);
+    expect(started).toHaveLength(2);
+    expect(database.stats().connections).toBe(2);
+    for (const { resolve } of ends) resolve();
+    await Promise.all(tasks);
+    expect(started.slice(2)).toEqual([2, 3, 4]);
+  });
+
+  test('on the only connection does not affect readiness', async () => {
+    const database = await open(`${await server.createSchema()}&max=1`);
+    const slow = database.run((client) => client.query('SELECT pg_sleep(1.5)'));
+    await delay(50);
+    await database.ready();
+    expect(database.stats().waiting).toBe(1);
+    await slow;
+    await eventually(() => expect(database.stats().connections).toBe(1));
+  });
+
+  test('ends before its database is closed', async () => {
+    const database = await open(`${await server.createSchema()}&max=1`);
+    opened.pop();
+    const order: string[] = [];
+    const tasks = [1, 2].map((task) =>
+      database
+        .run((client) => client.query('SELECT pg_sleep(0.6)'))
+        .then(() => order.push(`task ${task}`)),
+    );
+    await database.close();
+    order.push('closed');
+    await Promise.all(tasks);
+    expect(order).toEqual(['task 1', 'task 2', 'closed']);
+    await expect(database.run(async () => 1)).rejects.toHaveProperty('code', 'CLOSED');
+  });
 });

@@ -72,7 +72,7 @@ withPooler('PgBouncer', () => {
   test('rejects the parameter statement_timeout, and the message has advice', async () => {
     const pooled = await through(await server.createDatabase(), 'session');
     await expect(open(pooled)).rejects.toThrow(
-      /unsupported startup parameter.*Add statement_timeout=0/,
+      /unsupported startup parameter.*statement_timeout=0 for PgBouncer/,
     );
   });
 });
