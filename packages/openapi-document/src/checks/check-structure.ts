@@ -143,8 +143,13 @@ const BRANCHES = ['if', 'oneOf', 'anyOf', 'propertyNames'];
 const IGNORED = /^responses (minProperties|required|if)$|\/\$ref format$/;
 
 /** Matches the pointers of objects that do not affect operations. */
-const UNSERVED =
-  /^\/webhooks\/|^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\/|^\/components\/links\//;
+const UNSERVED = new RegExp(
+  [
+    '^/webhooks/',
+    '^/components/links/',
+    '^(/paths/[^/]+/[a-z]+|/components)/(callbacks|responses/[^/]+/links)/',
+  ].join('|'),
+);
 
 /** Members that are documentation only. Errors inside them are notices. */
 const DOCUMENTATION = new Set([
