@@ -9,7 +9,7 @@ import {
   PLACEHOLDER_ORIGIN,
   type ReceivedResponse,
 } from './client.ts';
-import { type Credentials, misplacedSecrets, type Secret, secretsFor } from './credentials.ts';
+import { type Credentials, insufficientSecrets, type Secret, secretsFor } from './credentials.ts';
 import type { TestLog } from './log.ts';
 import { replyOracle } from './oracle.ts';
 import { creatorOf, inOrder, isEnding } from './order.ts';
@@ -140,25 +140,19 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     const { credentials, unscoped, mayReject = [], mayChange = [], log } = options;
     const target = await targetOf(operation);
     const reader = readerOf(operation, operations);
-    const needsScopes = operation.security.every(
-      (requirement) => Object.values(requirement).flat().length > 0,
-    );
     return {
       ...target,
       resources,
       log,
       runs,
       seed,
-      misplaced: misplacedSecrets(
+      insufficient: insufficientSecrets(
         document,
         operation,
         target.secrets,
         readCredentials(credentials),
+        unscoped && readCredentials(unscoped),
       ),
-      unscoped:
-        needsScopes && unscoped !== undefined
-          ? secretsFor(document, operation, readCredentials(unscoped))
-          : undefined,
       mayReject: mayReject.includes(operation.id),
       mayChange: mayChange.includes(operation.id),
       reader: reader && (await targetOf(reader)),

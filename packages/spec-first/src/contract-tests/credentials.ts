@@ -1,4 +1,4 @@
-import type { Document, Json, Operation } from 'openapi-document';
+import type { Document, Operation } from 'openapi-document';
 
 /**
  * A credential for each security scheme, by the scheme's name: a token, an API key, or
@@ -13,8 +13,6 @@ export interface Secret {
   readonly in: 'header' | 'query' | 'cookie';
   readonly name: string;
   readonly value: string;
-  /** A value that the service must reject. */
-  readonly wrong: string;
 }
 
 /**
@@ -41,22 +39,57 @@ export function secretsFor(
     const choices = names.map((name) => `{ ${name}: '…' }`).join(', ');
     throw new Error(`${operation.id} needs credentials. Pass one of: credentials: ${choices}`);
   }
-  return Object.keys(chosen).map((name) =>
-    secretOf(name, schemes[name] ?? {}, credentials[name] ?? ''),
-  );
+  return Object.keys(chosen).map((name) => secretOf(schemes, name, credentials[name] ?? ''));
+}
+
+/** Secrets that the service must reject. */
+export interface InsufficientSecrets {
+  readonly label: string;
+  readonly secrets: readonly Secret[];
 }
 
 /**
- * Returns variants of an operation's secrets that the service must reject. In each of them, the
- * valid credential of another scheme replaces one secret. Ignores schemes that share a credential,
- * and secrets that the operation does not need.
+ * Returns variants of an operation's secrets that the service must reject. Empty if the operation
+ * needs no credentials.
+ *
+ * @param unscoped credentials without any scope.
  */
-export function misplacedSecrets(
+export function insufficientSecrets(
+  document: Document,
+  operation: Operation,
+  secrets: readonly Secret[],
+  source: Credentials | string,
+  unscoped?: Credentials | string,
+): InsufficientSecrets[] {
+  const requirements = operation.security.map((requirement) => Object.entries(requirement));
+  if (secrets.length === 0 || requirements.some((needed) => needed.length === 0)) return [];
+  const { securitySchemes: schemes } = document;
+  const credentials = byScheme(schemes, source);
+  const wrong = secrets.map(({ scheme }) =>
+    secretOf(schemes, scheme, `wrong${credentials[scheme]?.replace(/\W/g, '')}`),
+  );
+  const needsScopes = requirements.every((needed) => needed.some(([, scopes]) => scopes.length));
+  return [
+    { label: 'without credentials', secrets: [] },
+    { label: 'with wrong credentials', secrets: wrong },
+    ...(needsScopes && unscoped !== undefined
+      ? [{ label: 'without the scopes', secrets: secretsFor(document, operation, unscoped) }]
+      : []),
+    ...misplacedSecrets(document, operation, secrets, source),
+  ];
+}
+
+/**
+ * Returns variants of an operation's secrets. In each of them, the valid credential of another
+ * scheme replaces one secret. Ignores schemes that share a credential, and secrets that the
+ * operation does not need.
+ */
+function misplacedSecrets(
   { securitySchemes: schemes }: Document,
   { security }: Operation,
   secrets: readonly Secret[],
   source: Credentials | string,
-): { readonly label: string; readonly secrets: Secret[] }[] {
+): InsufficientSecrets[] {
   const others = Object.entries(byScheme(schemes, source));
   const isNeeded = ({ scheme }: Secret) =>
     security.every(
@@ -66,8 +99,8 @@ export function misplacedSecrets(
     );
   return secrets.filter(isNeeded).flatMap((secret) =>
     others.flatMap(([name, value]) => {
-      const inOwnScheme = secretOf(name, schemes[name] ?? {}, value);
-      const misplaced = secretOf(secret.scheme, schemes[secret.scheme] ?? {}, value);
+      const inOwnScheme = secretOf(schemes, name, value);
+      const misplaced = secretOf(schemes, secret.scheme, value);
       const isShared = isSamePlace(inOwnScheme, misplaced) && inOwnScheme.value === misplaced.value;
       if (schemes[name] === undefined || isShared || misplaced.value === secret.value) return [];
       return {
@@ -89,31 +122,24 @@ const byScheme = (schemes: Document['securitySchemes'], source: Credentials | st
 
 /** Puts a credential at the place that its scheme declares (OpenAPI 3.1 §4.8.27). */
 function secretOf(
+  schemes: Document['securitySchemes'],
   schemeName: string,
-  { type, scheme, in: where, name }: Json,
-  value: string,
+  credential: string,
 ): Secret {
-  const wrong = `wrong${value.replace(/\W/g, '')}`;
+  const { type, scheme, in: where, name } = schemes[schemeName] ?? {};
   if (type === 'apiKey') {
     return {
       scheme: schemeName,
       in: where === 'query' || where === 'cookie' ? where : 'header',
       name: String(name),
-      value,
-      wrong,
+      value: credential,
     };
   }
   const http = type === 'http' ? String(scheme) : 'Bearer';
-  const headerOf = (token: string) => {
-    if (http.toLowerCase() !== 'basic') return `${http.replace(/^bearer$/i, 'Bearer')} ${token}`;
-    const user = token.includes(':') ? token : `user:${token}`;
-    return `Basic ${Buffer.from(user).toString('base64')}`;
-  };
-  return {
-    scheme: schemeName,
-    in: 'header',
-    name: 'Authorization',
-    value: headerOf(value),
-    wrong: headerOf(wrong),
-  };
+  const user = credential.includes(':') ? credential : `user:${credential}`;
+  const value =
+    http.toLowerCase() === 'basic'
+      ? `Basic ${Buffer.from(user).toString('base64')}`
+      : `${http.replace(/^bearer$/i, 'Bearer')} ${credential}`;
+  return { scheme: schemeName, in: 'header', name: 'Authorization', value };
 }

@@ -2,6 +2,7 @@ import { type CheckedOperation, checkAnswer, Fault } from './checks.ts';
 import type { Client, ReceivedResponse, Sent } from './client.ts';
 import type { Secret } from './credentials.ts';
 import type { TestLog } from './log.ts';
+import type { Values } from './parts.ts';
 import { curlLine, type RequestDraft, writeRequest } from './write-request.ts';
 
 /** An operation that can be called. */
@@ -9,6 +10,10 @@ export interface Target extends CheckedOperation {
   readonly client: Client;
   readonly secrets: readonly Secret[];
 }
+
+/** Sends a request without checks. */
+export const sendTo = async ({ operation, client, secrets }: Target, values: Values) =>
+  client.send(await writeRequest(operation, { values }, secrets));
 
 /** A failed check, with the shortest request that shows it. */
 export interface FailedCheck {

@@ -56,6 +56,8 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   const acceptsAnyName = operation.parameters.some(
     ({ in: where, schema }) => where === 'query' && schemas.typesOf(root, schema).has('object'),
   );
+  const withIds = (values: Values, draw: number, fixed?: Part) =>
+    withExistingIds(operation, resources, values, draw, fixed);
   /** The number of values that were taken at each place. */
   const turns = new Map<string, number>();
 
@@ -110,7 +112,7 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
     const pairs = [...parameters, ...body].map((part) => [part, valueIn(index, part)] as const);
     const values = new Map(pairs.filter(([, value]) => value !== undefined));
     const hasIds = index % (isEnding(operation) ? 4 : 2) !== 1;
-    return hasIds ? withExistingIds(operation, resources, values, random() ** 2) : values;
+    return hasIds ? withIds(values, random() ** 2) : values;
   }
 
   /** Makes requests with one edge case, such as a value at a bound. */
@@ -123,10 +125,7 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
         ([other]) => part.in !== 'body' || other.in !== 'body',
       );
       const values = new Map([...others, [part, renewed(part, value)]]);
-      yield {
-        values: withExistingIds(operation, resources, values, random() ** 2, part),
-        turn: index,
-      };
+      yield { values: withIds(values, random() ** 2, part), turn: index };
     }
   }
 
@@ -147,10 +146,12 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   /** Makes valid requests with the ids of existing resources, from the newest to the oldest. */
   function* existing(count: number): Generator<Valid> {
     for (let index = 0; index < count; index += 1) {
-      const values = withExistingIds(operation, resources, request(index), index / count);
-      yield { values, turn: index, isRandom: true };
+      yield { values: withIds(request(index), index / count), turn: index, isRandom: true };
     }
   }
+
+  /** Makes a valid request, with the first examples. */
+  const example = (): Valid => ({ values: request(0), turn: 0 });
 
   /** Makes requests with cursors that no reply contained. The service may reject them. */
   function unknownCursors(): Valid[] {
@@ -182,7 +183,7 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
     return [...requests].slice(0, Math.max(labels.length, runs / 2));
   }
 
-  return { parameters, valid, existing, unknownCursors, invalid };
+  return { parameters, example, valid, existing, unknownCursors, invalid };
 }
 
 /** Makes a source of random numbers that yields the same numbers for the same seed. */

@@ -11,10 +11,9 @@ import {
 } from 'openapi-document';
 import { type CheckedOperation, Fault, parsedBody } from './checks.ts';
 import type { ReceivedResponse } from './client.ts';
-import { resourceOf } from './order.ts';
+import { collectionOf, resourceOf } from './order.ts';
 import { namedIn, type Part, partsOf, type Values } from './parts.ts';
-import type { Probe, Target } from './probe.ts';
-import { writeRequest } from './write-request.ts';
+import { type Probe, sendTo, type Target } from './probe.ts';
 
 /** The maximum number of changes of an operation that are read again. */
 const MAX_READINGS = 10;
@@ -29,7 +28,7 @@ export function stateChecks(
   target: Target & { readonly reader: Target | undefined },
   probe: Probe,
 ) {
-  const { operation, client } = target;
+  const { operation } = target;
   const reader = target.reader && { ...target.reader, ...partsOf(target.reader) };
   const isDeletion = operation.method === 'delete';
   const isChange = ['post', 'put', 'patch'].includes(operation.method);
@@ -57,8 +56,7 @@ export function stateChecks(
       else if (part.required) read.set(part, part.samples[0] ?? part.examples[0]);
     }
     readings += 1;
-    const request = await writeRequest(reader.operation, { values: read }, reader.secrets);
-    const reading = await client.send(request);
+    const reading = await sendTo(reader, read);
     const check = () => (isDeletion ? checkGone(reading) : checkReadable(reader, sent, reading));
     await probe.examine({ values }, reading, check);
   };
@@ -203,10 +201,9 @@ export function readerOf(
   operation: Operation,
   operations: readonly Operation[],
 ): Operation | undefined {
-  const { method, path } = operation;
-  const gets = operations.filter((other) => other.method === 'get');
-  if (method !== 'post') return gets.find((other) => other.path === path);
-  const isItem = (other: Operation) =>
-    other.path.startsWith(`${path}/{`) && /^\/\{[^}/]*\}$/.test(other.path.slice(path.length));
-  return gets.find(isItem);
+  const isResource =
+    operation.method === 'post'
+      ? ({ path }: Operation) => path === resourceOf(path) && collectionOf(path) === operation.path
+      : ({ path }: Operation) => path === operation.path;
+  return operations.find((other) => other.method === 'get' && isResource(other));
 }

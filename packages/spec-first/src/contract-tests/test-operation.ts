@@ -1,27 +1,24 @@
 import type { Operation } from 'openapi-document';
 import { Fault, RAISE_LIMIT } from './checks.ts';
 import type { ReceivedResponse } from './client.ts';
-import type { Secret } from './credentials.ts';
+import type { InsufficientSecrets } from './credentials.ts';
 import type { TestLog } from './log.ts';
 import { checkPages, pagingOf } from './pages.ts';
-import { isMock, type Probe, probeOf, type Target } from './probe.ts';
+import { isMock, type Probe, probeOf, sendTo, type Target } from './probe.ts';
 import { type Requests, requestsOf, type Valid } from './requests.ts';
 import type { Resources } from './resources.ts';
 import { stateChecks } from './state.ts';
-import { writeRequest } from './write-request.ts';
 
 /** The context of the tests of an operation. */
 export interface OperationTest extends Target {
   readonly resources: Resources;
-  /** Secrets with the credential of another scheme. */
-  readonly misplaced: readonly { readonly label: string; readonly secrets: readonly Secret[] }[];
+  /** Secrets that the service must reject. */
+  readonly insufficient: readonly InsufficientSecrets[];
   readonly log?: TestLog | undefined;
   /** Scales the number of requests, as in `ContractTestOptions`. */
   readonly runs: number;
   /** The seed that the requests are made from. */
   readonly seed: number;
-  /** Secrets that grant no scope, or `undefined` if the options have none. */
-  readonly unscoped: readonly Secret[] | undefined;
   /** True if a handler may reject requests that the schemas allow. */
   readonly mayReject: boolean;
   /** True if the service may store values other than those in the request. */
@@ -38,7 +35,7 @@ export type Outcome = Awaited<ReturnType<typeof testOperation>>;
  * Checks each response.
  */
 export async function testOperation(context: OperationTest) {
-  const { resources, runs, seed, mayReject, mayChange, log } = context;
+  const { resources, insufficient, runs, seed, mayReject, mayChange, log } = context;
   const probe = probeOf(context, seed, log);
   const requests = requestsOf(context, resources, seed);
   const checkState = mayChange ? undefined : stateChecks(context, probe);
@@ -51,7 +48,9 @@ export async function testOperation(context: OperationTest) {
   await checkPaging(context, probe, requests, answers);
   for (const draft of requests.unknownCursors()) await probe.attempt(draft, () => {});
   for (const draft of requests.invalid(runs)) await probe.attempt(draft, rejects(draft.label));
-  await checkCredentials(context, probe, requests);
+  const draft = requests.example();
+  for (const { label, secrets } of insufficient)
+    await probe.attempt(draft, denies(label), { secrets });
   const mayFail = mayReject || answers.some(isMock) || !probe.isFaultless();
   if (!mayFail) await checkSuccess(context, probe, requests, answers);
   const failedChecks = await probe.failedChecks();
@@ -126,46 +125,24 @@ const denies = (label: string) => (answer: ReceivedResponse) => {
   throw new Fault('credentials are required', message);
 };
 
-/** Checks that an operation with credentials cannot be called without valid ones. */
-async function checkCredentials(
-  { operation, secrets, unscoped, misplaced }: OperationTest,
-  probe: Probe,
-  requests: Requests,
-): Promise<void> {
-  const [draft] = requests.valid(1);
-  const isOptional = operation.security.some((item) => Object.keys(item).length === 0);
-  if (draft === undefined || secrets.length === 0 || isOptional) return;
-  const wrong = secrets.map((secret) => ({ ...secret, value: secret.wrong }));
-  const insufficient = [
-    { label: 'without credentials', secrets: [] },
-    { label: 'with wrong credentials', secrets: wrong },
-    ...(unscoped === undefined ? [] : [{ label: 'without the scopes', secrets: unscoped }]),
-    ...misplaced,
-  ];
-  for (const { label, secrets: others } of insufficient)
-    await probe.attempt(draft, denies(label), { secrets: others });
-}
-
 /** Checks that small pages of a list contain the same items as a large page. */
 async function checkPaging(
-  { operation, client, secrets }: OperationTest,
+  target: Target,
   probe: Probe,
   requests: Requests,
   answers: readonly ReceivedResponse[],
 ): Promise<void> {
-  const paging = pagingOf(operation);
-  const [request] = requests.valid(1);
+  const paging = pagingOf(target.operation);
   const success = answers.find(({ status }) => status < 300);
-  if (paging === undefined || request === undefined) return;
-  if (success === undefined || isMock(success)) return;
-  const values = new Map([...request.values].filter(([part]) => part.required));
+  if (paging === undefined || success === undefined || isMock(success)) return;
+  const values = new Map([...requests.example().values].filter(([part]) => part.required));
   const readPage = async (query: ReadonlyMap<string, unknown>) => {
     for (const part of requests.parameters) {
       if (part.in !== 'query') continue;
       if (query.has(part.name)) values.set(part, query.get(part.name));
       else if (!part.required) values.delete(part);
     }
-    return client.send(await writeRequest(operation, { values }, secrets));
+    return sendTo(target, values);
   };
   await probe.examine({ values }, success, () => checkPages(paging, readPage));
 }
@@ -186,9 +163,7 @@ async function checkSuccess(
     'add an example that succeeds to the document, add data in `seed`, ' +
     `or add ${operation.id} to \`mayReject\``;
   const advice = status === 429 ? RAISE_LIMIT : addData;
-  const [draft] = requests.valid(1);
-  if (draft === undefined) return;
-  await probe.attempt(draft, ({ status }) => {
+  await probe.attempt(requests.example(), ({ status }) => {
     if (status < 400) return;
     throw new Fault('an operation succeeds at least once', `${count}: ${advice}`);
   });
@@ -206,10 +181,10 @@ export async function createFresh(
   resources: Resources,
   seed: number,
 ): Promise<void> {
-  const { operation, client, secrets } = target;
+  const { operation } = target;
   let created = 0;
   for (const { values } of requestsOf(target, resources, seed + 1).valid(MAX_FRESH_REQUESTS)) {
-    const answer = await client.send(await writeRequest(operation, { values }, secrets));
+    const answer = await sendTo(target, values);
     resources.learn(operation, values, answer);
     created += answer.status < 300 ? 1 : 0;
     if (created === MAX_FRESH) return;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { misplacedSecrets, secretsFor } from '../../src/contract-tests/credentials.ts';
+import { insufficientSecrets, secretsFor } from '../../src/contract-tests/credentials.ts';
 import { documentOf, operationIn } from './document-of.ts';
 
 const keyIn = (where: string) => ({ type: 'apiKey', in: where, name: 'X-Key' });
@@ -45,9 +45,15 @@ describe('a secret', () => {
     'of the scheme %s with the credential %s is in its place',
     async (scheme, text, place, value, wrong) => {
       const { document, operation } = await secured([{ [scheme]: [] }]);
-      const expected = [{ scheme, ...place, value, wrong }];
-      expect(secretsFor(document, operation, { [scheme]: text })).toEqual(expected);
-      expect(secretsFor(document, operation, text)).toEqual(expected);
+      const expected = [{ scheme, ...place, value }];
+      for (const source of [{ [scheme]: text }, text]) {
+        const secrets = secretsFor(document, operation, source);
+        expect(secrets).toEqual(expected);
+        expect(insufficientSecrets(document, operation, secrets, source)).toEqual([
+          { label: 'without credentials', secrets: [] },
+          { label: 'with wrong credentials', secrets: [{ scheme, ...place, value: wrong }] },
+        ]);
+      }
     },
   );
 });
@@ -80,16 +86,43 @@ describe('the secrets of an operation', () => {
   });
 });
 
+describe('insufficient secrets', () => {
+  const labelsOf = async (security: readonly object[]) => {
+    const { document, operation } = await secured(security);
+    const secrets = secretsFor(document, operation, { header: 'h' });
+    const variants = insufficientSecrets(document, operation, secrets, { header: 'h' }, 'x');
+    return variants.map(({ label }) => label);
+  };
+
+  test.each([
+    ['all requirements have scopes', [{ header: ['read'] }, { oauth: ['read'] }], true],
+    ['a requirement has no scope', [{ header: ['read'] }, { oauth: [] }], false],
+  ])('have no scopes if %s', async (_name, security, isUnscoped) => {
+    expect(await labelsOf(security)).toEqual([
+      'without credentials',
+      'with wrong credentials',
+      ...(isUnscoped ? ['without the scopes'] : []),
+    ]);
+  });
+
+  test('do not exist if the operation needs no credentials', async () => {
+    expect(await labelsOf([])).toEqual([]);
+    expect(await labelsOf([{ header: [] }, {}])).toEqual([]);
+  });
+});
+
 describe('misplaced secrets', () => {
   const ALL = { bearer: 'b', oauth: 'o', header: 'h', query: 'q', unknown: 'u' };
   const misplaced = async (security: readonly object[], source: typeof ALL | object | string) => {
     const { document, operation } = await secured(security);
     const credentials = typeof source === 'string' ? source : { ...source };
     const secrets = secretsFor(document, operation, credentials);
-    return misplacedSecrets(document, operation, secrets, credentials).map((variant) => [
-      variant.label,
-      variant.secrets.map(({ scheme, value }) => `${scheme} ${value}`),
-    ]);
+    return insufficientSecrets(document, operation, secrets, credentials)
+      .filter(({ label }) => label.startsWith('with the credential of'))
+      .map((variant) => [
+        variant.label,
+        variant.secrets.map(({ scheme, value }) => `${scheme} ${value}`),
+      ]);
   };
 
   test('replace each secret by the credential of each other scheme', async () => {

@@ -7,7 +7,7 @@ import { isMock, probeOf } from '../../src/contract-tests/probe.ts';
 import { answerOf, documentOf, json, operationIn, valuesOf } from './document-of.ts';
 
 const secret = (value: string): Secret => ({
-  ...{ scheme: 'key', in: 'header', name: 'X-Key', value, wrong: '' },
+  ...{ scheme: 'key', in: 'header', name: 'X-Key', value },
 });
 
 /** Returns a probe of an operation with the id `add:cat/1` that accepts a text. */

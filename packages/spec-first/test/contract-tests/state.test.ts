@@ -59,9 +59,7 @@ function checksOf(document: Document, id: string, respond: (sent: Sent) => Recei
   const targetOf = (operation = operationIn(document, id)) => ({
     ...{ root, operation, client, oracle: () => undefined },
     // Each operation has its own credential.
-    secrets: [
-      { scheme: 'key', in: 'header', name: 'X-Key', value: operation.id, wrong: '' },
-    ] as const,
+    secrets: [{ scheme: 'key', in: 'header', name: 'X-Key', value: operation.id }] as const,
     validator: validatorsFor(root)(operation),
   });
   const operation = operationIn(document, id);

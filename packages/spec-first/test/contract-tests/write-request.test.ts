@@ -26,7 +26,7 @@ async function sentRequest(
 
 const parameter = (where: string, name: string) => ({ name, in: where, schema: text });
 const secret = (where: Secret['in'], name: string, value: string): Secret => ({
-  ...{ scheme: 'key', in: where, name, value, wrong: '' },
+  ...{ scheme: 'key', in: where, name, value },
 });
 const bodyOf = (type: string, media: object = {}) => ({
   requestBody: { content: { [type]: media } },
