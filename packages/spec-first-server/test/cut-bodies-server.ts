@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listen } from '../src/adapters/node/index.ts';
 import type { AnyHandler } from '../src/core/handlers/types.ts';
-import { createListener } from '../src/serve/app.ts';
+import { createAppService, createListener } from '../src/serve/app.ts';
 
 // Runs in its own process, whose temporary folder and descriptors no other test uses.
 
@@ -64,7 +64,7 @@ const late: AnyHandler = ({ body }) => {
 const handlers = { form: () => ({ status: 204 }), bytes: read, items: read, late };
 const document = join(tmpdir(), 'openapi.yaml');
 writeFileSync(document, DOCUMENT);
-const app = await createListener({ document, handlers });
+const app = await createListener(await createAppService({ document, handlers }), {});
 const limits = { requestTimeout: 300, headersTimeout: 200, lingerTimeout: 50 };
 const { url } = await listen(app, { host: '127.0.0.1', port: 0, limits });
 

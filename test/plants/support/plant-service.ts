@@ -11,7 +11,10 @@ import {
   listen,
 } from '../../../packages/spec-first-server/src/adapters/node/index.ts';
 import type { AnyHandler } from '../../../packages/spec-first-server/src/core/handlers/types.ts';
-import { createListener } from '../../../packages/spec-first-server/src/serve/app.ts';
+import {
+  createAppService,
+  createListener,
+} from '../../../packages/spec-first-server/src/serve/app.ts';
 import { errorBody } from '../../../src/errors.ts';
 import { plantBackend } from '../../../src/plants.ts';
 import { openStore } from '../../../src/stores/index.ts';
@@ -55,7 +58,7 @@ export async function serve({
   });
   const log = pino(sink);
   const backend = plantBackend(store ?? (await openStore('sqlite::memory:', { maxWaiting })));
-  const app = await createListener({
+  const app = await createAppService({
     document: await loadDocument(join(project, 'openapi.yaml')),
     handlers: handlers ?? backend.handlers,
     accessTokens: [TOKEN],
@@ -64,7 +67,7 @@ export async function serve({
     bodyLimit: 100 * 1024,
     ready: backend.ready,
   });
-  const { url, server, stop } = await listen(app, {
+  const { url, server, stop } = await listen(await createListener(app, {}), {
     host: '127.0.0.1',
     port: 0,
     limits,

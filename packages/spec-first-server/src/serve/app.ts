@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { isIP } from 'node:net';
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
 import type { Document } from 'openapi-document';
@@ -53,23 +53,34 @@ export interface AppOptions
 /** The methods that Node passes to the listener of requests. */
 const METHODS = http.METHODS.filter((method) => method !== 'CONNECT');
 
+type ListenerOptions = Pick<AppOptions, 'trustProxy' | 'use'>;
+
 /**
- * Creates the listener for a server of `listen`. Uses Express only if the project has middleware,
- * since Express takes half the time of a request.
- *
- * @throws {DocumentError}
+ * Creates the listener of a service for a server of `listen`. Uses Express only if the project has
+ * middleware, since Express takes half the time of a request.
  */
-export async function createListener(options: AppOptions): Promise<RequestListener> {
-  if (options.use !== undefined) return createApp(options);
-  return serviceListener(await createAppService(options), options);
+export async function createListener(
+  service: Service,
+  options: ListenerOptions,
+): Promise<RequestListener> {
+  return options.use === undefined
+    ? serviceListener(service, options)
+    : createExpressApp(service, options, () => undefined);
 }
 
 /** Creates an Express app that serves a document. @throws {DocumentError} */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { trustProxy = false, use = [] } = options;
+  // The app may run in a server that does not check requests for faults.
+  return createExpressApp(await createAppService(options), options, faultOf);
+}
+
+async function createExpressApp(
+  service: Service,
+  { trustProxy = false, use = [] }: ListenerOptions,
+  faultIn: (request: IncomingMessage) => HttpError | undefined,
+): Promise<Express> {
   // Loaded here, since most services have no middleware.
   const { default: express } = await import('express');
-  const service = await createAppService(options);
   /** The record of each request, kept while middleware handles it. */
   const records = new WeakMap<object, CallRecord>();
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy);
@@ -80,8 +91,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
     records.set(request, record);
     response.once('close', () => service.end(call, endOf(response)));
     addHeaders(response, defaultHeaders(record.id));
-    // The app may run in a server that does not check requests for faults.
-    const fault = faultOf(request);
+    const fault = faultIn(request);
     if (fault !== undefined) closeAfterFault(response);
     next(fault);
   };
@@ -94,8 +104,12 @@ export async function createApp(options: AppOptions): Promise<Express> {
   return app.use(begin, ...use, answer, onError);
 }
 
-/** Creates the service of a document, with the routes for operators and CORS. */
-async function createAppService(options: AppOptions): Promise<Service> {
+/**
+ * Creates the service of a document, with the routes for operators and CORS.
+ *
+ * @throws {DocumentError}
+ */
+export async function createAppService(options: AppOptions): Promise<Service> {
   const { corsOrigins = [], docs = true, inDevelopment = false, missing, ready } = options;
   const { operatorPrefix: prefix = '' } = options;
   const probePaths = PROBE_PATHS.map((path) => prefix + path);

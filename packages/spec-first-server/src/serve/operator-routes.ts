@@ -1,5 +1,6 @@
 import type { Json } from 'openapi-document';
 import type { Answer, Call } from '../core/call.ts';
+import { failureOf } from '../core/response/failures.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import type { Service } from '../core/service.ts';
 import { openapiPage, type PageOptions, type ReadResource, type Resource } from './page/page.ts';
@@ -37,11 +38,20 @@ export function operatorRoutes(
   return {
     // A document may have the path `/`: only the redirect to the page is lost, so no warning.
     shadowed: shadowed.filter((path) => path !== '/').map((path) => prefix + path),
-    answerOperator(call) {
-      const { path } = call;
-      const route = path.startsWith(prefix) ? routes.get(path.slice(prefix.length)) : undefined;
-      return route && answer(call, route);
-    },
+    answerOperator: answerRoutes(service, routes, prefix),
+  };
+}
+
+/** Returns a function that answers the calls to routes. */
+export function answerRoutes(
+  service: Service,
+  routes: ReadonlyMap<string, ReadResource>,
+  prefix = '',
+): AnswerOperator {
+  return (call) => {
+    const { path } = call;
+    const route = path.startsWith(prefix) ? routes.get(path.slice(prefix.length)) : undefined;
+    return route && answer(call, route);
   };
 
   async function answer(call: Call, read: ReadResource) {
@@ -58,13 +68,13 @@ export function operatorRoutes(
 }
 
 /**
- * Creates the probes of health and readiness, by path.
+ * Returns the routes of the probes of health and readiness.
  *
  * @param ready resolves if the service can do its work.
  * @param broken the operations that are not served.
  */
 export const probes = (ready?: () => Promise<void>, broken: readonly string[] = []) =>
-  new Map([
+  new Map<string, ReadResource>([
     ['/healthz', async () => json({ status: 'ok' })],
     [
       '/readyz',
@@ -75,11 +85,16 @@ export const probes = (ready?: () => Promise<void>, broken: readonly string[] = 
     ],
   ]);
 
-/** Makes any error a 503, which probes expect. Only the message of an HttpError is for clients. */
+/**
+ * Makes any error a 503, which probes expect. Keeps its headers, such as `Retry-After`. Only the
+ * message of an HttpError is for clients.
+ *
+ * @throws {HttpError}
+ */
 function throwNotReady(cause: unknown): never {
-  throw cause instanceof HttpError
-    ? cause
-    : new HttpError(503, 'the service is not ready', { cause });
+  const { expected, headers } = failureOf(cause);
+  const message = cause instanceof HttpError ? cause.message : 'the service is not ready';
+  throw new HttpError(503, message, { cause, expected, headers });
 }
 
 const json = (value: object): Resource => ({

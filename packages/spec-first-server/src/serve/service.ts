@@ -2,14 +2,15 @@ import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Document, loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
-import { listen } from '../adapters/node/index.ts';
+import { listen, serviceListener } from '../adapters/node/index.ts';
+import type { Call } from '../core/call.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
 import { withoutHandler } from '../core/response/complete-handlers.ts';
-import { failureOf } from '../core/response/failures.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { scopesOf, tokenSchemes, type Verifiers } from '../core/security/schemes.ts';
 import { type Authenticator, createAuthenticator } from '../core/security/tokens.ts';
-import { type AppOptions, createListener } from './app.ts';
+import type { Service } from '../core/service.ts';
+import { type AppOptions, createAppService, createListener } from './app.ts';
 import {
   type Config,
   isDevelopment,
@@ -17,8 +18,8 @@ import {
   rejectAddress,
   wrongValue,
 } from './configuration.ts';
-import { probes } from './operator-routes.ts';
-import { serveOperators } from './operator-server.ts';
+import { answerRoutes, probes } from './operator-routes.ts';
+import type { ReadResource } from './page/page.ts';
 import { describeStart } from './terminal.ts';
 
 /** Options that the project may also return from `open`, if they depend on an open database. */
@@ -64,7 +65,7 @@ export interface ServiceDefinition extends Pick<AppOptions, 'errorBody' | 'forma
   readonly allowOutside?: boolean | undefined;
 }
 
-export type Service = Awaited<ReturnType<typeof startService>>;
+export type RunningService = Awaited<ReturnType<typeof startService>>;
 
 /**
  * Opens the backend, creates the app and listens, in this order. A stop closes them in reverse
@@ -77,43 +78,35 @@ export async function startService(config: Config, definition: ServiceDefinition
   const inDevelopment = isDevelopment(process.env);
   const stopping = new AbortController();
   let draining = false;
-  let backend: Backend | undefined;
   // Closes what is open if the start fails.
   await using opened = new AsyncDisposableStack();
 
-  /** @throws {HttpError} if the service cannot do its work now. */
+  /** @throws {Error} if the service cannot do its work now. */
   async function ready(): Promise<void> {
-    if (draining || backend === undefined) {
-      const state = draining ? 'stopping' : 'starting';
+    if (draining) {
       const headers = { 'Retry-After': 1 };
-      throw new HttpError(503, `the service is ${state}`, { headers, expected: true });
+      throw new HttpError(503, 'the service is stopping', { headers, expected: true });
     }
-    try {
-      await backend.ready?.();
-    } catch (cause) {
-      const { headers } = failureOf(cause);
-      throw new HttpError(503, 'the store is not ready', { headers, cause });
-    }
+    await backend.ready?.();
   }
 
   // 1. Open the backend, and read the document in parallel.
-  const metrics = await openMetrics(config, ready);
-  if (metrics !== undefined) opened.defer(metrics.close);
+  const metrics = await createMetrics(config);
   const opening = (async () => open({ warn: (message) => log.warn(message), ...metrics?.store }))();
   opened.defer(async () => (await opening.catch(() => undefined))?.close?.());
   // An error of the document is reported first.
   opening.catch(() => undefined);
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
-  const openBackend = await opening;
-  const { handlers, verifiers = definition.verifiers, location } = openBackend;
+  const backend = await opening;
+  const { handlers, verifiers = definition.verifiers, location } = backend;
   const authenticator = await openAuthenticator(config, document, verifiers, log);
 
   // 2. Create the app.
-  const app = await createListener({
+  const use = backend.use ?? definition.use;
+  const service = await createAppService({
     errorBody: definition.errorBody,
     formats: definition.formats,
-    around: openBackend.around ?? definition.around,
-    use: openBackend.use ?? definition.use,
+    around: backend.around ?? definition.around,
     verifiers,
     document,
     handlers,
@@ -127,11 +120,16 @@ export async function startService(config: Config, definition: ServiceDefinition
     stopping: stopping.signal,
     ready,
   });
-  backend = openBackend;
-  if (openBackend.stats !== undefined) metrics?.watch(() => openBackend.stats?.() ?? {});
+  if (backend.stats !== undefined) metrics?.watch(() => backend.stats?.() ?? {});
   ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready'));
 
   // 3. Listen.
+  const operators = metrics && (await serveOperators(service, config, ready, metrics.read));
+  if (operators !== undefined) {
+    opened.use(operators.server);
+    opened.defer(() => operators.server.closeAllConnections());
+  }
+  const app = await createListener(service, { use, trustProxy: config.TRUST_PROXY });
   const listening = await listen(app, {
     host: config.HOST,
     port: config.PORT,
@@ -152,7 +150,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   opened.defer(() => listening.stop());
 
   const missing = withoutHandler(document.operations, handlers).map(({ id }) => id);
-  const facts = { store: location, metrics: metrics?.url, missing };
+  const facts = { store: location, metrics: operators && `${operators.url}/metrics`, missing };
   const started = await describeStart(config, document, listening.url, facts);
   const running = opened.move();
   return {
@@ -191,7 +189,7 @@ export async function checkService(
   log: Logger,
 ): Promise<void> {
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
-  await createListener({
+  await createAppService({
     ...definition,
     ...appOptions(config),
     document,
@@ -210,22 +208,36 @@ const appOptions = (config: Config) => ({
   docs: config.DOCS === 'on',
   operatorPrefix: config.OPERATOR_PREFIX,
   corsOrigins: config.CORS_ORIGINS,
-  trustProxy: config.TRUST_PROXY,
   slowMs: config.SLOW_MS || undefined,
 });
 
-/** Serves metrics and health on a separate address, if `METRICS_PORT` is set. */
-async function openMetrics(config: Config, ready: () => Promise<void>) {
-  const { HOST, METRICS_HOST: host = HOST, METRICS_PORT: port } = config;
+/** Creates the metrics if `METRICS_PORT` is set. */
+async function createMetrics({ METRICS_PORT: port }: Config) {
   if (port === undefined) return undefined;
   // Loaded only if it is used.
-  const { createMetrics } = await import('./metrics.ts');
-  const metrics = createMetrics();
-  const pages = probes(ready).set('/metrics', metrics.read);
-  const { url, close } = await serveOperators(host, port, pages).catch(
+  const metrics = await import('./metrics.ts');
+  return metrics.createMetrics();
+}
+
+/**
+ * Serves metrics and probes on a separate address. Their requests are neither logged nor counted.
+ * With `node:cluster`, each worker needs a separate port: a shared one would answer for a random
+ * worker.
+ */
+function serveOperators(
+  service: Service,
+  { HOST, METRICS_HOST: host = HOST, METRICS_PORT: port = 0 }: Config,
+  ready: () => Promise<void>,
+  readMetrics: ReadResource,
+) {
+  const routes = probes(ready, service.broken).set('/metrics', readMetrics);
+  const answerOperator = answerRoutes(service, routes);
+  const handle = async (call: Call) =>
+    answerOperator(call) ?? service.fail(call, new HttpError(404, 'no such path'));
+  const listener = serviceListener({ ...service, handle, end() {} }, {});
+  return listen(listener, { host, port, exclusive: true }).catch(
     rejectAddress('METRICS_PORT', 'METRICS_HOST'),
   );
-  return { ...metrics, url: `${url}/metrics`, close };
 }
 
 async function readDocument(file: string, allowOutside?: boolean): Promise<Document> {

@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import { isShownByParent } from './announce.ts';
 import { endProcess } from './log.ts';
-import type { Service } from './service.ts';
+import type { RunningService } from './service.ts';
 
 /** The time limit of a stop beyond `DRAIN_SECONDS`, in milliseconds. */
 export const STOP_LIMIT = 20_000;
@@ -69,7 +69,7 @@ function stopWithNpm(stop: () => void): void {
  * {@link SAME_SIGNAL} aborts requests in flight.
  */
 export function stopper(
-  service: Service,
+  service: RunningService,
   log: Logger,
   drainSeconds: number,
 ): (reason: string) => Promise<void> {

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { echo, withFiles } from 'test-support/documents';
 import { exchange, request } from 'test-support/raw-http';
 import { type Listening, listen } from '../../src/adapters/node/index.ts';
-import { createListener } from '../../src/serve/app.ts';
+import { createAppService, createListener } from '../../src/serve/app.ts';
 
 const OK = "{ '200': { description: ok, content: { application/json: {} } } }";
 const BODY =
@@ -27,15 +27,15 @@ const send = async (line: string, headers: Record<string, string> = {}, body = '
   (await exchange(port, request(line, headers, body))).responses[0];
 
 beforeAll(async () => {
-  const app = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
-    createListener({
+  const service = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
+    createAppService({
       document: join(folder, 'openapi.yaml'),
       log: pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
       handlers: { list: echo, search: echo, copy: echo, frob: echo },
       corsOrigins: ['https://app.example'],
     }),
   );
-  listening = await listen(app, { host: '127.0.0.1', port: 0 });
+  listening = await listen(await createListener(service, {}), { host: '127.0.0.1', port: 0 });
   port = Number(new URL(listening.url).port);
 });
 afterAll(() => listening.stop());

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -10,9 +11,11 @@ import session from 'express-session';
 import { pino } from 'pino';
 import { authenticator, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
+import { exchange } from 'test-support/raw-http';
 import { type Listening, listen } from '../../src/adapters/node/index.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
-import { createListener } from '../../src/serve/app.ts';
+import type { Service } from '../../src/core/service.ts';
+import { createAppService, createListener } from '../../src/serve/app.ts';
 
 declare module 'express-session' {
   interface SessionData {
@@ -36,6 +39,7 @@ async function* oneEvent(signal: AbortSignal) {
 }
 
 const lines: Record<string, unknown>[] = [];
+let service: Service;
 let listening: Listening;
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(listening.url + path, { headers });
@@ -50,8 +54,8 @@ beforeAll(async () => {
   const hooks = express.Router().post('/hooks', express.json(), (request, response) => {
     response.json({ received: request.body });
   });
-  const app = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
-    createListener({
+  service = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
+    createAppService({
       document: join(folder, 'openapi.yaml'),
       authenticator,
       log: pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
@@ -60,19 +64,21 @@ beforeAll(async () => {
         secured: () => ({ status: 204 }),
         events: ({ signal }) => ({ status: 200, body: oneEvent(signal) }),
       },
-      use: [
-        rateLimit(perPath),
-        compression(),
-        session({ secret: 'a', resave: false, saveUninitialized: true, name: 'visitor' }),
-        (request, response, next) => {
-          request.session.visits = (request.session.visits ?? 0) + 1;
-          response.setHeader('Visits', request.session.visits);
-          next();
-        },
-        hooks,
-      ],
     }),
   );
+  const app = await createListener(service, {
+    use: [
+      rateLimit(perPath),
+      compression(),
+      session({ secret: 'a', resave: false, saveUninitialized: true, name: 'visitor' }),
+      (request, response, next) => {
+        request.session.visits = (request.session.visits ?? 0) + 1;
+        response.setHeader('Visits', request.session.visits);
+        next();
+      },
+      hooks,
+    ],
+  });
   listening = await listen(app, { host: '127.0.0.1', port: 0 });
 });
 afterAll(() => listening.stop());
@@ -153,5 +159,17 @@ describe('middleware of a project', () => {
       status: 404,
       detail: 'no such path',
     });
+  });
+
+  test('gets requests that the server has checked, without another check', async () => {
+    const app = await createListener(service, { use: [] });
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    // Node drops the second header; only a check would reject it.
+    const twice = 'GET /texts HTTP/1.1\r\nHost: a\r\nHost: a\r\nConnection: close\r\n\r\n';
+    const { responses } = await exchange(port, twice);
+    server.close();
+    expect(responses[0]?.status).toBe(200);
   });
 });

@@ -122,12 +122,19 @@ test('readiness fails with the error of the backend; health does not', async () 
   expect(await send('/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}' });
 });
 
-test('readiness fails with 503 for any error, without its message', async () => {
-  const ready = () => Promise.reject(new Error('ann@db: refused'));
-  const answer = await (await routesOf('/v1', { ready })).send('/readyz');
-  expect(answer?.status).toBe(503);
-  expect(JSON.parse(answer?.text ?? '')).toMatchObject({ detail: 'the service is not ready' });
-});
+test.each<[string, object, string | undefined]>([
+  ['any error', {}, undefined],
+  ['an error of a store, with its headers', { status: 503, headers: { 'Retry-After': 7 } }, '7'],
+  ['an error with another status', { status: 401 }, undefined],
+])(
+  'readiness fails with 503 for %s, without its message',
+  async (_name, properties, retryAfter) => {
+    const ready = () => Promise.reject(Object.assign(new Error('ann@db: refused'), properties));
+    const answer = await (await routesOf('/v1', { ready })).send('/readyz');
+    expect([answer?.status, answer?.headers['Retry-After']]).toEqual([503, retryAfter]);
+    expect(JSON.parse(answer?.text ?? '')).toMatchObject({ detail: 'the service is not ready' });
+  },
+);
 
 test('readiness lists the operations that are not served', async () => {
   expect(JSON.parse((await (await routesOf('/v1')).send('/readyz'))?.text ?? '')).toEqual({

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,7 +12,7 @@ import { ConfigError, readConfig } from '../../src/serve/configuration.ts';
 import {
   type Backend,
   checkService,
-  type Service,
+  type RunningService,
   type ServiceDefinition,
   startService,
 } from '../../src/serve/service.ts';
@@ -61,7 +58,7 @@ const openapi = file('openapi.yaml', DOCUMENT);
 const broken = file('broken.yaml', BROKEN);
 
 let lines: Record<string, unknown>[];
-let service: Service | undefined;
+let service: RunningService | undefined;
 beforeEach(() => {
   lines = [];
   service = undefined;
@@ -73,6 +70,7 @@ afterEach(async () => {
 });
 
 const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+const REFUSED = { status: 503, headers: { 'Retry-After': 7 } };
 const ANN = { subject: 'ann', scopes: 'all' as const };
 const DEFINITION: ServiceDefinition = {
   open: () => ({ handlers }),
@@ -222,14 +220,14 @@ describe('a service', () => {
   test('is ready when its backend is', async () => {
     let isDown = false;
     const ready = async () => {
-      if (isDown) throw new HttpError(503, 'ann@db: refused', { headers: { 'Retry-After': 7 } });
+      if (isDown) throw Object.assign(new Error('ann@db: refused'), REFUSED);
     };
     const { get } = await start({ open: () => ({ handlers, ready }) });
     expect((await get('/readyz')).status).toBe(200);
     isDown = true;
     const answer = await get('/readyz');
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '7']);
-    expect(await answer.json()).toEqual({ error: 503, message: 'the store is not ready' });
+    expect(await answer.json()).toEqual({ error: 503, message: 'the service is not ready' });
     expect((await get('/healthz')).status).toBe(200);
   });
 
@@ -245,30 +243,6 @@ describe('a service', () => {
     const ready = () => Promise.reject(new HttpError(503, 'connection refused'));
     await start({ open: () => ({ handlers, ready }) });
     expect(JSON.stringify(lines.at(-1))).toContain('connection refused');
-  });
-
-  test('is not ready while its backend opens, but alive', async () => {
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const { port } = free.address() as AddressInfo;
-    free.close();
-    await once(free, 'close');
-    let proceed = () => {};
-    const opening = new Promise<void>((resolve) => {
-      proceed = resolve;
-    });
-    const open = async () => {
-      await opening;
-      return { handlers };
-    };
-    const starting = start({ open }, { METRICS_PORT: String(port) });
-    const answerTo = (path: string) =>
-      fetch(`http://127.0.0.1:${port}${path}`, { headers: { Connection: 'close' } });
-    await eventually(() => answerTo('/healthz').then(Boolean, () => false));
-    const before = await answerTo('/readyz');
-    proceed();
-    await starting;
-    expect([before.status, (await answerTo('/readyz')).status]).toEqual([503, 200]);
   });
 
   test('accepts only local hosts in development', async () => {
@@ -350,8 +324,43 @@ describe('a service', () => {
       'store_waiting 4',
     ])
       expect(text).toContain(`${line}\n`);
-    const statusOf = async (path: string) => (await fetch(new URL(path, metrics))).status;
-    expect([await statusOf('/readyz'), await statusOf('/healthz')]).toEqual([200, 200]);
+    const answerTo = async (path: string, method = 'GET') => {
+      const answer = await fetch(new URL(path, metrics), { method });
+      return [answer.status, answer.headers.get('allow'), await answer.text()];
+    };
+    expect(await answerTo('/readyz')).toEqual([200, null, '{"status":"ready"}']);
+    expect(await answerTo('/healthz')).toEqual([200, null, '{"status":"ok"}']);
+    expect(await answerTo('/healthz', 'HEAD')).toEqual([200, null, '']);
+    expect(await answerTo('/metrics', 'POST')).toMatchObject([
+      405,
+      'GET, HEAD',
+      expect.stringContaining('"error":405'),
+    ]);
+    for (const path of ['/', '/metrics/', '/METRICS', '/who', '/docs'])
+      expect(await answerTo(path)).toMatchObject([
+        404,
+        null,
+        '{"error":404,"message":"no such path"}',
+      ]);
+  });
+
+  test('closes connections to its metrics when it stops', async () => {
+    let isDown = false;
+    const ready = async () => {
+      if (isDown) await new Promise(() => {});
+    };
+    const { service } = await start(
+      { open: () => ({ handlers, ready }) },
+      { METRICS_PORT: '0', DRAIN_SECONDS: '0' },
+    );
+    const url = new URL('/readyz', service.started.metrics);
+    expect((await fetch(url)).status).toBe(200);
+    isDown = true;
+    const pending = fetch(url).catch(String);
+    await delay(50);
+    await service.stop();
+    expect(await pending).toBe('TypeError: fetch failed');
+    expect(await fetch(url).catch(String)).toBe('TypeError: fetch failed');
   });
 
   test('warns about tokens that other services may use', async () => {

@@ -6,7 +6,7 @@ import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { eventually } from 'test-support/eventually';
 import { end, makeProject, type Running, start } from 'test-support/project';
-import type { Service } from '../../src/serve/service.ts';
+import type { RunningService } from '../../src/serve/service.ts';
 import { STOP_LIMIT, stopper } from '../../src/serve/stop.ts';
 
 const DOCUMENT = `openapi: 3.2.0
@@ -126,7 +126,7 @@ test('a stop is aborted at STOP_LIMIT after DRAIN_SECONDS, not before', async ()
   const levels: number[] = [];
   const log = pino({}, { write: (line) => levels.push(JSON.parse(line).level) });
   const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
-  const endless = { stop: () => new Promise(() => {}) } as unknown as Service;
+  const endless = { stop: () => new Promise(() => {}) } as unknown as RunningService;
   jest.useFakeTimers();
   void stopper(endless, log, 30)('SIGTERM');
   jest.advanceTimersByTime(30_000 + STOP_LIMIT - 1);
