@@ -11,8 +11,8 @@ import type { PlantStore } from './stores/store.ts';
 const run = promisify(exec);
 
 /**
- * The time limit of the command that prints the password, in milliseconds. Shorter than the default
- * of `connect_timeout`, so that the error names the command.
+ * The time limit of the command that prints the password, in milliseconds. Shorter than
+ * `connect_timeout` (3 s by default), so that the error names the command.
  */
 const PASSWORD_MS = 2_500;
 

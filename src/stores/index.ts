@@ -1,5 +1,5 @@
-import { Unusable } from 'group-commit';
-import type { PlantStore, StoreOptions } from './store.ts';
+import { RowRejected, Unusable } from 'group-commit';
+import { checkPlant, type PlantStore, type StoreOptions, Unstorable } from './store.ts';
 
 const VALID_URLS =
   'Use sqlite:data/plants.db (a file, relative or absolute), sqlite::memory: (nothing is kept), ' +
@@ -16,8 +16,20 @@ const VALID_URLS =
  */
 export async function openStore(url: string, options: StoreOptions): Promise<PlantStore> {
   const file = sqliteFile(url);
-  if (file === undefined) return (await import('./postgres.ts')).openPostgres(url, options);
-  return (await import('./sqlite.ts')).openSqlite(file, options);
+  const store =
+    file === undefined
+      ? await (await import('./postgres.ts')).openPostgres(url, options)
+      : await (await import('./sqlite.ts')).openSqlite(file, options);
+  return {
+    ...store,
+    async add(plant) {
+      checkPlant(plant);
+      await store.add(plant).catch((error: unknown) => {
+        if (!(error instanceof RowRejected)) throw error;
+        throw new Unstorable('/body violates a constraint of the database', { cause: error.cause });
+      });
+    },
+  };
 }
 
 /**
@@ -27,16 +39,7 @@ export async function openStore(url: string, options: StoreOptions): Promise<Pla
  */
 export function sqliteFile(url: string): string | undefined {
   if (/^postgres(ql)?:\/\//i.test(url)) return undefined;
-  if (!/^sqlite:/i.test(url)) {
-    const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url) ?? [];
-    const problem = scheme ? `There is no store for ${scheme}: URLs` : 'This is not a database URL';
-    throw new Unusable(`${problem}. ${VALID_URLS}`);
-  }
-  const file = url.slice('sqlite:'.length);
-  if (file === '' || /[/\\]$/.test(file))
-    throw new Unusable(`The sqlite: URL names no file. ${VALID_URLS}`);
-  if (file.startsWith('//'))
-    throw new Unusable(`A sqlite: URL has a path, but no // before it. ${VALID_URLS}`);
-  if (/[?#]/.test(file)) throw new Unusable(`A sqlite: URL takes no parameters. ${VALID_URLS}`);
+  const [, file] = /^sqlite:(?!\/\/)([^?#]*[^?#/\\])$/i.exec(url) ?? [];
+  if (file === undefined) throw new Unusable(`This is not a valid database URL. ${VALID_URLS}`);
   return file;
 }

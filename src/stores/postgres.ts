@@ -1,16 +1,11 @@
-import { openDatabase, RowRejected, Unusable } from 'group-commit/postgres';
+import { openDatabase, Unusable } from 'group-commit/postgres';
 import type { ClientBase } from 'pg';
 import { COLUMNS, DURABILITY, INSERT, INSPECT, plantKey, TABLE } from './postgres-sql.ts';
-import {
-  checkPlant,
-  type PlantStore,
-  type StoredPlant,
-  type StoreOptions,
-  Unstorable,
-} from './store.ts';
+import { type PlantStore, type StoredPlant, type StoreOptions, Unstorable } from './store.ts';
 
 /**
- * Opens the plants of a PostgreSQL database, and creates their table.
+ * Opens the plants of a PostgreSQL database, and creates their table. `add` rejects with
+ * `RowRejected` if a plant violates a constraint.
  *
  * @throws {Unusable} if that is impossible.
  */
@@ -27,7 +22,6 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
   return {
     location: `postgres://${location}`,
     async add(plant) {
-      checkPlant(plant);
       for (const [path, text] of Object.entries({
         '/body/name': plant.name,
         '/body/tag': plant.tag,
@@ -35,10 +29,7 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
         if (text?.includes('\0'))
           throw new Unstorable(`${path} must not contain U+0000, which PostgreSQL cannot store`);
       }
-      await add(plant).catch((error: unknown) => {
-        if (!(error instanceof RowRejected)) throw error;
-        throw new Unstorable('/body violates a constraint of the database', { cause: error.cause });
-      });
+      await add(plant);
     },
     ready,
     stats,

@@ -1,8 +1,9 @@
-import { openDatabase, RowRejected } from 'group-commit/sqlite';
-import { checkPlant, type PlantStore, type StoreOptions, Unstorable } from './store.ts';
+import { openDatabase } from 'group-commit/sqlite';
+import type { PlantStore, StoreOptions } from './store.ts';
 
 /**
- * Opens a SQLite file or `:memory:`. Creates a missing file.
+ * Opens a SQLite file or `:memory:`. Creates a missing file. `add` rejects with `RowRejected` if a
+ * plant violates a constraint.
  *
  * @throws {Unusable} if the file is not a SQLite database or has another table `plants`.
  */
@@ -18,17 +19,10 @@ export async function openSqlite(file: string, options: StoreOptions): Promise<P
   return {
     location: `sqlite:${file}`,
     async add(plant) {
-      checkPlant(plant);
-      await write('add', plant.id, plant.name, plant.tag ?? null).catch(explain);
+      await write('add', plant.id, plant.name, plant.tag ?? null);
     },
     ready,
     stats,
     close,
   };
-}
-
-/** @throws {Unstorable} if the plant violates a constraint. Rethrows any other error. */
-function explain(error: unknown): never {
-  if (!(error instanceof RowRejected)) throw error;
-  throw new Unstorable('/body violates a constraint of the database', { cause: error.cause });
 }

@@ -118,7 +118,7 @@ describe('the start rejects', () => {
     [
       'a URL without a store',
       () => 'mysql://me:secret@host/db',
-      /: There is no store for mysql: URLs\. Use /,
+      /: This is not a valid database URL\. Use /,
     ],
     [
       'a file that is not a database',

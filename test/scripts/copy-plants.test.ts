@@ -179,11 +179,11 @@ test('an error names FROM or TO, shows no password, and leaves no file', async (
     [
       1,
       expect.stringMatching(
-        /^PostgreSQL at 127.*password authentication failed.*user and the password/,
+        /^PostgreSQL at 127.*password authentication failed.*Correct the PostgreSQL URL/,
       ),
     ],
     [1, `${none}: unable to open database file\n`],
-    [1, expect.stringMatching(/^There is no store for mysql: URLs\. Use sqlite:/)],
+    [1, expect.stringMatching(/^This is not a valid database URL\. Use sqlite:/)],
     [1, 'sqlite::memory: cannot be shared between processes; name a file\n'],
     [2, expect.stringMatching(/^Usage: npm run copy-plants -- FROM_URL TO_URL\n/)],
     [2, expect.stringMatching(/^Usage/)],

@@ -11,7 +11,7 @@ import { eventually } from 'test-support/eventually';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import { readVariables } from '../../../packages/spec-first-server/src/serve/configuration.ts';
 import { openPlants, variables } from '../../../src/plants.ts';
-import { openPostgres } from '../../../src/stores/postgres.ts';
+import { openStore } from '../../../src/stores/index.ts';
 import { plantKey } from '../../../src/stores/postgres-sql.ts';
 import { type PlantStore, type StoredPlant, Unstorable } from '../../../src/stores/store.ts';
 import { post } from '../../support/launch.ts';
@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 async function open(url: string, maxWaiting = options.maxWaiting): Promise<PlantStore> {
-  const store = await openPostgres(url, { maxWaiting });
+  const store = await openStore(url, { maxWaiting });
   opened.push(store);
   return store;
 }
@@ -104,12 +104,12 @@ describeStore(
   async (storeOptions) => {
     const url = await server.createSchema();
     const client = await server.connect(url);
-    const store = await openPostgres(url, storeOptions);
+    const store = await openStore(url, storeOptions);
     const stores = [store];
     return {
       store,
       async another() {
-        const another = await openPostgres(url, storeOptions);
+        const another = await openStore(url, storeOptions);
         stores.push(another);
         return another;
       },

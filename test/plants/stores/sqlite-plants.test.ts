@@ -25,37 +25,32 @@ test('a table of an earlier start is used again', () => {
   expect(db.prepare('SELECT count(*) AS count FROM plants').get()).toEqual({ count: 1 });
 });
 
+test('a table with further columns is used', () => {
+  const db = new DatabaseSync(':memory:');
+  plants(db);
+  db.exec('ALTER TABLE plants ADD COLUMN note TEXT');
+  plants(db).add(1n, 'Fern', null);
+  expect(db.prepare('SELECT name, note FROM plants').get()).toEqual({ name: 'Fern', note: null });
+});
+
 test.each([
   [
     'other columns',
     'CREATE TABLE plants (id INTEGER PRIMARY KEY, title TEXT NOT NULL)',
-    'id INTEGER 1, title TEXT 0',
-  ],
-  [
-    'an additional column',
-    'CREATE TABLE plants (id INTEGER, name TEXT, tag TEXT, tag_key TEXT, x TEXT, PRIMARY KEY (id, name, tag_key))',
-    'id INTEGER 1, name TEXT 2, tag TEXT 0, tag_key TEXT 3, x TEXT 0',
-  ],
-  [
-    'a hidden column',
-    'CREATE TABLE plants (id INTEGER, name TEXT, tag TEXT, tag_key TEXT, x AS (id) VIRTUAL, PRIMARY KEY (id, name, tag_key))',
-    'id INTEGER 1, name TEXT 2, tag TEXT 0, tag_key TEXT 3, x  0',
+    'table plants has no column named name',
   ],
   [
     'another key',
-    'CREATE TABLE plants (id INTEGER, name TEXT NOT NULL PRIMARY KEY, tag TEXT)',
-    'id INTEGER 0, name TEXT 1, tag TEXT 0',
+    'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT, tag TEXT, tag_key TEXT)',
+    'does not match any PRIMARY KEY or UNIQUE constraint',
   ],
   [
     'a view instead',
-    "CREATE VIEW plants AS SELECT 1 AS id, 'Fern' AS name, NULL AS tag",
-    'id  0, name  0, tag  0',
+    "CREATE VIEW plants AS SELECT 1 AS id, 'Fern' AS name, NULL AS tag, '' AS tag_key",
+    'plants',
   ],
-])('a database with %s is rejected, and the error lists its columns', (_, sql, columns) => {
+])('a database with %s is rejected', (_, sql, message) => {
   const db = new DatabaseSync(':memory:');
   db.exec(sql);
-  expect(() => plants(db)).toThrow(
-    'the columns of its table plants must be (id INTEGER 1, name TEXT 2, ' +
-      `tag TEXT 0, tag_key TEXT 3), but are (${columns}); use another file`,
-  );
+  expect(() => plants(db)).toThrow(message);
 });

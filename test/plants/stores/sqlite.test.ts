@@ -83,7 +83,7 @@ describe('the table of plants', () => {
     const before = readFileSync(path);
     const error = await open().catch((error: unknown) => error);
     expect(error).toBeInstanceOf(Unusable);
-    expect(error).toHaveProperty('message', expect.stringContaining('title TEXT'));
+    expect(error).toHaveProperty('message', expect.stringContaining('no column named name'));
     expect(error).toHaveProperty('message', expect.stringContaining(path));
     expect(readFileSync(path)).toEqual(before);
     expect(readdirSync(folder)).toEqual(['plants.db']);
