@@ -1,14 +1,7 @@
-import {
-  asArray,
-  asObject,
-  isObject,
-  type Operation,
-  type Parameter,
-  stringifyJson,
-} from 'openapi-document';
+import { asArray, asObject, isObject, stringifyJson } from 'openapi-document';
 import { Fault, parsedBody } from './checks.ts';
 import type { ReceivedResponse } from './client.ts';
-import type { Part } from './parts.ts';
+import type { Part, Values } from './parts.ts';
 
 const LIMIT = /^(limit|page_?size|per_?page|size|max_?results|first)$/i;
 const CURSOR = /^(cursor|after|page_?token|continuation(_?token)?|starting_?after)$/i;
@@ -19,15 +12,14 @@ const MAX_PAGES = 10;
 
 /** The parameters that select a page of a list. */
 interface Paging {
-  readonly limit: Parameter;
-  readonly cursor: Parameter;
+  readonly limit: Part;
+  readonly cursor: Part;
 }
 
 /** Returns the paging parameters of an operation, or `undefined` if it has none. */
-export function pagingOf({ method, parameters }: Operation): Paging | undefined {
-  const queries = parameters.filter(({ in: where }) => where === 'query');
-  const limit = queries.find(({ name }) => LIMIT.test(name));
-  const cursor = queries.find(isCursor);
+export function pagingOf(method: string, parameters: readonly Part[]): Paging | undefined {
+  const limit = parameters.find(({ in: where, name }) => where === 'query' && LIMIT.test(name));
+  const cursor = parameters.find(isCursor);
   return method === 'get' && limit && cursor ? { limit, cursor } : undefined;
 }
 
@@ -35,7 +27,7 @@ export function pagingOf({ method, parameters }: Operation): Paging | undefined 
  * Returns true for the parameter with the cursor of a list. Only values from replies are valid
  * cursors. A parameter whose values are dates is not a cursor, even if its name is `after`.
  */
-export const isCursor = ({ in: where, name, schema }: Pick<Part, 'in' | 'name' | 'schema'>) =>
+export const isCursor = ({ in: where, name, schema }: Part) =>
   where === 'query' && CURSOR.test(name) && !/^date/.test(String(asObject(schema).format));
 
 /** Returns the cursor of the next page in the body of a reply. */
@@ -47,23 +39,23 @@ export function nextCursor(body: unknown): unknown {
 /**
  * Checks that small pages have the same items as one large page, in the same order.
  *
- * @param read requests a page with values of query parameters, by name.
+ * @param read requests a page with these values.
  * @throws {Fault}
  */
 export async function checkPages(
   { limit, cursor }: Paging,
-  read: (query: ReadonlyMap<string, unknown>) => Promise<ReceivedResponse>,
+  read: (values: Values) => Promise<ReceivedResponse>,
 ): Promise<void> {
   const { maximum = 100, minimum = 1 } = asObject(limit.schema);
-  const whole = pageOf(await read(new Map([[limit.name, maximum]])));
+  const whole = pageOf(await read(new Map([[limit, maximum]])));
   if (whole === undefined) return;
 
   const seen: unknown[] = [];
   let next: unknown;
   for (let count = 0; count < MAX_PAGES && seen.length < whole.items.length; count += 1) {
-    const query = new Map([[limit.name, minimum]]);
-    if (next !== undefined) query.set(cursor.name, next);
-    const page = pageOf(await read(query));
+    const values = new Map([[limit, minimum]]);
+    if (next !== undefined) values.set(cursor, next);
+    const page = pageOf(await read(values));
     if (page === undefined) return;
     seen.push(...page.items);
     next = page.next;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, type Json, type Operation, schemas, stringifyJson } from 'openapi-document';
+import { type Json, mapMembers, schemas, stringifyJson } from 'openapi-document';
 import type { CheckedOperation } from './checks.ts';
 import { isEnding } from './order.ts';
 import { isCursor } from './pages.ts';
@@ -56,8 +56,6 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   const acceptsAnyName = operation.parameters.some(
     ({ in: where, schema }) => where === 'query' && schemas.typesOf(root, schema).has('object'),
   );
-  const withIds = (values: Values, draw: number, fixed?: Part) =>
-    withExistingIds(operation, resources, values, draw, fixed);
   /** The number of values that were taken at each place. */
   const turns = new Map<string, number>();
 
@@ -113,6 +111,36 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
     const values = new Map(pairs.filter(([, value]) => value !== undefined));
     const hasIds = index % (isEnding(operation) ? 4 : 2) !== 1;
     return hasIds ? withIds(values, random() ** 2) : values;
+  }
+
+  /**
+   * Replaces ids in the values of a request by ids of existing resources.
+   *
+   * @param draw a number from 0 to 1 that selects the ids.
+   * @param fixed a parameter that keeps its value.
+   */
+  function withIds(values: Values, draw: number, fixed?: Part): Values {
+    const path = resources.pathOf(operation, draw);
+    const idFor = (name: string, value: unknown) => {
+      const ids = resources.valuesOf(name);
+      return ids.length > 0 ? ids[Math.floor(draw * ids.length)] : value;
+    };
+    const inside = (value: unknown): unknown =>
+      mapMembers(value, (member, name) => idFor(name, inside(member)));
+    const existing = ({ in: where, name }: Part, value: unknown): unknown => {
+      if (where === 'path') return path[name] ?? value;
+      if (where === 'query') return idFor(name, value);
+      if (where === 'body') return inside(value);
+      const isTag = name.toLowerCase() === 'if-match';
+      return (isTag ? resources.etagOf(operation, path) : undefined) ?? value;
+    };
+    return new Map(
+      [...values].map(([part, value]) => {
+        const isFixed = part === fixed && part.in !== 'body';
+        const other = isFixed ? value : existing(part, value);
+        return [part, part.violation(other) === '' ? other : value];
+      }),
+    );
   }
 
   /** Makes requests with one edge case, such as a value at a bound. */
@@ -210,47 +238,6 @@ function edgeCasesOf(root: Json, part: Part): unknown[] {
     .filter(({ isEdgeCase, value }) => isEdgeCase && part.violation(value) === '');
   const byPlace = Map.groupBy(variants, ({ at, inner }) => `${at} ${stringifyJson(inner)}`);
   return [...byPlace.values()].map(([variant]) => variant?.value);
-}
-
-/**
- * Replaces ids in the values of a request by ids of existing resources.
- *
- * @param draw a number from 0 to 1 that selects the ids.
- * @param fixed a parameter that keeps its value.
- */
-function withExistingIds(
-  operation: Operation,
-  resources: Resources,
-  values: Values,
-  draw: number,
-  fixed?: Part,
-): Values {
-  const path = resources.pathOf(operation, draw);
-  const idFor = (name: string, value: unknown) => {
-    const ids = resources.valuesOf(name);
-    return ids.length > 0 ? ids[Math.floor(draw * ids.length)] : value;
-  };
-  const withIds = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(withIds);
-    if (!isObject(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, idFor(name, withIds(member))]),
-    );
-  };
-  const existing = ({ in: where, name }: Part, value: unknown): unknown => {
-    if (where === 'path') return path[name] ?? value;
-    if (where === 'query') return idFor(name, value);
-    if (where === 'body') return withIds(value);
-    const etag = name.toLowerCase() === 'if-match' ? resources.etagOf(operation, path) : undefined;
-    return etag ?? value;
-  };
-  return new Map(
-    [...values].map(([part, value]) => {
-      const isFixed = part === fixed && part.in !== 'body';
-      const other = isFixed ? value : existing(part, value);
-      return [part, part.violation(other) === '' ? other : value];
-    }),
-  );
 }
 
 /** Makes requests that differ from a valid one in one place, and violate the document there. */

@@ -4,6 +4,7 @@ import type { ReceivedResponse } from './client.ts';
 import type { InsufficientSecrets } from './credentials.ts';
 import type { TestLog } from './log.ts';
 import { checkPages, pagingOf } from './pages.ts';
+import type { Values } from './parts.ts';
 import { isMock, type Probe, probeOf, sendTo, type Target } from './probe.ts';
 import { type Requests, requestsOf, type Valid } from './requests.ts';
 import type { Resources } from './resources.ts';
@@ -132,16 +133,13 @@ async function checkPaging(
   requests: Requests,
   answers: readonly ReceivedResponse[],
 ): Promise<void> {
-  const paging = pagingOf(target.operation);
+  const paging = pagingOf(target.operation.method, requests.parameters);
   const success = answers.find(({ status }) => status < 300);
   if (paging === undefined || success === undefined || isMock(success)) return;
-  const values = new Map([...requests.example().values].filter(([part]) => part.required));
-  const readPage = async (query: ReadonlyMap<string, unknown>) => {
-    for (const part of requests.parameters) {
-      if (part.in !== 'query') continue;
-      if (query.has(part.name)) values.set(part, query.get(part.name));
-      else if (!part.required) values.delete(part);
-    }
+  const required = [...requests.example().values].filter(([part]) => part.required);
+  let values = new Map(required);
+  const readPage = (page: Values) => {
+    values = new Map([...required, ...page]);
     return sendTo(target, values);
   };
   await probe.examine({ values }, success, () => checkPages(paging, readPage));

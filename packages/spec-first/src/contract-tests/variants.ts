@@ -149,17 +149,16 @@ const QUANTIFIERS = /\\.|\[(?:\\.|[^\]])*\]|\{(\d+),(\d*)\}|[*+]/gs;
 /** Returns a shortest and a longest string that match the pattern of a schema. */
 const textsOfPattern = memoized((root, { pattern, maxLength }: Json): readonly string[] => {
   if (typeof pattern !== 'string') return [];
-  const matching = (lengthOf: (quantifier: string, min?: string, max?: string) => unknown) => {
-    const exact = pattern.replace(QUANTIFIERS, (part, min, max) => {
-      const length = /^[\\[]/.test(part) ? undefined : lengthOf(part, min, max);
-      return length !== undefined && isSendable(Number(length)) ? `{${length}}` : part;
-    });
-    return [...valuesOf(root, { type: 'string', pattern: exact }, 'request').take(1)];
-  };
-  const shortest = matching((quantifier, min) => min ?? (quantifier === '+' ? 1 : 0));
-  const longest = matching((_quantifier, _min, max) => max || maxLength);
-  const limit = maxLength === undefined ? undefined : Number(maxLength);
-  return [...shortest, ...longest].map((text) => String(text).slice(0, limit));
+  const patterns = [false, true].map((isLongest) =>
+    pattern.replace(QUANTIFIERS, (part, min, max) => {
+      if (/^[\\[]/.test(part)) return part;
+      const length = Number(isLongest ? max || maxLength : (min ?? part === '+'));
+      return isSendable(length) ? `{${length}}` : part;
+    }),
+  );
+  return patterns
+    .flatMap((exact) => [...valuesOf(root, { type: 'string', pattern: exact }, 'request').take(1)])
+    .map((text) => String(text).slice(0, Number(maxLength ?? Infinity)));
 });
 
 const ofLength = (list: readonly unknown[], length: number): unknown[] =>

@@ -1,16 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkPages, isCursor, nextCursor, pagingOf } from '../../src/contract-tests/pages.ts';
-import { documentOf, operationIn } from './document-of.ts';
+import type { Part, Values } from '../../src/contract-tests/parts.ts';
 
 const text = { type: 'string' };
-const query = (name: string, schema: object = text) => ({ name, in: 'query', schema });
+const query = (name: string, schema: object = text): Part => ({
+  ...{ name, in: 'query', schema, required: false },
+  ...{ examples: [], samples: [], violation: () => '' },
+});
 const LIMIT = query('limit', { type: 'integer', minimum: 2, maximum: 50 });
 
 /** Returns the names of the paging parameters of an operation. */
-async function pagingNames(method: string, parameters: readonly object[]) {
-  const operation = { operationId: 'list', parameters, responses: {} };
-  const document = await documentOf({ paths: { '/a': { [method]: operation } } });
-  const paging = pagingOf(operationIn(document, 'list'));
+function pagingNames(method: string, parameters: readonly Part[]) {
+  const paging = pagingOf(method, parameters);
   return paging && [paging.limit.name, paging.cursor.name];
 }
 
@@ -24,8 +25,8 @@ describe('an operation', () => {
     'size',
     'maxResults',
     'first',
-  ])('has pages with the parameter %s', async (name) => {
-    expect(await pagingNames('get', [query('after'), query(name)])).toEqual([name, 'after']);
+  ])('has pages with the parameter %s', (name) => {
+    expect(pagingNames('get', [query('after'), query(name)])).toEqual([name, 'after']);
   });
 
   test.each([
@@ -36,8 +37,8 @@ describe('an operation', () => {
     'continuation',
     'continuationToken',
     'starting_after',
-  ])('has pages with the cursor %s', async (name) => {
-    expect(await pagingNames('get', [query('limit'), query(name)])).toEqual(['limit', name]);
+  ])('has pages with the cursor %s', (name) => {
+    expect(pagingNames('get', [query('limit'), query(name)])).toEqual(['limit', name]);
   });
 
   test.each([
@@ -45,9 +46,9 @@ describe('an operation', () => {
     ['no cursor', 'get', [query('limit')]],
     ['no limit', 'get', [query('cursor'), query('limits'), query('rate_limit')]],
     ['other names', 'get', [query('limit'), query('cursors'), query('is_cursor')]],
-    ['headers', 'get', [{ ...query('limit'), in: 'header' }, query('cursor')]],
-  ])('has no pages with %s', async (_name, method, parameters) => {
-    expect(await pagingNames(method, parameters)).toBeUndefined();
+    ['headers', 'get', [{ ...query('limit'), in: 'header' as const }, query('cursor')]],
+  ])('has no pages with %s', (_name, method, parameters) => {
+    expect(pagingNames(method, parameters)).toBeUndefined();
   });
 });
 
@@ -60,7 +61,7 @@ test.each([
 ] as const)(
   'the parameter after in %s with the schema %p is a cursor: %p',
   (where, schema, expected) => {
-    expect(isCursor({ in: where, name: 'after', schema })).toBe(expected);
+    expect(isCursor({ ...query('after', schema), in: where })).toBe(expected);
   },
 );
 
@@ -81,11 +82,13 @@ test.each([
 
 type Query = ReadonlyMap<string, unknown>;
 
+/** Returns the values of a query by their names. */
+const named = (values: Values): Query =>
+  new Map([...values].map(([part, value]) => [part.name, value]));
+
 /** Returns a service with a list of items, and the queries that it received. */
-async function service(items: readonly unknown[], parameters: readonly object[]) {
-  const operation = { operationId: 'list', parameters, responses: {} };
-  const document = await documentOf({ paths: { '/a': { get: operation } } });
-  const paging = pagingOf(operationIn(document, 'list'));
+function service(items: readonly unknown[], parameters: readonly Part[]) {
+  const paging = pagingOf('get', parameters);
   if (paging === undefined) throw new Error('the operation has no pages');
   const queries: Query[] = [];
   const respond = (body: unknown, status = 200) => ({
@@ -97,7 +100,8 @@ async function service(items: readonly unknown[], parameters: readonly object[])
     next = (end: number): unknown => (end < items.length ? end : null),
     change = (page: readonly unknown[], _sent: Query): unknown => page,
   ) =>
-    checkPages(paging, async (query) => {
+    checkPages(paging, async (values) => {
+      const query = named(values);
       queries.push(query);
       const start = Number(query.get('cursor') ?? 0);
       const end = start + Number(query.get('limit'));
@@ -112,12 +116,12 @@ const PARAMETERS = [LIMIT, query('cursor')];
 
 describe('the check of pages', () => {
   test.each([0, 1, 2, 3, 5, 50, 60])('passes for a list of %i items', async (count) => {
-    const { check } = await service(list(count), PARAMETERS);
+    const { check } = service(list(count), PARAMETERS);
     await check();
   });
 
   test('reads one large page and at most ten small ones', async () => {
-    const { check, queries } = await service(list(60), PARAMETERS);
+    const { check, queries } = service(list(60), PARAMETERS);
     await check();
     const cursors = [undefined, 2, 4, 6, 8, 10, 12, 14, 16, 18];
     expect(queries.map((sent) => [sent.get('limit'), sent.get('cursor')])).toEqual([
@@ -128,7 +132,7 @@ describe('the check of pages', () => {
   });
 
   test('reads pages of 1 and 100 items without bounds, and no page after the last item', async () => {
-    const { check, queries } = await service(list(2), [query('limit'), query('cursor')]);
+    const { check, queries } = service(list(2), [query('limit'), query('cursor')]);
     await check((end) => end);
     expect(queries.map((sent) => sent.get('limit'))).toEqual([100, 1, 1]);
   });
@@ -145,7 +149,7 @@ describe('the check of pages', () => {
     ['loses items', undefined, withoutLast, 'the 3 items in pages of 2 differ from the 5 items'],
     ['ignores the cursor', undefined, first, 'the 6 items in pages of 2 differ from the 5 items'],
   ])('fails if the service %s', async (_name, next, change, message) => {
-    const { check } = await service(list(5), PARAMETERS);
+    const { check } = service(list(5), PARAMETERS);
     await expect(check(next, change)).rejects.toMatchObject({
       check: 'pages contain all items of the list',
       message: `${message} in one large page`,
@@ -153,14 +157,14 @@ describe('the check of pages', () => {
   });
 
   test('fails if items without ids differ', async () => {
-    const { check } = await service(['a', 'b', 'c'], PARAMETERS);
+    const { check } = service(['a', 'b', 'c'], PARAMETERS);
     await check();
     const other = (page: readonly unknown[], sent: Query) => (sent.has('cursor') ? ['d'] : page);
     await expect(check(undefined, other)).rejects.toThrow('the 3 items in pages of 2 differ');
   });
 
   test('compares the ids of items, since others may change their members', async () => {
-    const { check } = await service(list(3), PARAMETERS);
+    const { check } = service(list(3), PARAMETERS);
     await check(undefined, (page) => page.map((item) => ({ ...Object(item), at: Math.random() })));
   });
 
@@ -169,11 +173,13 @@ describe('the check of pages', () => {
     ['the large page', 50, null],
     ['a small page', 2, { total: 5 }],
   ])('ends if %s is not a list', async (_name, limit, body) => {
-    const { check, queries, paging, respond } = await service(list(5), PARAMETERS);
+    const { check, queries, paging, respond } = service(list(5), PARAMETERS);
     await check(undefined, (page, sent) => (sent.get('limit') === limit ? body : page));
     expect(queries).toHaveLength(limit === 50 ? 1 : 2);
     await checkPages(paging, async (sent) =>
-      sent.get('limit') === limit ? respond({ items: [] }, 300) : respond({ items: list(5) }),
+      named(sent).get('limit') === limit
+        ? respond({ items: [] }, 300)
+        : respond({ items: list(5) }),
     );
   });
 });
