@@ -35,7 +35,7 @@ export type KeyTiming = Readonly<typeof TIMING>;
  */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
-/** The maximum number of bytes of a key set, after decompression. */
+/** The maximum length of a key set, after decompression. */
 const MAX_KEY_SET = 1024 ** 2;
 
 /** The allowed difference between the clocks of issuer and service, in seconds. */
@@ -69,13 +69,15 @@ export function createJwtVerifier(
   };
   return async (token) => {
     try {
-      if (!isCanonical(token)) throw new errors.JWSInvalid();
+      if (!isCanonical(token)) throw new errors.JWSInvalid('Invalid Compact JWS');
       return callerOf(await jwtVerify(token, keyOf, options));
     } catch (error) {
       if (error instanceof HttpError) throw error;
-      if (error instanceof errors.JOSEError) throw new Unauthorized(rejectionMessage(error));
+      // jose's messages name claims and headers, but not their values.
+      if (error instanceof errors.JOSEError)
+        throw new Unauthorized(`The token is not valid: ${error.message}`);
       // jose throws a TypeError if a key is too short.
-      throw unusable(jwksUrl, timing.cooldownDuration, error);
+      throw unusable(timing.cooldownDuration, error);
     }
   };
 }
@@ -93,14 +95,12 @@ function isCanonical(token: string): boolean {
 
 /** Reads a response as text. Closes its connection if it is too large. */
 async function readText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > MAX_KEY_SET) throw new Error(`more than ${MAX_KEY_SET} bytes`);
-    chunks.push(chunk);
+  let text = '';
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.length > MAX_KEY_SET) throw new Error(`more than ${MAX_KEY_SET} characters`);
   }
-  return Buffer.concat(chunks).toString();
+  return text;
 }
 
 /**
@@ -132,7 +132,7 @@ function remoteKeys(
         refreshAt = performance.now() + refreshAfter;
         return new Response(text);
       } catch (cause) {
-        failure = unusable(url, pause, cause);
+        failure = unusable(pause, cause);
         retryAt = performance.now() + pause;
         refreshAt = retryAt;
         report(failure);
@@ -147,30 +147,19 @@ function remoteKeys(
 }
 
 /** Returns the 503 for a signed token that cannot be verified now. The cause is only logged. */
-function unusable({ origin }: URL, pause: number, error: unknown): HttpError {
-  const { name, message, cause } = error as Error & { cause?: { code?: unknown } };
-  const code = typeof cause?.code === 'string' ? cause.code : undefined;
-  // A SyntaxError quotes the text that is not JSON.
-  const reason = name === 'SyntaxError' ? 'not JSON' : (code ?? message);
-  return new HttpError(503, 'The keys of signed tokens cannot be fetched; try again later', {
+const unusable = (pause: number, cause: unknown): HttpError =>
+  new HttpError(503, 'The keys of signed tokens cannot be fetched; try again later', {
     headers: { 'Retry-After': Math.max(1, Math.ceil(pause / 1000)) },
-    // An HttpError is logged without a stack.
-    cause: new HttpError(503, `The keys of ${origin} cannot be used: ${reason}`),
+    cause,
   });
-}
 
+/** @throws {ConfigError} for credentials in the URL, or a connection on which keys can be forged. */
 function checkUrl({ protocol, hostname, host, username, password }: URL): void {
-  if (username !== '' || password !== '') {
-    throw new ConfigError(
-      `JWKS_URL contains a user name or a password for ${host}: ` +
-        'keys are public and fetched without them',
-    );
-  }
-  if (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))) return;
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+  if (isSafe && username + password === '') return;
   throw new ConfigError(
-    `JWKS_URL is a ${protocol} address${host && ` at ${host}`}: it must start with https://, ` +
-      'or with http:// if the host is this machine (localhost, 127.0.0.1, [::1]), ' +
-      'since keys can be forged on an unencrypted connection',
+    'JWKS_URL must start with https://, or with http:// if the host is this machine (localhost, ' +
+      `127.0.0.1, [::1]), and have no user name or password, got ${protocol}//${host}`,
   );
 }
 
@@ -196,24 +185,4 @@ function scopesOf(claim: unknown): string[] {
   const list: unknown = typeof claim === 'string' ? claim.split(' ') : claim;
   const scopes: unknown[] = Array.isArray(list) ? list : [];
   return scopes.filter((scope): scope is string => typeof scope === 'string' && scope !== '');
-}
-
-/**
- * Messages for the client, by the codes of jose's errors. The errors themselves contain claims and
- * are not passed on.
- */
-const MESSAGES: Readonly<Record<string, string>> = {
-  ERR_JOSE_ALG_NOT_ALLOWED: `The token must be signed with one of ${ALGORITHMS.join(', ')}`,
-  ERR_JWT_EXPIRED: 'The token has expired',
-  ERR_JWKS_NO_MATCHING_KEY: 'The token is signed with a key that its issuer does not publish',
-  ERR_JWKS_MULTIPLE_MATCHING_KEYS: 'The token must name its key ("kid"): its issuer has several',
-  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'The signature of the token is wrong',
-};
-
-function rejectionMessage(error: errors.JOSEError): string {
-  if (!(error instanceof errors.JWTClaimValidationFailed))
-    return MESSAGES[error.code] ?? 'The token is not valid';
-  if (error.reason === 'missing') return `The token lacks the "${error.claim}" claim`;
-  if (error.claim === 'nbf' && error.reason === 'check_failed') return 'The token is not valid yet';
-  return `The "${error.claim}" claim of the token is not accepted`;
 }
