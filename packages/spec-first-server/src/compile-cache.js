@@ -13,4 +13,6 @@ if (existsSync(modules)) {
 
 // SIGHUP reloads the tokens of a running service. Before the service is loaded, the signal would
 // end the process, so it is ignored.
-if (process.execArgv.includes('spec-first-server/compile-cache')) process.on('SIGHUP', () => {});
+// Also if the argument is `--import=spec-first-server/compile-cache`.
+if (process.execArgv.some((argument) => argument.endsWith('spec-first-server/compile-cache')))
+  process.on('SIGHUP', () => {});

@@ -151,7 +151,14 @@ export async function startService(config: Config, definition: ServiceDefinition
 
   const missing = withoutHandler(document.operations, handlers).map(({ id }) => id);
   const facts = { store: location, metrics: operators && `${operators.url}/metrics`, missing };
-  const started = await describeStart(config, document, listening.url, facts);
+  const docsPath = `${config.OPERATOR_PREFIX}/docs`;
+  const hasDocs = config.DOCS === 'on' && !service.has(docsPath);
+  const started = await describeStart(
+    document,
+    listening.url,
+    hasDocs ? docsPath : undefined,
+    facts,
+  );
   const running = opened.move();
   return {
     started,

@@ -8,16 +8,21 @@ import {
   stringifyJson,
 } from 'openapi-document';
 import { tokenSchemes } from '../core/security/schemes.ts';
-import { type Config, ConfigError, SERVER_VARIABLES, type Variables } from './configuration.ts';
+import { ConfigError, SERVER_VARIABLES, type Variables } from './configuration.ts';
 
 /** The facts that a start reports. */
 export type Started = Awaited<ReturnType<typeof describeStart>>;
 
-/** Describes a start. @param serverUrl the URL that the server listens on */
+/**
+ * Describes a start.
+ *
+ * @param serverUrl the URL that the server listens on.
+ * @param docsPath the path of the document's page, if it is served.
+ */
 export async function describeStart(
-  { DOCS, OPERATOR_PREFIX }: Config,
   document: Document,
   serverUrl: string,
+  docsPath: string | undefined,
   facts: {
     readonly store: string | undefined;
     readonly metrics: string | undefined;
@@ -31,7 +36,7 @@ export async function describeStart(
   const url = reachable + basePath;
   return {
     url,
-    docs: DOCS === 'on' ? `${reachable}${OPERATOR_PREFIX}/docs` : undefined,
+    docs: docsPath && reachable + docsPath,
     operations: document.operations.map(
       ({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`,
     ),

@@ -114,6 +114,19 @@ describe('a service', () => {
     });
   });
 
+  test('names its page in the report, unless an operation replaces it', async () => {
+    const docs = file('docs.yaml', DOCUMENT.replace('/who:', '/docs:'));
+    const docsFor = async (env: Readonly<Record<string, string>>) => {
+      const { service } = await start({}, env);
+      await service.stop();
+      return service.started.docs?.replace(service.started.url, '');
+    };
+    expect(await docsFor({})).toBe('/docs');
+    expect(await docsFor({ DOCS: 'off' })).toBeUndefined();
+    expect(await docsFor({ OPENAPI_FILE: docs })).toBeUndefined();
+    expect(await docsFor({ OPENAPI_FILE: docs, OPERATOR_PREFIX: '/ops' })).toBe('/ops/docs');
+  });
+
   test('uses the parts of the project, and those of the backend instead of them', async () => {
     const definition: Partial<ServiceDefinition> = {
       formats: { greeting: (text) => text.startsWith('h') },

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { DocumentError } from 'openapi-document';
 import { documentOf } from 'test-support/document-of';
-import { ConfigError, readConfig } from '../../src/serve/configuration.ts';
+import { ConfigError } from '../../src/serve/configuration.ts';
 import {
   banner,
   describeStart,
@@ -182,15 +182,15 @@ test('a token with $& replaces $TOKEN unchanged', () => {
 });
 
 test.each([
-  ['http://127.0.0.1:3000', {}, 'http://127.0.0.1:3000/v1', 'http://127.0.0.1:3000/docs'],
-  ['http://0.0.0.0:80', {}, 'http://127.0.0.1:80/v1', 'http://127.0.0.1:80/docs'],
-  ['http://[::]:80', { OPERATOR_PREFIX: '/ops' }, 'http://[::1]:80/v1', 'http://[::1]:80/ops/docs'],
-  ['http://[::1]:80', { DOCS: 'off' }, 'http://[::1]:80/v1', undefined],
-])('the start of %s with %j has the URL %s and the page %s', async (server, env, url, docs) => {
+  ['http://127.0.0.1:3000', '/docs', 'http://127.0.0.1:3000/v1', 'http://127.0.0.1:3000/docs'],
+  ['http://0.0.0.0:80', '/docs', 'http://127.0.0.1:80/v1', 'http://127.0.0.1:80/docs'],
+  ['http://[::]:80', '/ops/docs', 'http://[::1]:80/v1', 'http://[::1]:80/ops/docs'],
+  ['http://[::1]:80', undefined, 'http://[::1]:80/v1', undefined],
+])('the start of %s with %s has the URL %s and the page %s', async (server, path, url, docs) => {
   const get = { operationId: 'get', responses };
   const document = await documentWith({ '/a': { get } }, { servers: [{ url: '/v1' }] });
   const facts = { store: 'memory', metrics: undefined, missing: ['get'] };
-  expect(await describeStart(readConfig(env), document, server, facts)).toEqual({
+  expect(await describeStart(document, server, path, facts)).toEqual({
     url,
     docs,
     operations: ['GET /v1/a'],
