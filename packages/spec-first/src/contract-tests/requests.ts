@@ -84,9 +84,8 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
 
   /** Returns a value with addresses and UUIDs that no other request contains. */
   function renewed(part: Part, value: unknown): unknown {
-    const key = Math.floor(random() * 2 ** 32)
-      .toString(16)
-      .padStart(8, '0');
+    // The hexadecimal digits of the fraction.
+    const key = random().toString(16).slice(2).padEnd(8, '0');
     const other = withUniqueTexts(root, [part.schema], value, key);
     return part.violation(other) === '' ? other : value;
   }

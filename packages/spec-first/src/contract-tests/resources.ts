@@ -154,7 +154,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
         }
         // Only replies for the resource itself or for its collection have its ids as members.
         if (operation.path !== resource && operation.path !== collectionOf(resource)) continue;
-        const [name = ''] = names.slice(-1);
+        const name = names.at(-1) ?? '';
         for (const entity of entitiesIn(body)) {
           const id = entity[name] ?? (/id$/i.test(name) ? entity.id : undefined);
           const named = { ...path, [name]: id };

@@ -70,7 +70,7 @@ export async function testAgain(context: OperationTest) {
   return probe.failedChecks();
 }
 
-/** The maximum number of streams without data that random requests open. Each takes half a second. */
+/** The maximum number of streams without data that random requests open. Each takes time. */
 const MAX_SILENT_STREAMS = 2;
 
 /**
