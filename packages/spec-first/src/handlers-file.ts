@@ -19,8 +19,7 @@ interface HandlersFile {
 }
 
 /** Matches a type with the members of `Handlers`, but not a type with a member of that type. */
-const HANDLERS =
-  /(?:^|&\s*)(?:(?:Partial|Required|Readonly|Pick|Omit|Promise)<\s*)*(?:[^<>{}&]*\.)?Handlers\b/;
+const HANDLERS = /(^|&\s*)((Partial|Readonly|Pick|Omit|Promise)<\s*)*([^{<]*\.)?Handlers\b/;
 
 /**
  * Finds the handlers in a TypeScript file: the members of object literals whose type is `Handlers`,
