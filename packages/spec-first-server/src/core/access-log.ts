@@ -4,9 +4,8 @@ import type { Log, RequestLog } from './handlers/types.ts';
 
 export interface AccessLogOptions {
   /**
-   * Paths outside the document that are logged even if the request fails. Any other path is logged
-   * only if the request succeeds and is not a preflight, since it may contain a secret. By default
-   * none.
+   * Paths outside the document that are always logged. Other paths may contain secrets: they are
+   * logged only if the request succeeds and is not a preflight. By default none.
    */
   readonly loggedPaths?: ReadonlySet<string> | 'all';
   /** The paths of health probes, which are logged at level debug. By default none. */

@@ -1,7 +1,7 @@
 /** The number of characters after which messages and stacks are cut. */
-const MAX_LENGTH = 16_384;
+const MAX_TEXT_LENGTH = 16_384;
 
-/** Causes of causes beyond this depth are left out; an error may be its own cause. */
+/** The maximum depth of causes. An error may be its own cause. */
 const MAX_DEPTH = 8;
 
 /**
@@ -31,4 +31,4 @@ export function describeError(error: unknown, withStack = true, depth = 0): unkn
 }
 
 const cut = (text: string): string =>
-  text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+  text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;

@@ -56,8 +56,8 @@ export interface ServiceOptions extends AccessLogOptions {
   /** The treatment of operations without a handler. By default the start fails. */
   readonly missing?: WhenMissing;
   /**
-   * Fails the start if any operation cannot be enforced. By default, it fails only if that
-   * operation has a handler and `missing` is not `mock`; other such operations answer 501.
+   * Fails the start if any operation cannot be enforced. By default, only operations with a handler
+   * fail it, and none if `missing` is `mock`. Operations that do not fail the start answer 501.
    */
   readonly strict?: boolean;
   /** The methods that the server can read, in upper case. By default all. */

@@ -17,8 +17,8 @@ export type FindRoute = (method: string, path: string) => Route | HttpError | un
 type Segment = Operation['template']['segments'][number];
 
 /**
- * A node in the tree of segments. A segment without parameters takes precedence over one with
- * parameters and text, which takes precedence over one that is a single parameter.
+ * A node in the tree of segments. The precedence of segments: text, then text with parameters, then
+ * a single parameter.
  */
 interface Node {
   readonly texts: Map<string, Node>;

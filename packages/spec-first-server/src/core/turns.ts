@@ -10,12 +10,12 @@ let isScheduled = false;
 let spent = 0;
 
 /**
- * Runs CPU work of a request: now if the round has time left, or else in a later round, in turn
- * with the work of other requests.
+ * Runs CPU work of a request. If the requests have used the time of this round of the event loop,
+ * the work runs in a later round.
  *
  * @param isContinued true if it continues earlier work. It runs before work that has not started,
  *   since the results of the earlier work take memory.
- * @returns the result of `work`, as a promise only if it had to enqueue.
+ * @returns the result of `work`, as a promise only if the work was delayed.
  * @throws {unknown} the error of `work`.
  */
 export function inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
@@ -32,8 +32,8 @@ export function inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
 }
 
 /**
- * Resolves in a round of the event loop in which no other work starts afterwards. For work that
- * cannot be timed, such as parsing the next bytes of a body.
+ * Waits for a later round of the event loop, and starts no other work in it. For work that cannot
+ * be timed, such as parsing the next bytes of a body.
  */
 export function nextRound(): Promise<void> {
   return new Promise((resolve) => {

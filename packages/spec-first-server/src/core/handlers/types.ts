@@ -112,7 +112,7 @@ type Ranges = Omit<StatusRanges, '1XX'>;
 type Success = Ranges['2XX'];
 type FailureStatus = Ranges['3XX' | '4XX' | '5XX'];
 type StatusesOf<Key> = Key extends keyof Ranges ? Ranges[Key] : Extract<Key, number>;
-/** The statuses of `default`. The compiler shows the name instead of a list of all statuses. */
+/** The statuses of `default`. A named type, which keeps messages of the compiler short. */
 type OtherStatus<Declared> = Exclude<Success | FailureStatus, Declared>;
 type OtherFailure<Declared> = Exclude<FailureStatus, Declared>;
 /**

@@ -50,7 +50,7 @@ export async function multipart(
   /** The bytes that have arrived and are not on disk. */
   let held = 0;
   let failure: unknown;
-  /** Parts that have arrived, minus those that the parser has reported. */
+  /** The number of parts that have arrived and that the parser has not reported. */
   let unreadParts = 0;
   try {
     // The parser emits `partsLimit` at the end of the last part that it accepts.

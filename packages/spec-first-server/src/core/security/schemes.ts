@@ -52,10 +52,7 @@ const ANYONE: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
 const CROSS_ORIGIN =
   'cross-origin cookies are rejected; add the origin to CORS_ORIGINS to accept them';
 
-/**
- * Several credentials in one Authorization header: a comma, another scheme and its credential. Some
- * servers join two headers in this way.
- */
+/** Matches `Basic x, Bearer y`. Some proxies join two Authorization headers in this way. */
 const SEVERAL_CREDENTIALS = /,\s*[\w-]+ +[^\s=,]/;
 
 /** @throws {HttpError} 400 for several credentials, since a proxy may have checked another one. */
@@ -118,11 +115,12 @@ export function tokenSchemes(
   declared: Document['securitySchemes'],
   verifiers: Verifiers = {},
 ): TokenSchemes {
-  const kinds = Object.entries(declared).map(
-    ([name, source]) => [name, credentialKindOf(source)] as const,
-  );
-  const schemes = kinds.filter(([name, { token }]) => token && !Object.hasOwn(verifiers, name));
-  return new Map(schemes.map(([name, { token }]) => [name, token === 'bearer']));
+  const schemes = Object.entries(declared).flatMap(([name, source]) => {
+    const { token } = credentialKindOf(source);
+    const hasTokens = token !== undefined && !Object.hasOwn(verifiers, name);
+    return hasTokens ? [[name, token === 'bearer'] as const] : [];
+  });
+  return new Map(schemes);
 }
 
 /** Returns the scopes that operations need, and those that security schemes declare. */

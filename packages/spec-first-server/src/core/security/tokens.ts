@@ -21,7 +21,7 @@ export interface AuthSettings {
   readonly developmentToken?: string | undefined;
 }
 
-/** The security schemes that accept tokens, by name. True if they also accept signed tokens. */
+/** For each security scheme with tokens: true if it also accepts signed tokens. */
 export type TokenSchemes = ReadonlyMap<string, boolean>;
 
 /** Finds scopes of static tokens that are not in the document. */
@@ -50,7 +50,7 @@ export interface Authenticator {
 }
 
 /** Longer tokens are rejected without a check. Node accepts at most 16 KiB of headers. */
-const MAX_LENGTH = 8192;
+const MAX_TOKEN_LENGTH = 8192;
 
 /** A name, then a token or its digest. `sha256:` and `md5:` are reserved prefixes, not names. */
 const TOKEN = /^(?:(?!(?:sha|md)\d+:)([\w.@-]+):)?(?:sha256:([0-9a-f]{64})|([\w\-.~+/]+=*))$/i;
@@ -124,8 +124,8 @@ export async function createAuthenticator(
   const verifySigned = jwt && (await import('./jwt.ts')).createJwtVerifier(jwt, report);
   return {
     verify(token, scopes, scheme) {
-      if (token.length > MAX_LENGTH)
-        throw new Unauthorized(`The token is longer than ${MAX_LENGTH} characters`);
+      if (token.length > MAX_TOKEN_LENGTH)
+        throw new Unauthorized(`The token is longer than ${MAX_TOKEN_LENGTH} characters`);
       // A map compares strings only if their hashes are equal. V8 hashes with a random key, so the
       // duration reveals nothing about a token.
       const digest = digests.get(token) ?? hash('sha256', token);
@@ -205,10 +205,10 @@ function entriesOf(text: string, place: string): TokenEntry[] {
   const valuesOf = (option: string) =>
     options.flatMap((match) => (match?.[1] === option ? String(match[2]) : []));
   const [scheme, ...others] = valuesOf('scheme');
-  const isToken = digest !== undefined || (token !== '' && token.length <= MAX_LENGTH);
+  const isToken = digest !== undefined || (token !== '' && token.length <= MAX_TOKEN_LENGTH);
   if (!isToken || others.length > 0 || options.includes(null)) {
     throw new ConfigError(
-      `${place} must be a token (up to ${MAX_LENGTH} letters, digits and -._~+/ ` +
+      `${place} must be a token (up to ${MAX_TOKEN_LENGTH} letters, digits and -._~+/ ` +
         'with = only at its end) or "sha256:" and 64 hex digits, ' +
         'with a name and a colon before it if wanted, and scheme=… and scope=… after it',
     );
