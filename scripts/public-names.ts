@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+// TypeScript 7 in the root has no API.
+import ts from '../packages/spec-first/node_modules/typescript/lib/typescript.js';
 import { pack } from './pack.ts';
 
 /** A file with the public names of each library in its last release. */
@@ -19,47 +21,51 @@ interface Manifest {
  */
 export function publicNames(folder: string): string[] {
   const { exports = {} }: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const names = Object.entries(exports).flatMap(([entry, target]) => {
+  const entries = Object.entries(exports).flatMap(([entry, target]) => {
     const types = typeof target === 'string' ? undefined : target.types;
     if (types === undefined || !existsSync(join(folder, types))) return [];
-    return [...exportsOf(join(folder, types))].map((name) => `${entry} ${name}`);
+    return [{ entry, file: join(folder, types) }];
+  });
+  const options = { noLib: true, types: [] };
+  const program = ts.createProgram(
+    entries.map(({ file }) => file),
+    options,
+  );
+  const checker = program.getTypeChecker();
+  const names = entries.flatMap(({ entry, file }) => {
+    const source = program.getSourceFile(file);
+    const module = source && checker.getSymbolAtLocation(source);
+    const symbols = module ? checker.getExportsOfModule(module) : [];
+    return symbols.flatMap((symbol) => namesOf(symbol, checker)).map((name) => `${entry} ${name}`);
   });
   return [...new Set(names)].sort();
 }
 
-const DECLARATION = new RegExp(
-  '^export (?:(?:declare|abstract|async) )*(?:const|function|class|interface|type) ' +
-    String.raw`(\w+)(.*?)(?=^export |^declare |^interface |^type |$(?!\n))`,
-  'gms',
-);
-const LIST = /^export (?:type )?\{([^}]*)\}(?: from '([^']+)')?;/gm;
-const NAMESPACE = /^export \* as (\w+) from '[^']+';/gm;
-const EVERYTHING = /^export \* from '([^']+)';/gm;
-const MEMBER = /^ {4}(?:static )?(?:readonly )?(\w+)\??[(:<]/gm;
-
-function* exportsOf(file: string): Generator<string> {
-  const text = readFileSync(file, 'utf8').replace(/\/\*.*?\*\//gs, '');
-  const fileOf = (specifier: string) =>
-    join(dirname(file), specifier.replace(/\.(?:js|ts)$/, '.d.ts'));
-
-  for (const [, name = '', body = ''] of text.matchAll(DECLARATION)) yield* membersOf(name, body);
-  for (const [, name = ''] of text.matchAll(NAMESPACE)) yield name;
-  for (const [, specifier = ''] of text.matchAll(EVERYTHING)) yield* exportsOf(fileOf(specifier));
-  for (const [, list = '', specifier] of text.matchAll(LIST)) {
-    for (const item of list.split(',').map((each) => each.trim().replace(/^type /, ''))) {
-      const [original = '', name = original] = item.split(' as ');
-      if (name === '') continue;
-      const isRelative = specifier?.startsWith('.') === true;
-      const source = isRelative ? [...exportsOf(fileOf(specifier))] : [original];
-      const isPart = (each: string) => each === original || each.startsWith(`${original}.`);
-      for (const each of source.filter(isPart)) yield name + each.slice(original.length);
-    }
-  }
+/** Lists the name of an export, and those of its members. */
+function namesOf(symbol: ts.Symbol, checker: ts.TypeChecker): string[] {
+  const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
+  const original = isAlias ? checker.getAliasedSymbol(symbol) : symbol;
+  const hasMembers = (original.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class)) !== 0;
+  // The static members of a class are its exports.
+  const tables = hasMembers ? [original.members, original.exports] : [];
+  const members = tables.flatMap((table) => [...(table?.values() ?? [])]).filter(isPublicMember);
+  return [symbol.name, ...members.map((member) => `${symbol.name}.${memberName(member)}`)];
 }
 
-function* membersOf(name: string, body: string): Generator<string> {
-  yield name;
-  for (const [, member] of body.matchAll(MEMBER)) yield `${name}.${member}`;
+const memberName = ({ flags, name }: ts.Symbol): string =>
+  flags & ts.SymbolFlags.Constructor ? 'constructor' : name;
+
+/** Returns false for type parameters, signatures and private members. */
+function isPublicMember({ flags, name, declarations = [] }: ts.Symbol): boolean {
+  const { Constructor, Property, Method, Accessor, Prototype } = ts.SymbolFlags;
+  if (flags & Constructor) return true;
+  if (flags & Prototype || !(flags & (Property | Method | Accessor))) return false;
+  return (
+    /^\w+$/.test(name) &&
+    !declarations.some(
+      (declaration) => ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Private,
+    )
+  );
 }
 
 /** Returns the public names of each packed library, by the name of the library. */

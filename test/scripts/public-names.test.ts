@@ -60,6 +60,7 @@ export declare class Store {
     close(): void;
 }
 declare const last: string;
+export {};
 `;
   expect(await namesOf(declarations)).toStrictEqual([
     '. Options',
@@ -92,6 +93,32 @@ export interface Texts {
     './extra Texts',
     './extra Texts.first',
     './extra hidden',
+  ]);
+});
+
+test('parameters of functions are no members, but members of exported classes are, with their statics', async () => {
+  const inner = `export declare function open(options: {
+    readonly port: number;
+}): void;
+export declare class Store<T> {
+    #private;
+    private secret;
+    static open(): Store<string>;
+    readonly 'Retry-After': T;
+    get size(): number;
+    [key: string]: unknown;
+}
+export type Options = {
+    port: number;
+};
+`;
+  const index = "export { open, Store as Shop, type Options } from './folder/inner.js';\n";
+  expect(await namesOf(index, '', inner)).toStrictEqual([
+    '. Options',
+    '. Shop',
+    '. Shop.open',
+    '. Shop.size',
+    '. open',
   ]);
 });
 
