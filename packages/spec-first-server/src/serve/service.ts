@@ -141,8 +141,6 @@ export async function startService(config: Config, definition: ServiceDefinition
         'rejected',
       );
     },
-    onDropped: (connections) =>
-      log.warn({ connections }, 'connections dropped: limit of open files reached'),
     errorBody: definition.errorBody,
     // In development, another process already accepts new connections.
     limits: inDevelopment ? { idleStopTimeout: 0, quietTimeout: 0 } : {},

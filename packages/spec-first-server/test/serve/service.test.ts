@@ -523,7 +523,7 @@ describe('a start that fails', () => {
     [
       'JWKS_URL',
       { JWKS_URL: 'http://issuer.example/keys' },
-      /^JWKS_URL is a http: address at issuer\.example: it must start with https:/,
+      /^JWKS_URL must start with https:\/\/, .* got http:\/\/issuer\.example$/,
     ],
     [
       'OPENAPI_FILE',

@@ -9,7 +9,6 @@ import { nextRound } from '../../core/turns.ts';
 import { admit } from './arrivals.ts';
 import { ClientConnection, isLarge } from './connection.ts';
 import { faultOf, MAX_HEADER_SIZE, MAX_HEADERS } from './faults.ts';
-import { limitConnections } from './open-files.ts';
 import { http, NO_MEMORY, type OnRejected, rejecter } from './rejected.ts';
 import { continueRequest, hasBody } from './request-body.ts';
 import { watchMemory } from './watch-memory.ts';
@@ -62,11 +61,6 @@ interface ListenOptions {
   readonly exclusive?: boolean;
   readonly limits?: Partial<Limits>;
   readonly onRejected?: OnRejected;
-  /**
-   * Called when connections are dropped because the limit of open files is reached, at most once a
-   * second.
-   */
-  readonly onDropped?: (connections: number) => void;
   /** Makes the body of error responses. By default problem details. */
   readonly errorBody?: ErrorBody | undefined;
 }
@@ -195,7 +189,6 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   // A client may close its side of the connection after its last request. Without this undocumented
   // option of Node, responses that take more than one round of the event loop would be lost.
   Object.assign(server, { httpAllowHalfOpen: true });
-  limitConnections(server, options.onDropped);
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new ClientConnection(socket));
     socket.once('close', () => connections.delete(socket));
