@@ -12,7 +12,6 @@ import request from 'supertest';
 import { withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { addHeaders, ExpressCall, writeAnswer } from '../../src/adapters/express.ts';
-import { RequestBody } from '../../src/adapters/node/request-body.ts';
 import {
   type AnyHandler,
   createService,
@@ -231,7 +230,7 @@ describe('ExpressCall', () => {
     ],
   ])('has the stream of a body if %s', async (_name, parsers) => {
     const call = await callOf(parsers, 'text/plain', 'text');
-    expect(call.body).toBeInstanceOf(RequestBody);
+    expect(call.body).toHaveProperty('next');
     expect(call.headers['content-encoding']).toBe('gzip');
   });
 

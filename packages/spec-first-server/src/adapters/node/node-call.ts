@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Bytes, Call, CallRecord } from '../../core/call.ts';
-import { continueRequest, hasBody, RequestBody, readAll } from './request-body.ts';
+import { continueRequest, hasBody, readAll, requestBody } from './request-body.ts';
 
 /**
  * A request of Node's server. Its body and its signal are created when they are first used, since
@@ -13,7 +13,7 @@ export class NodeCall implements Call {
   readonly query: string;
   readonly client: string | undefined;
   record: CallRecord | undefined = undefined;
-  #body: Bytes | RequestBody | undefined;
+  #body: Bytes | AsyncIterable<Bytes> | undefined;
   #signal: AbortSignal | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, client: string | undefined) {
@@ -34,7 +34,7 @@ export class NodeCall implements Call {
     return this.request.headers;
   }
 
-  get body(): Bytes | RequestBody | undefined {
+  get body(): Bytes | AsyncIterable<Bytes> | undefined {
     this.#body ??= this.#readBody();
     return this.#body;
   }
@@ -44,11 +44,11 @@ export class NodeCall implements Call {
     return this.#signal;
   }
 
-  #readBody(): Bytes | RequestBody | undefined {
+  #readBody(): Bytes | AsyncIterable<Bytes> | undefined {
     const { request, response } = this;
     if (!hasBody(request)) return undefined;
     const bytes = request.complete ? readAll(request) : null;
-    if (bytes === null) return new RequestBody(request, response);
+    if (bytes === null) return requestBody(request, response);
     continueRequest(request, response);
     return bytes;
   }
