@@ -80,7 +80,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
   return async (call, record, path) => {
     const { method, headers, query = '' } = call;
     record.operationId = id;
-    let release: (() => void) | undefined;
+    let releaseBody: (() => void) | undefined;
     let request: RequestContext | undefined;
     let isStreamCancelled = false;
     try {
@@ -88,7 +88,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       record.caller = caller;
       const received = await readBody(call);
       const { media, body } = received;
-      release = received.release;
+      releaseBody = received.release;
       const { values, violations } = readParameters({ path, query, headers });
       if (violations.length > 0) throw new Violations(violations);
       const validated = await inTurn(() => validator.request(values, media, body), true);
@@ -110,13 +110,13 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
             isStreamCancelled = current.signal.aborted;
             if (!isStreamCancelled) record.failure = failureOf(error);
           },
-          onEnd: release,
+          onEnd: releaseBody,
         });
       }
-      release?.();
+      releaseBody?.();
       return createAnswer(checked, record, method);
     } catch (error) {
-      release?.();
+      releaseBody?.();
       if (isStreamCancelled || (isAbortError(error) && request?.signal.aborted)) {
         return createAnswer({ status: DISCONNECTED }, record, method);
       }

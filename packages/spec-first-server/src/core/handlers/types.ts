@@ -190,7 +190,12 @@ export type ReplyOf<Op> = [Get<Op, 'responses'>] extends [never]
 export type HandlersOf<C extends Contract, Verifiers extends AnyVerifiers = NoVerifiers> = {
   readonly [Id in keyof C['operations']]: (
     request: RequestOf<C, Id, Verifiers>,
-  ) => ReplyOf<C['operations'][Id]> | Promise<ReplyOf<C['operations'][Id]>>;
+  ) => MaybePromise<RepliesOf<C>[Id]>;
+};
+
+/** The replies of the operations, by operationId. */
+type RepliesOf<C extends Contract> = {
+  [Id in keyof C['operations']]: ReplyOf<C['operations'][Id]>;
 };
 
 /**
@@ -209,12 +214,10 @@ export type AroundOf<C extends Contract, Verifiers extends AnyVerifiers = NoVeri
     [Id in keyof C['operations']]: [
       operation: Id,
       request: RequestOf<C, Id, Verifiers>,
-      next: () => Promise<ReplyOf<C['operations'][Id]>>,
+      next: () => Promise<RepliesOf<C>[Id]>,
     ];
   }[keyof C['operations']]
-) => MaybePromise<
-  { [Id in keyof C['operations']]: ReplyOf<C['operations'][Id]> }[keyof C['operations']]
->;
+) => MaybePromise<RepliesOf<C>[keyof C['operations']]>;
 
 type MaybePromise<T> = T | Promise<T>;
 
@@ -242,7 +245,7 @@ export interface AnyReply {
  * A handler of any operation. A method type, because TypeScript compares the parameters of methods
  * loosely: every handler is assignable to it.
  */
-export type AnyHandler = { handle(request: AnyRequest): AnyReply | Promise<AnyReply> }['handle'];
+export type AnyHandler = { handle(request: AnyRequest): MaybePromise<AnyReply> }['handle'];
 
 /** Middleware around any handlers. A method type, like {@link AnyHandler}. */
 export type AnyAround = {
@@ -250,5 +253,5 @@ export type AnyAround = {
     operation: string,
     request: AnyRequest,
     next: () => Promise<AnyReply>,
-  ): AnyReply | Promise<AnyReply>;
+  ): MaybePromise<AnyReply>;
 }['handle'];

@@ -49,7 +49,7 @@ export async function multipart(
   };
   /** The bytes that have arrived and are not on disk. */
   let held = 0;
-  let failure: unknown;
+  let firstError: unknown;
   /** The number of parts that have arrived and that the parser has not reported. */
   let unreadParts = 0;
   try {
@@ -57,7 +57,7 @@ export async function multipart(
     const limits = { parts: MAX_PARTS + 1, fieldSize: limit };
     const form = busboy({ headers, defParamCharset: 'utf8', limits });
     const fail = (error: unknown): void => {
-      failure ??= error;
+      firstError ??= error;
       form.destroy(cutOff());
     };
     /**
@@ -113,7 +113,7 @@ export async function multipart(
     // The parser skips a part with another Content-Disposition than form-data.
     if (unreadParts > 0) throw new HttpError(400, UNNAMED);
   } catch (error) {
-    const reason = failure ?? error;
+    const reason = firstError ?? error;
     // Waits for files that are being written, or they would not be removed.
     await Promise.allSettled([...parts.values()].flat());
     release();

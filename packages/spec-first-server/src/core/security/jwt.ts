@@ -93,8 +93,8 @@ function isCanonical(token: string): boolean {
   );
 }
 
-/** Reads a response as text. Closes its connection if it is too large. */
-async function readText({ body }: Response): Promise<string> {
+/** Returns the text of a key set. Closes the connection if it is too large. */
+async function readKeySet({ body }: Response): Promise<string> {
   let text = '';
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += chunk;
@@ -127,7 +127,7 @@ function remoteKeys(
           await response.body?.cancel();
           throw new Error(`status ${response.status}`);
         }
-        const text = await readText(response);
+        const text = await readKeySet(response);
         createLocalJWKSet(JSON.parse(text));
         refreshAt = performance.now() + refreshAfter;
         return new Response(text);

@@ -36,7 +36,7 @@ export type Verifiers = Readonly<Record<string, VerifyScheme>>;
 /** The kind of credentials that a scheme uses. */
 interface CredentialKind {
   /** Bearer tokens may be signed, API keys are static. `undefined` for other credentials. */
-  readonly token?: 'bearer' | 'apiKey';
+  readonly tokenKind?: 'bearer' | 'apiKey';
   /**
    * Returns the credential of a request; `undefined` if it has none of this kind.
    *
@@ -92,7 +92,7 @@ export function schemesOf(
   trustedOrigins: readonly string[] = [],
 ) {
   const schemes = Object.entries(declared).map(([name, source]) => {
-    const { token: tokenKind, read, required, challenge } = credentialKindOf(source);
+    const { tokenKind, read, required, challenge } = credentialKindOf(source);
     // A scheme may have the name of a property of every object, such as `constructor`.
     const verifier = Object.hasOwn(verifiers, name) ? verifiers[name] : undefined;
     const isVerified = tokenKind !== undefined || verifier !== undefined;
@@ -116,9 +116,9 @@ export function tokenSchemes(
   verifiers: Verifiers = {},
 ): TokenSchemes {
   const schemes = Object.entries(declared).flatMap(([name, source]) => {
-    const { token } = credentialKindOf(source);
-    const hasTokens = token !== undefined && !Object.hasOwn(verifiers, name);
-    return hasTokens ? [[name, token === 'bearer'] as const] : [];
+    const { tokenKind } = credentialKindOf(source);
+    const hasTokens = tokenKind !== undefined && !Object.hasOwn(verifiers, name);
+    return hasTokens ? [[name, tokenKind === 'bearer'] as const] : [];
   });
   return new Map(schemes);
 }
@@ -180,7 +180,7 @@ function credentialKindOf({ type, scheme, in: location, name }: Json): Credentia
 }
 
 const BEARER: CredentialKind = {
-  token: 'bearer',
+  tokenKind: 'bearer',
   read: bearerToken,
   required: 'A bearer token is required, in a header "Authorization: Bearer <token>"',
   challenge: (presented) => (presented ? 'Bearer error="invalid_token"' : 'Bearer'),
@@ -189,7 +189,7 @@ const BEARER: CredentialKind = {
 const PLACE_NAMES: Readonly<Record<string, string>> = { query: 'query parameter' };
 
 const apiKey = (location: string, name: string): CredentialKind => ({
-  token: 'apiKey',
+  tokenKind: 'apiKey',
   read({ headers, query, cookies }) {
     if (location === 'header') return valueIn(headers, name.toLowerCase());
     return valueIn(location === 'query' ? query : cookies, name);
@@ -268,21 +268,21 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
 
   return async (credentials: Credentials): Promise<Caller | undefined> => {
     checkAuthorization(credentials.headers.authorization);
-    const reasons: unknown[] = [];
+    const errors: unknown[] = [];
     for (const checks of alternatives) {
       const callers: Caller[] = [];
       for (const { verify, scopes } of checks) {
         try {
           callers.push(await verify(credentials, scopes));
-        } catch (reason) {
-          reasons.push(reason);
+        } catch (error) {
+          errors.push(error);
         }
       }
       if (callers.length < checks.length) continue;
       return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
     }
-    if (isOptional && reasons.every(isAbsence)) return undefined;
-    throw mostImportant(reasons);
+    if (isOptional && errors.every(isAbsence)) return undefined;
+    throw mostImportant(errors);
   };
 
   function verifierOf(name: string) {
@@ -294,14 +294,14 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
 }
 
 /** Returns true if the request has no credential. */
-const isAbsence = (reason: unknown): boolean => reason instanceof Unauthorized && !reason.presented;
+const isAbsence = (error: unknown): boolean => error instanceof Unauthorized && !error.presented;
 
 /**
- * Returns the most important reason: an error of a check (503, 500), then a caller without
+ * Returns the most important error: that of a check (503, 500), then a caller without
  * permission (403), then a rejected credential (401).
  */
-const mostImportant = (reasons: readonly unknown[]): unknown =>
-  reasons.find((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden)) ??
-  reasons.find((reason) => reason instanceof Forbidden) ??
-  reasons.find((reason) => !isAbsence(reason)) ??
-  reasons[0];
+const mostImportant = (errors: readonly unknown[]): unknown =>
+  errors.find((error) => !(error instanceof Unauthorized || error instanceof Forbidden)) ??
+  errors.find((error) => error instanceof Forbidden) ??
+  errors.find((error) => !isAbsence(error)) ??
+  errors[0];
