@@ -45,9 +45,9 @@ export function failureAnswer(
   const sent = failureReply(failureOf(error), errorBody, context, record.id);
   const { failure, reply, bodyMismatch, headerMismatch } = sent;
   record.failure = failure;
-  // Violations that the body does not contain are logged, but not the names of unknown members: the
-  // client chose these, and they may be secrets. `instanceof` throws for a hostile proxy, whose
-  // failure has no errors.
+  // Logs violations that the body does not contain, except undeclared members: the client chose
+  // their names, which may be secrets. `instanceof` throws for a hostile proxy, but that has no
+  // `failure.errors`.
   const isHidden = reply.body === undefined || bodyMismatch !== undefined;
   if (isHidden && failure.errors !== undefined && error instanceof Violations) {
     const violations = error.violations.filter((each) => !isUndeclared(each));

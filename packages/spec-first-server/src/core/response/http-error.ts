@@ -8,7 +8,7 @@ export interface HttpErrorOptions {
   readonly headers?: Readonly<Record<string, string | number>>;
   /** For the log only. */
   readonly cause?: unknown;
-  /** Logged instead of the message, if that quotes data of the client. By default the message. */
+  /** Logged instead of a message that quotes data of the client. By default the message. */
   readonly reason?: string;
   /** True if the failure is not logged as an error, such as a 503 while the service stops. */
   readonly expected?: boolean;

@@ -126,11 +126,11 @@ export function mock(
       );
     }
     const declared = { operationId: operation.id, mediaType, schema };
-    const failure =
+    const errorBodies =
       status < 400 || items
         ? []
         : [{ value: makeBody(errorBody, { status, message: 'a mocked failure' }, declared) }];
-    yield* key === String(status) ? [...examples, ...failure] : [...failure, ...examples];
+    yield* key === String(status) ? [...examples, ...errorBodies] : [...errorBodies, ...examples];
     if (items === undefined)
       for (const value of bodiesOf(root, concrete(mediaType), media)) yield { value };
     else for (const value of valuesOf(root, items.schema, 'response')) yield { value: [value] };

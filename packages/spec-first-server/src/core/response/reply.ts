@@ -62,11 +62,11 @@ const UNCHECKED: ReplyValidator = {
  */
 export function checkReply(
   operation: Operation,
-  schemas: ReplyValidator,
+  documentValidator: ReplyValidator,
   reply: AnyReply,
 ): CheckedReply {
   const { status } = reply;
-  const validator = reply.mocked === true ? UNCHECKED : schemas;
+  const validator = reply.mocked === true ? UNCHECKED : documentValidator;
   try {
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InvalidReply('the status must be an integer from 200 to 599');
@@ -121,7 +121,7 @@ export function checkBody(
   const type = withCharset(chosen);
   if (media.items !== undefined) return itemsOf(validator, media, type, body);
   const kind = media.type.includes('*') ? kindOf(type) : media.kind;
-  if (kind !== 'json') return { type, body: write(validator, media, kind, type, body) };
+  if (kind !== 'json') return { type, body: writeTextOrBytes(validator, media, kind, type, body) };
   return { type, body: inCharset(type, writeJson(validator.response(media, body))) };
 }
 
@@ -173,7 +173,7 @@ function itemsOf(validator: ReplyValidator, media: MediaType, type: string, item
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
-function write(
+function writeTextOrBytes(
   validator: ReplyValidator,
   media: MediaType,
   kind: string,
@@ -231,10 +231,10 @@ function checkHeaders(
       throw new InvalidReply(`the header ${name} is set by the server only`);
     const header = declared.headers.find((each) => each.name === lower);
     const value = header === undefined ? source : values[lower];
-    const write = header?.write ?? String;
+    const writeValue = header?.write ?? String;
     // The values of `Set-Cookie` cannot be joined (RFC 9110 §5.3).
     written[name] =
-      lower === 'set-cookie' && Array.isArray(value) ? value.map(write) : write(value);
+      lower === 'set-cookie' && Array.isArray(value) ? value.map(writeValue) : writeValue(value);
     if (![written[name]].flat().every((text) => isHeader(name, text))) {
       throw new InvalidReply(`the header ${name} contains an invalid character`);
     }
