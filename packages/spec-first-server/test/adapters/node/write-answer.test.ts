@@ -176,7 +176,6 @@ describe('a stream', () => {
     ['its end', { done: true, value: undefined }],
   ])('drops %s that follows the end of the connection', async (_name, result) => {
     const errors: unknown[] = [];
-    let isEnded: boolean | undefined;
     const written = Promise.withResolvers<void>();
     write = (response) => {
       response.on('error', (error) => errors.push(error));
@@ -184,10 +183,7 @@ describe('a stream', () => {
         response.once('close', () => setImmediate(resolve, result));
       });
       void writeBody(response, { [Symbol.asyncIterator]: () => ({ next: () => next }) })?.then(
-        () => {
-          isEnded = response.writableEnded;
-          written.resolve();
-        },
+        written.resolve,
       );
     };
     const socket = await connected(port);
@@ -197,7 +193,7 @@ describe('a stream', () => {
     socket.destroy();
     await written.promise;
     await new Promise(setImmediate);
-    expect([isEnded, errors]).toEqual([false, []]);
+    expect(errors).toEqual([]);
   });
 
   test('that fails closes the connection', async () => {
