@@ -107,6 +107,8 @@ function forbidden(file: string, imported: string): string | undefined {
   const importedPart = partOf(imported);
   // The tests of the repository may test inner parts of a package.
   if (part === 'test') return undefined;
+  // A version of a dependency that only this package has.
+  if (imported.includes('/node_modules/')) return undefined;
   if (part !== importedPart && importedPart.startsWith('packages/')) {
     return 'import a package by its name';
   }

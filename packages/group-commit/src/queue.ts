@@ -94,7 +94,7 @@ export function createQueue<Call>(
   let unsettledCount = 0;
   let unsettledSize = 0;
   let gathering = false;
-  /** The calls of the last commit if it failed and may fail again. Empty after a lock or timeout. */
+  /** The calls of the last commit if it may fail again. Empty after a lock or a timeout. */
   let failedCalls: readonly Call[] = [];
   let checking: Promise<void> | undefined;
   let closing: Promise<void> | undefined;

@@ -14,15 +14,17 @@ export const ROLLED_BACK = ['40001', '40P01'];
 const ROW_CODES = /^(2[123]|44|54|P0)/;
 
 /**
- * SQLSTATE values and classes that mean that the server cannot run statements now: lost connections,
- * rolled back transactions, missing resources, locks, stops by an operator, system and internal
- * errors.
+ * SQLSTATE values and classes that mean that the server cannot run statements now: lost
+ * connections, rolled back transactions, missing resources, locks, stops by an operator, system and
+ * internal errors.
  */
 const OUTAGE_CODES = /^(08|25006|40|53|55P03|57|58|XX)/;
 
 /** Matches `CODE MESSAGE` of errors that retries do not help. */
-const PERMANENT =
-  /^(0A|22023|28|3D|3F|42|SASL|ERR_OSSL|08P01.*unsupported startup|\S*(CERT|SIGNATURE|ERR_TLS))|does not support SSL/;
+const PERMANENT = new RegExp(
+  '^(0A|22023|28|3D|3F|42|SASL|ERR_OSSL|08P01.*unsupported startup)|' +
+    String.raw`^\S*(CERT|SIGNATURE|ERR_TLS)|does not support SSL`,
+);
 
 /** SQLSTATE values and classes of statements that fail because of the table or its privileges. */
 const TABLE_CODES = /^(0A|3F|42(?!704))/;
