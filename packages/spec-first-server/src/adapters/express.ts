@@ -17,7 +17,7 @@ import {
 
 /**
  * Connects a service to an Express app. A path that the document does not have goes to the next
- * handler. The mount path replaces the base path of the document's `servers`.
+ * handler. A mount path such as `/v1` replaces the base path in `servers`.
  *
  * @example
  * app.use('/v1', expressHandler(service));

@@ -93,7 +93,8 @@ function timestamp(): string {
 /**
  * Creates a log of JSON lines on standard output, or of readable lines if standard output is a
  * terminal and pino-pretty is installed. JSON lines never block the process: lines that cannot be
- * written are buffered, and dropped beyond a limit. A later line contains the number of lost lines.
+ * written are buffered, and dropped beyond a limit. The next written line is a warning with the
+ * number of lost lines.
  */
 export async function createLog(level: Config['LOG_LEVEL']) {
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;

@@ -1,13 +1,20 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
+import {
+  Counter,
+  collectDefaultMetrics,
+  exponentialBuckets,
+  Gauge,
+  Histogram,
+  register,
+} from 'prom-client';
 import { lostLines, versions } from './log.ts';
 
-const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+const BATCH_SIZES = exponentialBuckets(1, 2, 10);
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Registers the metrics of Node, of the log and of the versions. */
 function measureProcess(): void {
   collectDefaultMetrics();
-  // Removes gauges with names of counters.
+  // Removes gauges that end in `_total`, which Prometheus reserves for counters.
   for (const kind of ['handles', 'requests', 'resources']) {
     register.removeSingleMetric(`nodejs_active_${kind}_total`);
   }
@@ -46,11 +53,18 @@ const createStoreMetrics = () => ({
 /** Creates the metrics of this process: of Node, of requests and of the backend. */
 export function createMetrics() {
   measureProcess();
-  const answers =
-    'Requests answered, by operationId and status; 499 if the client disconnected before';
-  const requests = counter('http_requests_total', answers, 'operation', 'status');
-  const time = 'Time from a request to the end of its answer, by operationId';
-  const duration = histogram('http_request_duration_seconds', time, SECONDS, 'operation');
+  const requests = counter(
+    'http_requests_total',
+    'Requests answered, by operationId and status; 499 if the client disconnected before',
+    'operation',
+    'status',
+  );
+  const duration = histogram(
+    'http_request_duration_seconds',
+    'Time from a request to the end of its answer, by operationId',
+    SECONDS,
+    'operation',
+  );
   let registered: ReturnType<typeof createStoreMetrics> | undefined;
   /** Registers them when they are first used, since a service may have no store. */
   const storeMetrics = () => {

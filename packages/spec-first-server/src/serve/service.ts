@@ -22,7 +22,7 @@ import { answerRoutes, probes } from './operator-routes.ts';
 import type { ReadResource } from './page/page.ts';
 import { describeStart } from './terminal.ts';
 
-/** Options that the project may also return from `open`, if they depend on an open database. */
+/** Options of `serve` that `open` may return instead. */
 type Hooks = Pick<AppOptions, 'around' | 'use' | 'verifiers'>;
 
 /** The result of `open`: opened when the service starts, closed when it stops. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Connections that wait for their turn to be read. The last one comes next. */
+/** Paused connections. The last one is resumed first. */
 const waiting: Socket[] = [];
 
 /** Connections that are being read and have sent no bytes yet. */
@@ -22,12 +22,12 @@ export function admit(socket: Socket): void {
 }
 
 /**
- * Records that the first bytes of a connection have arrived. If these are many, connections without
- * bytes wait again, since their bytes may have arrived at the same time.
+ * Records that the first bytes of a connection have arrived. After a large chunk, silent connections
+ * are queued again: if all sent large chunks at once, Node would parse them in one round.
  */
-export function onFirstBytes(socket: Socket, areMany: boolean): void {
+export function onFirstBytes(socket: Socket, isLargeChunk: boolean): void {
   silent.delete(socket);
-  if (!areMany || silent.size === 0) return;
+  if (!isLargeChunk || silent.size === 0) return;
   for (const other of silent) other.pause();
   waiting.unshift(...silent);
   silent.clear();

@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { release, reserve } from '../../core/memory.ts';
@@ -25,7 +24,7 @@ const SMALL_BODY = 65_536;
  */
 export class ClientConnection {
   /** The time when the connection was accepted, or when its last response was closed. */
-  since = performance.now();
+  idleSince = performance.now();
   /** True after its first request. */
   isUsed = false;
   /** True if the connection closes after the newest request. */
@@ -35,7 +34,7 @@ export class ClientConnection {
   /** True while the app answers a request. */
   isServing = false;
   readonly #socket: Socket;
-  #newest: ServerResponse | undefined;
+  #newestResponse: ServerResponse | undefined;
   /** The number of requests. */
   #count = 0;
   /** True while a response is being sent. */
@@ -67,12 +66,14 @@ export class ClientConnection {
   }
 
   /**
-   * The response to the newest request; `undefined` after both are complete. A response may be
-   * complete before the body of its request.
+   * The newest response. `undefined` once it is sent and its request has arrived: a response may be
+   * sent before the body has arrived.
    */
-  get newest(): ServerResponse | undefined {
+  get newestResponse(): ServerResponse | undefined {
     const isOver = !this.#isAnswering && this.#next.length === 0;
-    return isOver && this.#newest?.req.complete !== false ? undefined : this.#newest;
+    return isOver && this.#newestResponse?.req.complete !== false
+      ? undefined
+      : this.#newestResponse;
   }
 
   /**
@@ -80,11 +81,12 @@ export class ClientConnection {
    * times their bytes, since they become separate strings. A chunk of one byte is sent as 6 bytes
    * and takes 250 bytes of memory.
    */
-  get memory(): number {
+  get estimatedBytes(): number {
     const { bytesRead, writableLength } = this.#socket;
-    const { newest } = this;
-    if (this.#next.length === 0 && newest?.req.readableDidRead === true) return writableLength;
-    const factor = newest === undefined ? 8 : 1;
+    const { newestResponse } = this;
+    if (this.#next.length === 0 && newestResponse?.req.readableDidRead === true)
+      return writableLength;
+    const factor = newestResponse === undefined ? 8 : 1;
     return writableLength + (bytesRead - this.#unreadFrom) * (this.#hasChunks ? 50 : factor);
   }
 
@@ -101,7 +103,7 @@ export class ClientConnection {
 
   #onChunk(size: number): void {
     if (this.#socket.destroyed || this.closing) return;
-    const request = this.newest?.req;
+    const request = this.newestResponse?.req;
     // A body without a listener for its bytes is not being read.
     const isUnread = request?.readableFlowing === null && !request.readableDidRead;
     if (request?.complete === false && isUnread && isLarge(request)) {
@@ -131,7 +133,7 @@ export class ClientConnection {
       destroyCheaply(this.#socket);
       return;
     }
-    this.#newest = response;
+    this.#newestResponse = response;
     this.#count += 1;
     if (!this.isUsed) onFirstBytes(this.#socket, bytesRead >= LARGE_CHUNK);
     this.isUsed = true;
@@ -144,9 +146,7 @@ export class ClientConnection {
       this.#isAnswering = true;
       begin(hasMemory);
     } else {
-      // Keeps the async context of this request, which tracers use. Otherwise it would run in the
-      // context of the previous request.
-      this.#next.push(AsyncResource.bind(() => begin(hasMemory)));
+      this.#next.push(() => begin(hasMemory));
       if (isFirst) this.#takeTurn();
     }
   }
@@ -168,13 +168,15 @@ export class ClientConnection {
    * bytes wait to be written.
    */
   get waitsForAnswers(): boolean {
-    return this.#isAnswering && (this.#next.length > 0 || this.#newest?.req.complete === true);
+    return (
+      this.#isAnswering && (this.#next.length > 0 || this.#newestResponse?.req.complete === true)
+    );
   }
 
   /** Calls `onLate` if no further request arrives in time after the newest response is closed. */
   watch(timeout: number, onLate: () => void): void {
     const count = this.#count;
-    this.#newest?.once('close', () => {
+    this.#newestResponse?.once('close', () => {
       const timer = setTimeout(() => {
         if (this.#count === count) onLate();
       }, timeout);
@@ -190,16 +192,16 @@ export class ClientConnection {
     const before = this.#bytes;
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
     this.#bytes = bytesRead + bytesWritten;
-    return this.newest === undefined || writableLength > 0 || this.#bytes === before;
+    return this.newestResponse === undefined || writableLength > 0 || this.#bytes === before;
   }
 
   #onClose(hasMemory: boolean): void {
     if (hasMemory) this.#release(REQUEST_BYTES);
     this.#isAnswering = false;
     this.isServing = false;
-    this.since = performance.now();
+    this.idleSince = performance.now();
     // Releases the memory of the last request while the connection is idle.
-    this.#newest = this.newest;
+    this.#newestResponse = this.newestResponse;
     if (this.#next.length > 0) {
       this.#takeTurn();
     } else {

@@ -5,8 +5,8 @@ import { HttpError } from '../../core/response/http-error.ts';
 export const MAX_HEADER_SIZE = 16_384;
 
 /**
- * The maximum number of headers that Node reads. A request with this number is rejected, since it
- * may have had more.
+ * The maximum number of headers that Node reads. Node drops further headers silently, so a request
+ * with this many is rejected.
  */
 export const MAX_HEADERS = 200;
 

@@ -43,7 +43,7 @@ const LIMITS = {
   idleStopTimeout: 1_000,
   /** The time that a stop waits for the first request of a connection. */
   arrivalStopTimeout: 1_000,
-  /** The maximum time of each of these two waits, even if new connections arrive. */
+  /** The longest that each of the two waits above may take, even if new connections arrive. */
   maxArrivalStop: 5_000,
   /** The time without new connections, requests and responses until a stop closes the port. */
   quietTimeout: 50,
@@ -82,7 +82,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   const connections = new Map<Duplex, ClientConnection>();
   let draining = false;
   let lingering = 0;
-  /** Set while a stop closes the port. New requests wait for it. */
+  /** Resolves when a stop has closed the port. New requests wait for it. */
   let portClosing: PromiseWithResolvers<void> | undefined;
 
   const server = http.createServer(
@@ -121,7 +121,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     // Node drops the bytes after a request for an upgrade.
     if (request.headers.upgrade !== undefined) closeAfter(connection, response);
     connection.add(response, (hasMemory) => {
-      const bodyFault = connection.newest === response ? connection.fault : undefined;
+      const bodyFault = connection.newestResponse === response ? connection.fault : undefined;
       begin(connection, response, hasMemory ? (bodyFault ?? fault) : NO_MEMORY);
     });
   }
@@ -208,7 +208,9 @@ export async function listen(app: RequestListener, options: ListenOptions) {
 
   function drain(): void {
     draining = true;
-    for (const { newest } of connections.values()) if (newest !== undefined) closeAfterBody(newest);
+    for (const { newestResponse } of connections.values()) {
+      if (newestResponse !== undefined) closeAfterBody(newestResponse);
+    }
   }
 
   /**
@@ -247,10 +249,10 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       let isWaiting = false;
       inFlight = 0;
       for (const [socket, connection] of connections) {
-        if (connection.newest !== undefined) inFlight += 1;
-        lastChange = Math.max(lastChange, connection.since);
+        if (connection.newestResponse !== undefined) inFlight += 1;
+        lastChange = Math.max(lastChange, connection.idleSince);
         if (!waits(connection)) continue;
-        const isLate = now > Math.max(start, connection.since) + timeout;
+        const isLate = now > Math.max(start, connection.idleSince) + timeout;
         if (isLate || isOver) socket.destroy();
         else isWaiting = true;
       }
@@ -277,12 +279,12 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     async stop(): Promise<void> {
       drain();
       await requestsArrived(
-        ({ isUsed, newest, closing }) => isUsed && newest === undefined && !closing,
+        ({ isUsed, newestResponse, closing }) => isUsed && newestResponse === undefined && !closing,
         limits.idleStopTimeout,
         0,
       );
-      // Closing the port resets connections that are not accepted yet. New requests are delayed
-      // meanwhile, since clients that wait for a response open no other connection. A worker of a
+      // Closing the port resets connections that are not accepted yet. Holds new requests until the
+      // port is closed: a client that waits for a response does not connect again. A worker of a
       // cluster needs no delay: the primary gives new connections to other workers.
       if (!cluster.isWorker) portClosing = Promise.withResolvers();
       await requestsArrived(

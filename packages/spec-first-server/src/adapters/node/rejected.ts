@@ -67,13 +67,14 @@ export function rejecter(
       connection.watch(requestTimeout, () => onClientError(error, socket));
       return;
     }
-    const { newest } = connection;
-    if (newest === undefined || newest.req.complete) rejectConnection(socket, parserFault(code));
+    const { newestResponse: response } = connection;
+    if (response === undefined || response.req.complete)
+      rejectConnection(socket, parserFault(code));
     // The body of the newest request is invalid.
     else if (connection.isQueued) {
       connection.closing = true;
       connection.fault = parserFault(code);
-    } else if (!newest.headersSent) rejectRequest(newest, parserFault(code));
+    } else if (!response.headersSent) rejectRequest(response, parserFault(code));
     else connection.end(() => linger(socket));
   }
 

@@ -32,19 +32,22 @@ export function watchMemory(
     const budget = bytesLeft();
     let sum = 0;
     if (connections.size >= MIN_CONNECTIONS)
-      for (const { memory } of connections.values()) sum += memory;
+      for (const { estimatedBytes } of connections.values()) sum += estimatedBytes;
     if (sum > budget) closeLargest(sum - budget);
     timer = setTimeout(watch, sum > budget / 4 ? SHORT_INTERVAL : INTERVAL).unref();
   }
 
   function closeLargest(excess: number): void {
-    const sizes = [...connections].map(([socket, { memory }]) => ({ socket, memory }));
-    sizes.sort((a, b) => b.memory - a.memory);
+    const sizes = [...connections].map(([socket, { estimatedBytes }]) => ({
+      socket,
+      estimatedBytes,
+    }));
+    sizes.sort((a, b) => b.estimatedBytes - a.estimatedBytes);
     let left = excess;
-    for (const [index, { socket, memory }] of sizes.entries()) {
+    for (const [index, { socket, estimatedBytes }] of sizes.entries()) {
       if (left <= 0) return;
-      left -= memory;
-      const isWaiting = connections.get(socket)?.newest !== undefined;
+      left -= estimatedBytes;
+      const isWaiting = connections.get(socket)?.newestResponse !== undefined;
       if (isWaiting || index >= MAX_ANSWERED) socket.destroy();
       else reject(socket, NO_MEMORY);
     }

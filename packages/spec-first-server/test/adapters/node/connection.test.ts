@@ -327,24 +327,24 @@ describe('a connection', () => {
     expect(begun).toEqual(['first']);
     const second = add('second', 200);
     expect(begun).toEqual(['first']);
-    expect([connection.isQueued, connection.newest]).toEqual([true, second]);
+    expect([connection.isQueued, connection.newestResponse]).toEqual([true, second]);
     close(first);
     await eventually(() => begun.length === 2);
     expect(connection.isQueued).toBe(false);
     const before = performance.now();
-    expect(connection.since).toBeLessThan(before);
+    expect(connection.idleSince).toBeLessThan(before);
     close(second);
-    expect(connection.newest).toBeUndefined();
-    expect(connection.since).toBeGreaterThanOrEqual(before);
+    expect(connection.newestResponse).toBeUndefined();
+    expect(connection.idleSince).toBeGreaterThanOrEqual(before);
   });
 
   test('keeps its newest response until the body of the request is complete', () => {
     const { add, connection } = create();
     const response = add('a', 100, ['Content-Length', '5']);
     close(response);
-    expect(connection.newest).toBe(response);
+    expect(connection.newestResponse).toBe(response);
     response.req.complete = true;
-    expect(connection.newest).toBeUndefined();
+    expect(connection.newestResponse).toBeUndefined();
   });
 
   test('holds 4 KiB of memory for each request until its response is closed', () => {
@@ -395,7 +395,7 @@ describe('a connection', () => {
     if (rawHeaders.length > 0) add('a', head, rawHeaders);
     state.bytesRead = 1_000;
     state.writableLength = 7;
-    expect(connection.memory).toBe(memory + 7);
+    expect(connection.estimatedBytes).toBe(memory + 7);
   });
 
   test('counts no bytes of a body that is read, nor of previous requests', () => {
@@ -403,11 +403,11 @@ describe('a connection', () => {
     const response = add('a', 100, ['Transfer-Encoding', 'chunked']);
     Object.defineProperty(response.req, 'readableDidRead', { value: true });
     state.bytesRead = 1_000;
-    expect(connection.memory).toBe(0);
+    expect(connection.estimatedBytes).toBe(0);
     response.req.complete = true;
     close(response);
     state.bytesRead = 1_010;
-    expect(connection.memory).toBe(8 * 10);
+    expect(connection.estimatedBytes).toBe(8 * 10);
   });
 
   test.each<[string, (state: { bytesRead: number; writableLength: number }) => void, boolean]>([

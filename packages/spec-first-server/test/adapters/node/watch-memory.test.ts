@@ -19,8 +19,11 @@ function watch(sizes: readonly number[], waiting: readonly number[] = []) {
   for (const [index, memory] of sizes.entries()) {
     const socket = new Socket();
     const connection = new ClientConnection(socket);
-    const newest = waiting.includes(index) ? createRequest().response : undefined;
-    Object.defineProperties(connection, { memory: { value: memory }, newest: { value: newest } });
+    const newestResponse = waiting.includes(index) ? createRequest().response : undefined;
+    Object.defineProperties(connection, {
+      estimatedBytes: { value: memory },
+      newestResponse: { value: newestResponse },
+    });
     connections.set(socket, connection);
   }
   const sockets = [...connections.keys()];
@@ -85,7 +88,7 @@ test.each([
   const { connections } = watch([...equalSizes(63, MIB / 4), ...equalSizes(36, 0)]);
   let checks = 0;
   const connection = new ClientConnection(new Socket());
-  Object.defineProperty(connection, 'memory', {
+  Object.defineProperty(connection, 'estimatedBytes', {
     get() {
       checks += 1;
       return size;
@@ -105,7 +108,7 @@ test('connections are checked again and again, until the watch stops', async () 
   const large = new Socket();
   const add = () => {
     const connection = new ClientConnection(large);
-    Object.defineProperty(connection, 'memory', { value: 60 * MIB });
+    Object.defineProperty(connection, 'estimatedBytes', { value: 60 * MIB });
     connections.set(large, connection);
   };
   add();

@@ -135,8 +135,8 @@ function nameAlternatives({ components: { schemas = {} } = {}, ...rest }) {
         const isAlternative = alternatives.some(({ $ref }) => $ref === refOf(name));
         if (isChild || isAlternative) select(name, propertyName, mapping);
       }
-      // Removes the mapping: if it has no entry for the union itself, Swagger UI omits the property
-      // from examples.
+      // Swagger UI omits the property if the mapping does not contain the union itself, so the
+      // mapping is removed.
       value.discriminator = { propertyName };
     }
     for (const member of Object.values(value)) visit(member);
