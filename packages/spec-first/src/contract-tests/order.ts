@@ -1,11 +1,4 @@
-import {
-  asObject,
-  type Json,
-  type MediaType,
-  type Operation,
-  pathTemplate,
-  schemas,
-} from 'openapi-document';
+import { asObject, type Json, type MediaType, type Operation, schemas } from 'openapi-document';
 
 /** Verbs that end a resource, as in `/orders/{orderId}/cancel`. */
 const ENDING = new RegExp(
@@ -39,24 +32,28 @@ const isDeletion = ({ method }: Operation): boolean => method === 'delete';
  * other are ordered by rank.
  */
 function byNeeds(root: Json, operations: readonly Operation[]): Operation[] {
-  const remaining = operations.map((operation) => ({
-    operation,
-    needs: neededIds(root, operation),
-    produces: producedIds(operation, operations),
-  }));
+  const remaining = operations
+    .toSorted((a, b) => rankOf(a) - rankOf(b))
+    .map((operation) => ({
+      operation,
+      needs: neededIds(root, operation),
+      produces: producedIds(operation, operations),
+    }));
+  /** The number of remaining operations that produce each id. */
+  const producers = new Map<string, number>();
+  const count = (ids: ReadonlySet<string>, change: number) => {
+    for (const id of ids) producers.set(id, (producers.get(id) ?? 0) + change);
+  };
+  for (const { produces } of remaining) count(produces, 1);
   const ordered: Operation[] = [];
   while (remaining.length > 0) {
-    const isReady = (candidate: (typeof remaining)[number]) =>
-      remaining.every(
-        (other) => other === candidate || candidate.needs.isDisjointFrom(other.produces),
-      );
-    const ready = remaining.filter(isReady);
-    const [next] = (ready.length > 0 ? ready : remaining).toSorted(
-      (a, b) => rankOf(a.operation) - rankOf(b.operation),
+    const ready = remaining.findIndex(({ needs, produces }) =>
+      needs.values().every((id) => (producers.get(id) ?? 0) === Number(produces.has(id))),
     );
-    if (next === undefined) break;
-    ordered.push(next.operation);
-    remaining.splice(remaining.indexOf(next), 1);
+    for (const { operation, produces } of remaining.splice(Math.max(0, ready), 1)) {
+      ordered.push(operation);
+      count(produces, -1);
+    }
   }
   return ordered;
 }
@@ -111,9 +108,8 @@ function memberNames(root: Json, schema: unknown, level = 0): string[] {
 function producedIds(operation: Operation, operations: readonly Operation[]): Set<string> {
   const { path, method, responses } = operation;
   if (method !== 'post' && method !== 'put' && method !== 'get') return new Set();
-  const children = operations.flatMap(({ path: other }) => {
-    const { names } = pathTemplate(other);
-    const name = names.at(-1) ?? '';
+  const children = operations.flatMap(({ path: other, template }) => {
+    const name = template.names.at(-1) ?? '';
     return other.startsWith(`${path}/{${name}}`) ? [name] : [];
   });
   const named = responses.flatMap(({ media }) => media.flatMap(schemaIdNames));
