@@ -30,10 +30,12 @@ export function pagingOf(method: string, parameters: readonly Part[]): Paging | 
 export const isCursor = ({ in: where, name, schema }: Part) =>
   where === 'query' && CURSOR.test(name) && !/^date/.test(String(asObject(schema).format));
 
-/** Returns the cursor of the next page in the body of a reply. */
+/** Returns the cursor of the next page in the body of a reply, which may be in a link. */
 export function nextCursor(body: unknown): unknown {
-  const [, cursor] = Object.entries(asObject(body)).find(([name]) => NEXT_CURSOR.test(name)) ?? [];
-  return cursor ?? undefined;
+  const [, next] = Object.entries(asObject(body)).find(([name]) => NEXT_CURSOR.test(name)) ?? [];
+  const { searchParams = [] } = URL.parse(String(next), 'http://host') ?? {};
+  const [, cursor] = [...searchParams].find(([name]) => CURSOR.test(name)) ?? [];
+  return cursor ?? next ?? undefined;
 }
 
 /**
