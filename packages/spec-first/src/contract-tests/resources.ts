@@ -96,6 +96,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       for (const [name, value] of Object.entries(entity)) {
         if (isIdName(name)) rememberId(idName(name), value);
       }
+      if (entity !== body && asObject(body).id !== undefined) continue;
       for (const name of names) rememberId(name, entity.id);
     }
   }
@@ -155,9 +156,11 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
         // Only replies for the resource itself or for its collection have its ids as members.
         if (operation.path !== resource && operation.path !== collectionOf(resource)) continue;
         const name = names.at(-1) ?? '';
-        for (const entity of entitiesIn(body)) {
-          const id = entity[name] ?? (/id$/i.test(name) ? entity.id : undefined);
-          const named = { ...path, [name]: id };
+        const idOf = (entity: Json) => entity[name] ?? (/id$/i.test(name) ? entity.id : undefined);
+        // The items in a resource have ids of their own.
+        const isResource = idOf(asObject(body)) !== undefined;
+        for (const entity of isResource ? [asObject(body)] : entitiesIn(body)) {
+          const named = { ...path, [name]: idOf(entity) };
           if (entity === body) addResource(target, named);
           else remember(target, named);
         }

@@ -157,6 +157,19 @@ describe('the path of an existing resource', () => {
     expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 5 });
   });
 
+  test('is not the id of an item in the resource', async () => {
+    const { learn, pathOf, valuesOf: idsOf } = await tracked();
+    const rooms = [{ id: 8, guestId: 5 }, { id: 9 }];
+    learn('addHotel', {}, { id: 7, rooms });
+    expect([pathOf('getHotel'), idsOf('hotelId'), idsOf('guestId')]).toEqual([
+      { hotelId: 7 },
+      [7],
+      [5],
+    ]);
+    learn('getHotel', { 'path hotelId': 6 }, { hotelId: 6, rooms });
+    expect(pathOf('getHotel')).toEqual({ hotelId: 6 });
+  });
+
   test('is not the id of an object, if its parameter has another name', async () => {
     const { learn, pathOf } = await tracked();
     learn('addGuest', {}, { id: 9 });
