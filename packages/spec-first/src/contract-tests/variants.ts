@@ -1,4 +1,4 @@
-import { asArray, isObject, type Json, memoized, schemas } from 'openapi-document';
+import { asArray, isObject, type Json, memoized, schemas, stringifyJson } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
 
 /** A value that differs from another value in one place. It may be invalid. */
@@ -96,8 +96,10 @@ interface Candidates {
 function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): Candidates {
   if (Array.isArray(value)) {
     const bounds = boundsIn(subschemas, ['minItems', 'maxItems']);
+    const isUnique = subschemas.some(({ uniqueItems }) => uniqueItems === true);
+    const items = isUnique ? withOtherItems(root, subschemas, value) : value;
     const lists = (lengths: readonly Bound[]) =>
-      [...new Set(lengths)].filter(isSendable).map((length) => ofLength(value, length));
+      [...new Set(lengths)].filter(isSendable).map((length) => ofLength(items, length));
     return {
       edgeCases: lists([2, ...bounds]),
       others: lists([0, 1, value.length + 1, ...beside(bounds, 1)]),
@@ -142,6 +144,16 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
 const sampleOf = memoized((root, schema: Json): readonly unknown[] => [
   ...valuesOf(root, schema, 'request').take(1),
 ]);
+
+/** Adds edge cases of the items to a list, so that its items differ. */
+function withOtherItems(root: Json, subschemas: readonly Json[], list: readonly unknown[]) {
+  const inside = subschemas
+    .flatMap((schema) => schemas.ofItem(root, schema, 0))
+    .flatMap((schema) => schemas.alternatives(root, schema));
+  const others = list.slice(0, 1).flatMap((item) => candidatesOf(root, inside, item).edgeCases);
+  const byText = new Map([...list, ...others].map((item) => [stringifyJson(item), item]));
+  return [...byText.values()];
+}
 
 /** Matches escapes, character classes and the quantifiers that allow several lengths. */
 const QUANTIFIERS = /\\.|\[(?:\\.|[^\]])*\]|\{(\d+),(\d*)\}|[*+]/gs;

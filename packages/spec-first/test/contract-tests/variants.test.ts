@@ -148,6 +148,20 @@ describe('variants', () => {
     expect(lengths(edgeCases({ minItems: -1, maxItems: 5_001 }, ['a']))).toEqual([2]);
   });
 
+  test('of a list with unique items have different items', () => {
+    const items = { enum: ['a', 'b', 'c'] };
+    const schema = { minItems: 1, maxItems: 3, uniqueItems: true, items };
+    expect(edgeCases(schema, ['b'])).toEqual([['b', 'a'], ['b'], ['b', 'a', 'c']]);
+    expect(edgeCases({ ...schema, uniqueItems: false }, ['b'])).toContainEqual(['b', 'b']);
+    expect(edgeCases(schema, [])).toStrictEqual([[], [], []]);
+    const numbers = { uniqueItems: true, items: { $ref: '#/a' } };
+    const root = { a: { type: 'integer', minimum: 3, maximum: 9 } };
+    const lists = variants(numbers, [{}, 3], root).filter(({ isEdgeCase }) => isEdgeCase);
+    expect(lists.map(({ value }) => value)).toContainEqual([{}, 3]);
+    const [pair] = variants(numbers, [5], root).filter(({ isEdgeCase }) => isEdgeCase);
+    expect(pair?.value).toEqual([5, 3]);
+  });
+
   test('of a list change its first two items, at the same place', () => {
     const schema = { items: { enum: ['a', 'b', 'c', 'd'] } };
     const lists = variants(schema, ['a', 'b', 'c']).filter(({ inner }) => inner === 'd');
