@@ -43,7 +43,7 @@ describe('a failed test', () => {
     expect(message).toContain('response: 500 {"message":"crashed"}\n');
     expect(message).toMatch(/\n {2}repeat: {3}CONTRACT_SEED=7 npm test$/);
     const [, headers, body = ''] =
-      /request: {2}curl -i -X POST 'http:\/\/localhost:3000\/v1\/items' (.*) --data-binary '(.*)'\n/.exec(
+      /request: {2}curl -i -X POST 'http:\/\/localhost:3000\/v1\/items' (.*) --data-raw '(.*)'\n/.exec(
         message,
       ) ?? [];
     expect(headers).toBe(`-H 'X-Key: ${KEY}' -H 'Content-Type: application/json'`);

@@ -103,11 +103,13 @@ export function curlLine(base: string, { method, target, headers, body }: Sent):
   const words = [
     'curl',
     '-i',
-    ...(method === 'GET' ? [] : ['-X', method]),
+    // With `-X HEAD`, curl waits for a body.
+    ...({ GET: [], HEAD: ['-I'] }[method] ?? ['-X', method]),
     shellQuoted(base + target),
   ];
   for (const [name, value] of Object.entries(headers))
     words.push('-H', shellQuoted(`${name}: ${value}`));
-  if (body !== undefined) words.push('--data-binary', shellQuoted(body.toString()));
+  // `--data-binary` would read a file for a body that begins with `@`.
+  if (body !== undefined) words.push('--data-raw', shellQuoted(body.toString()));
   return words.join(' ');
 }

@@ -135,7 +135,7 @@ describe('a probe', () => {
       log.info({ requestId: `contract-7-add:cat.1-${request}`, reason: `cause ${request}` });
     expect(isFaultless()).toBe(false);
     const curl = (body: string) =>
-      `curl -i -X POST 'http://cats/cats' -H 'X-Key: a' -H 'Content-Type: application/json' --data-binary '"${body}"'`;
+      `curl -i -X POST 'http://cats/cats' -H 'X-Key: a' -H 'Content-Type: application/json' --data-raw '"${body}"'`;
     expect(await failedChecks()).toEqual([
       {
         fault: new Fault('one', 'short'),

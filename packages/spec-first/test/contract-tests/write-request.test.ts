@@ -186,6 +186,12 @@ describe('a form with files', () => {
 
 test.each([
   [{ method: 'GET', target: '/b?c=d', headers: {} }, "curl -i 'http://a/b?c=d'"],
+  [{ method: 'HEAD', target: '/b', headers: {} }, "curl -i -I 'http://a/b'"],
+  // `--data-binary` would read the file `b`.
+  [
+    { method: 'PUT', target: '/b', headers: {}, body: Buffer.from('@b') },
+    "curl -i -X PUT 'http://a/b' --data-raw '@b'",
+  ],
   [
     {
       method: 'POST',
@@ -193,11 +199,11 @@ test.each([
       headers: { 'X-A': "it's", 'X-B': 'c' },
       body: Buffer.from('{"a":"\'"}'),
     },
-    `curl -i -X POST 'http://a/b' -H 'X-A: it'\\''s' -H 'X-B: c' --data-binary '{"a":"'\\''"}'`,
+    `curl -i -X POST 'http://a/b' -H 'X-A: it'\\''s' -H 'X-B: c' --data-raw '{"a":"'\\''"}'`,
   ],
   [
     { method: 'PUT', target: '/b', headers: {}, body: Buffer.from('') },
-    "curl -i -X PUT 'http://a/b' --data-binary ''",
+    "curl -i -X PUT 'http://a/b' --data-raw ''",
   ],
 ])('the request %p is shown as a curl command', (sent, line) => {
   expect(curlLine('http://a', sent)).toBe(line);
