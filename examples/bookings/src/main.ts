@@ -4,7 +4,7 @@ import { openBookings } from './handlers.ts';
 const variables = {
   DATABASE_FILE: {
     default: 'data/bookings.db',
-    description: 'the SQLite file that keeps rooms and bookings',
+    description: 'the SQLite file of rooms and bookings',
     parse: String,
   },
 };

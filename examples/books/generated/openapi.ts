@@ -34,7 +34,7 @@ export interface operations {
     listBooks: {
         parameters: {
             query?: {
-                /** @description The ISBN that the page begins after. */
+                /** @description The last ISBN of the previous page. */
                 after?: string;
                 limit?: number;
             };

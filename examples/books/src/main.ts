@@ -4,7 +4,7 @@ import { openBooks } from './handlers.ts';
 const variables = {
   DATABASE_FILE: {
     default: 'data/books.db',
-    description: 'the SQLite file that keeps the books',
+    description: 'the SQLite file of the books',
     parse: String,
   },
 };

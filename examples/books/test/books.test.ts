@@ -12,7 +12,7 @@ after(() => close?.());
 const log = testLog();
 const app = await createApp({ document, handlers, log });
 
-test('keeps, lists, replaces and deletes a book', async () => {
+test('stores, lists and deletes a book', async () => {
   const api = await testClient<operations>(app, { document });
   const path = { isbn: '9780141439600' };
   const book = { ...path, title: 'A Tale of Two Cities', author: 'Charles Dickens' };

@@ -26,7 +26,7 @@ test('a client that loses its connection gets each message once', async () => {
     equal((await client.postMessage({ body: { text } })).status, 201);
   const watching = new AbortController();
   const { status, body } = await client.watchMessages({}, { signal: watching.signal });
-  if (status !== 200) throw new Error(`the answer is ${status}`);
+  if (status !== 200) throw new Error(`the response has the status ${status}`);
   const messages = body[Symbol.asyncIterator]();
   const next = async () => (await messages.next()).value?.data.text;
 

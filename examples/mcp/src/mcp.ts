@@ -20,7 +20,7 @@ interface Input {
   readonly body: unknown;
 }
 
-/** The type of each tool's operation, as the generated types would write it. */
+/** The type of each tool's operation, in the form of generated types. */
 interface AnyOperation {
   readonly parameters: Omit<Input, 'body'>;
   readonly requestBody: { readonly content: { readonly 'application/json': unknown } };

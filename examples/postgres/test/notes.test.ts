@@ -18,7 +18,7 @@ test('runs each migration once', async () => {
   await again.close?.();
 });
 
-test('keeps notes and finds them by their tag', async () => {
+test('stores notes, and finds them by their tag', async () => {
   const api = await testClient<operations>(app, { document });
   equal((await api.addNote({ body: { text: 'Water the plants', tag: 'garden' } })).status, 201);
   equal((await api.addNote({ body: { text: 'Buy soil' } })).status, 201);
