@@ -37,7 +37,7 @@ export type NewPlant = Plant & {
     id: Int64;
 };
 /**
- * @description What went wrong.
+ * @description An error.
  * @see openapi.yaml:178
  */
 export type Error = {
@@ -48,7 +48,7 @@ export type Error = {
      */
     error: number;
     /**
-     * @description What went wrong, for people. Names each violation in a body by its JSON Pointer.
+     * @description The reason, for people. Lists violations of a body with their JSON Pointers.
      * @example /body/id must be integer
      */
     message: string;
@@ -63,16 +63,16 @@ export interface components {
 export interface operations {
     /**
      * Add a plant
-     * @description Keeps the plant and answers when it is on disk.
+     * @description Stores the plant, and responds when it is on disk.
      *
-     *     | request body | answer |
+     *     | request body | response |
      *     |---|---|
      *     | a valid plant | 200, the plant is on disk |
-     *     | the same id, name and tag again | 200, the plant is kept once |
-     *     | the same id with another name or tag | 200, the plant is kept beside the other |
-     *     | a body that does not match `NewPlant` | 400, the message names every violation |
+     *     | the same id, name and tag again | 200, the plant is stored once |
+     *     | the same id with another name or tag | 200, both plants are stored |
+     *     | a body that does not match `NewPlant` | 400, the message lists the violations |
      *
-     *     Properties that `NewPlant` does not name are accepted and not kept.
+     *     Properties that `NewPlant` does not declare are accepted, but not stored.
      * @see openapi.yaml:33
      */
     createPlant: {
@@ -82,7 +82,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The plant to keep, with its id. */
+        /** @description The plant to store, with its id. */
         requestBody: {
             content: {
                 "application/json": NewPlant;
@@ -98,7 +98,7 @@ export interface operations {
                     "application/json": Plant;
                 };
             };
-            /** @description The body is not a valid plant. Nothing was kept. */
+            /** @description The body is not a valid plant. Nothing was stored. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -114,11 +114,11 @@ export interface operations {
              */
             default: {
                 headers: {
-                    /** @description With 401, the required scheme and what is wrong with the token (RFC 6750, section 3). */
+                    /** @description With 401, the required scheme, and the fault of the token (RFC 6750, section 3). */
                     "WWW-Authenticate"?: string;
                     /** @description With 405, the methods of the path (RFC 9110, section 10.2.1). */
                     Allow?: string;
-                    /** @description With 503, how many seconds to wait before the next attempt (RFC 9110, section 10.2.3). */
+                    /** @description With 503, the seconds to wait before the next attempt (RFC 9110, section 10.2.3). */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };

@@ -37,7 +37,7 @@ test('the service sends every example response of the document', async () => {
     return response.json();
   };
   const answers = {
-    PlantKept: { tagged: await post(tagged.value), untagged: await post(untagged.value) },
+    PlantStored: { tagged: await post(tagged.value), untagged: await post(untagged.value) },
     InvalidPlant: { invalid: await post({ ...tagged.value, id: '1' }) },
     Failure: {
       unauthorized: await post(tagged.value, { Authorization: '' }),
