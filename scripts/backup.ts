@@ -19,7 +19,7 @@ const HELP = `Usage: npm run backup -- FILE
 Copies the SQLite database of the service to FILE, which must not exist yet. Reads the
 configuration of the service: DATABASE_URL_FILE, DATABASE_URL and .env. The service may keep
 running. To restore, stop the service, remove the -wal and -shm files beside the database, replace
-the database by the copy, and start the service.
+the database with the copy, and start the service.
 `;
 
 /** Returns the SQLite file of the service. @throws {Error} if its database is not such a file. */

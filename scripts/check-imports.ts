@@ -113,7 +113,7 @@ function forbidden(file: string, imported: string): string | undefined {
     return 'import a package by its name';
   }
   if (part !== importedPart && part.includes('/')) {
-    return `${part} must not import files outside its folder, share test helpers by test-support`;
+    return `${part} must not import files outside its folder; share test helpers in test-support`;
   }
   const root = Object.keys(FOLDERS).find((name) => file.startsWith(`${name}/`));
   if (root === undefined || imported.endsWith('.json')) return undefined;
@@ -122,7 +122,7 @@ function forbidden(file: string, imported: string): string | undefined {
   if (folders === undefined) return `add the folder ${folder} to ${TABLE}`;
   if ([folder, ...folders].includes(dirname(imported))) return undefined;
   const names = folders.length === 0 ? 'no other folder' : folders.join(', ');
-  return `${folder} may import ${names}, move the code or change ${TABLE}`;
+  return `${folder} may import ${names}; move the code or change ${TABLE}`;
 }
 
 /** Returns the part of the repository that a file belongs to: a package, an example or a folder. */

@@ -1,8 +1,8 @@
 /**
  * Checks that each source file of a package has its test under the same name:
- * `packages/NAME/src/a/b.ts` in `packages/NAME/test/a/b.test.ts`. Files without code of their own
- * (types and exports of other files) need none. Files that start a process or a thread need none,
- * either: tests of whole processes cover them.
+ * `packages/NAME/src/a/b.ts` in `packages/NAME/test/a/b.test.ts`. Files that only contain types or
+ * exports of other files need no test. Files that start a process or a thread need none, either:
+ * tests of whole processes cover them.
  *
  * Usage: node scripts/check-tests.ts. Exits with 1 if a test is missing.
  */
@@ -16,7 +16,7 @@ const WITHOUT_TEST = /\/(index|main|thread)\.ts$/;
 /** Matches the first line of a function, a class or a constant. */
 const CODE = /^(export )?(async )?(function|class|const|let)\b/m;
 
-/** Returns true if a file has code of its own, besides types and exports of other files. */
+/** Returns true if a file has code besides types and exports of other files. */
 export const hasCode = (text: string): boolean => CODE.test(stripTypeScriptTypes(text));
 
 /** Returns the test file of a source file of a package. */

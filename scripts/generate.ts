@@ -1,7 +1,4 @@
-/**
- * The build script: checks the OpenAPI document and writes its types. With `--check`, it only
- * compares them.
- */
+/** Checks the OpenAPI document, and writes its types. With `--check`, only compares them. */
 import 'spec-first-server/compile-cache';
 
 const { generate } = await import('spec-first');

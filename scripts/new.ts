@@ -1,6 +1,6 @@
 /**
- * Creates a project like `npm create spec-first`. The libraries need not be published: they are
- * tarballs in its folder `vendor`.
+ * Creates a project like `npm create spec-first`, with the libraries as tarballs in its folder
+ * `vendor`: they need not be published.
  *
  * Usage: npm run new -- DIR [DOCUMENT]
  */
@@ -33,7 +33,7 @@ function addTarballs(folder: string): void {
   edit(join(folder, 'Dockerfile'), (text) =>
     text.replace('package-lock.json ./\n', 'package-lock.json ./\nCOPY vendor ./vendor\n'),
   );
-  console.log(`The libraries are tarballs in ${vendor}. To take them from a registry later:
+  console.log(`The libraries are tarballs in ${vendor}. To install them from a registry later:
 
   npm install spec-first@1 spec-first-server@1 openapi-document@1`);
 }

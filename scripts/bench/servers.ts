@@ -86,7 +86,7 @@ async function answers(url: string): Promise<boolean> {
 
 function cpuTime(pid: number | undefined): number | undefined {
   try {
-    // The name of the program, in brackets, may hold spaces.
+    // The name of the program, in parentheses, may contain spaces.
     const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
     const [user, system] = rest.split(' ').slice(11, 13).map(Number);
     return user === undefined || system === undefined ? undefined : (user + system) * TICK;

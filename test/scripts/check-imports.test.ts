@@ -103,7 +103,7 @@ test('the script finds forbidden imports in the code of a repository, also in Ja
         status: 1,
         stderr:
           `scripts/é.js:1 imports ../packages/p/src/index.ts: ${BY_NAME}\n` +
-          `src/stores/one.ts:4 imports ../plants.ts: src/stores may import no other folder, ${FOLDER}\n`,
+          `src/stores/one.ts:4 imports ../plants.ts: src/stores may import no other folder; ${FOLDER}\n`,
       });
       git('rm', '--quiet', '-f', 'scripts/é.js', 'src/stores/one.ts');
       expect(run()).toMatchObject({ status: 0, stderr: '' });

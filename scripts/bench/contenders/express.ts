@@ -4,10 +4,10 @@
  */
 import express from 'express';
 import { middleware } from 'express-openapi-validator';
-import { keeper } from './keep.ts';
+import { openStore } from './store.ts';
 
 const { PORT, ACCESS_TOKENS, OPENAPI_FILE = '', EOV } = process.env;
-const keep = keeper();
+const store = openStore();
 const app = express().use(express.json());
 if (EOV !== undefined) {
   const bearerAuth = (req: express.Request) =>
@@ -22,7 +22,7 @@ if (EOV !== undefined) {
 }
 app.post('/plants', (req, res) => {
   const { id, name, tag } = req.body;
-  keep({ id, name, tag });
+  store({ id, name, tag });
   res.json({ name, tag });
 });
 app.listen(Number(PORT), '127.0.0.1');

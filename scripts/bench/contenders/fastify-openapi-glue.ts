@@ -4,10 +4,10 @@
  */
 import Fastify, { type FastifyRequest } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
-import { keeper, type Plant } from './keep.ts';
+import { openStore, type Plant } from './store.ts';
 
 const { PORT, ACCESS_TOKENS, OPENAPI_FILE } = process.env;
-const keep = keeper();
+const store = openStore();
 const credentials = `Bearer ${ACCESS_TOKENS}`;
 // "strict: false" lets Ajv accept keywords of OpenAPI such as "example".
 const fastify = Fastify({ ajv: { customOptions: { strict: false } } });
@@ -21,7 +21,7 @@ await fastify.register(openapiGlue, {
   serviceHandlers: {
     async createPlant(request: FastifyRequest<{ Body: Plant }>) {
       const { id, name, tag } = request.body;
-      keep({ id, name, tag });
+      store({ id, name, tag });
       return { name, tag };
     },
   },

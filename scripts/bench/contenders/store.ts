@@ -10,7 +10,7 @@ export interface Plant {
  * Returns a function that stores plants in the SQLite file `PLANTS_FILE`, with a durable commit for
  * each plant; without the variable, in memory.
  */
-export function keeper(): (plant: Plant) => void {
+export function openStore(): (plant: Plant) => void {
   const file = process.env.PLANTS_FILE;
   if (file === undefined) {
     const plants = new Map<number, Plant>();
