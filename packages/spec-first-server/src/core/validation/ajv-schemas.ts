@@ -7,7 +7,7 @@ type Keywords = Record<string, unknown>;
 /** Keywords that are copied for Ajv. Schemas in their values are converted. */
 const COPIED_KEYWORDS = new Set([
   ...Object.values(schemas.SUBSCHEMAS).flat(),
-  ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems', 'required'],
+  ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'required'],
   ...['maxProperties', 'minProperties', 'minContains', 'maxContains', 'dependentRequired'],
 ]);
 
@@ -95,6 +95,7 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
     }
     if ('enum' in source) schema.enumValues = source.enum;
     if ('const' in source) schema.constValues = [source.const];
+    if (source.uniqueItems === true) schema.distinctItems = true;
   }
 
   function definition(ref: string, conversion: Conversion): string {

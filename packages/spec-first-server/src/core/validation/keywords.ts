@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { FuncKeywordDefinition, Vocabulary } from 'ajv';
 import { asArray, asObject, type Json } from 'openapi-document';
+import { keyOf } from './equality.ts';
 
 type KeywordValidator = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
 
@@ -32,13 +32,14 @@ export const NUMBER_ASSERTIONS: Readonly<
 
 /**
  * Keywords of Ajv that replace standard ones. `numeric` checks the type, the format and the bounds
- * of numbers, with `bigint` and decimal fractions. `enumValues` and `constValues` compare numbers
- * exactly. `file` validates files.
+ * of numbers, with `bigint` and decimal fractions. `enumValues`, `constValues` and `distinctItems`
+ * compare numbers exactly, in linear time. `file` validates files.
  */
 export const keywords = (isRequest: boolean): Vocabulary => [
   assertion('numeric', (schema: Json) => numeric(schema, isRequest)),
   assertion('enumValues', oneOfValues),
   assertion('constValues', oneOfValues),
+  assertion('distinctItems', distinctItems),
   assertion('file', file),
 ];
 
@@ -129,14 +130,26 @@ function oneOfValues(values: readonly unknown[]): Test {
       params: { allowedValues: values },
     },
   ];
-  const exact = (value: unknown) =>
-    typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
-  const exactValues = values.map(exact);
+  const allowed = new Set(values.map(keyOf));
+  return (value) => (allowed.has(keyOf(value)) ? NONE : mismatches);
+}
+
+/** Tests that no two items are equal. Linear, since Ajv compares each item with all others. */
+function distinctItems(): Test {
   return (value) => {
-    const isAllowed =
-      exactValues.includes(exact(value)) ||
-      (typeof value === 'object' && exactValues.some((each) => isDeepStrictEqual(each, value)));
-    return isAllowed ? NONE : mismatches;
+    if (!Array.isArray(value)) return NONE;
+    const positions = new Map<unknown, number>();
+    for (const [index, item] of value.entries()) {
+      const key = keyOf(item);
+      const first = positions.get(key);
+      if (first !== undefined) {
+        const items = `items ## ${first} and ${index}`;
+        const message = `must NOT have duplicate items (${items} are identical)`;
+        return [{ keyword: 'uniqueItems', message }];
+      }
+      positions.set(key, index);
+    }
+    return NONE;
   };
 }
 

@@ -48,7 +48,14 @@ test.each<[unknown, unknown]>([
       maxItems: 2,
       uniqueItems: true,
     },
-    { type: 'array', items: false, prefixItems: [{}], minItems: 1, maxItems: 2, uniqueItems: true },
+    {
+      type: 'array',
+      items: false,
+      prefixItems: [{}],
+      minItems: 1,
+      maxItems: 2,
+      distinctItems: true,
+    },
   ],
   [
     { contains: { title: 'a' }, minContains: 1, maxContains: 2 },
@@ -72,6 +79,7 @@ test.each<[unknown, unknown]>([
   ],
   [{ format: 'email' }, { format: 'email' }],
   [{ format: 'unknown' }, {}],
+  [{ uniqueItems: false }, {}],
   [{ enum: [1, 'a'] }, { enumValues: [1, 'a'] }],
   [{ const: null }, { constValues: [null] }],
   [{ const: undefined }, { constValues: [undefined] }],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
 import { keywords, NUMBER_ASSERTIONS } from '../../../src/core/validation/keywords.ts';
 
 const requests = new Ajv2020({ strict: false, keywords: keywords(true), allErrors: true });
@@ -159,6 +160,10 @@ describe.each(['enumValues', 'constValues'])('%s', (keyword) => {
     [[[1, 2]], [1, 2], true],
     [[[1, 2]], [2, 1], false],
     [[true], 1, false],
+    [[{ a: 1, b: [{}] }], { b: [{}], a: 1n }, true],
+    [['[1]', '\0[1]'], [1], false],
+    [[[1]], '\0[1]', false],
+    [['\0a'], '\0a', true],
   ])('%p allows %p: %s', (values, value, isAllowed) => {
     expect(violationsOf(keyword, values, value).length === 0).toBe(isAllowed);
   });
@@ -174,6 +179,52 @@ describe.each(['enumValues', 'constValues'])('%s', (keyword) => {
       },
     ]);
     expect(violationsOf(keyword, [], 3)).toEqual(['enum: must not be present: its enum is empty']);
+  });
+});
+
+describe('distinctItems', () => {
+  const identical = (first: number, second: number) => [
+    `uniqueItems: must NOT have duplicate items (items ## ${first} and ${second} are identical)`,
+  ];
+  const file = new Blob(['abc']);
+
+  test.each<[unknown, string[]]>([
+    [[], []],
+    [[1, '1', true, 'true', null, 'null', [1], ['1'], '[1]', {}, '{}', []], []],
+    ['aa', []],
+    [[1, 2, 1], identical(0, 2)],
+    [[0, -0], identical(0, 1)],
+    [[1, 1n], identical(0, 1)],
+    [[2 ** 60, 2n ** 60n], identical(0, 1)],
+    [[2n ** 60n, 2n ** 60n + 1n], []],
+    [[{ a: [2 ** 60] }, { a: [2n ** 60n] }], identical(0, 1)],
+    [['a', null, 'b', null], identical(1, 3)],
+    [
+      [
+        { a: 1, b: { c: 2 } },
+        { b: { c: 2 }, a: 1 },
+      ],
+      identical(0, 1),
+    ],
+    [[{ a: 1 }, { a: 1, b: undefined }], identical(0, 1)],
+    [[{ a: 1 }, { a: '1' }, { a: null }, { a: { b: 1 } }, {}], []],
+    [[[1, 2], [2, 1], '[1,2]', [1, 2]], identical(0, 3)],
+    [[{ 'a":1,"b': 1 }, { a: 1, b: 1 }], []],
+    [[['a,b'], ['a', 'b']], []],
+    [[file, new Blob(['abc'])], []],
+    [[file, file], identical(0, 1)],
+  ])('%p', (value, violations) => {
+    expect(violationsOf('distinctItems', true, value)).toEqual(violations);
+  });
+
+  test('rejects the same arrays of JSON as uniqueItems', () => {
+    const validate = new Ajv2020({ strict: false }).compile({ uniqueItems: true });
+    const item = fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constantFrom(0, '', [], {}, [0], null));
+    fc.assert(
+      fc.property(fc.array(item), (items) => {
+        expect(violationsOf('distinctItems', true, items).length === 0).toBe(validate(items));
+      }),
+    );
   });
 });
 
