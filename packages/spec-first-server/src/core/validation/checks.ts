@@ -2,7 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { type Json, onFirstUse, schemas } from 'openapi-document';
 import { createAjvSchemas } from './ajv-schemas.ts';
 import { withinBudget } from './budget.ts';
-import { type Cost, costOf } from './cost.ts';
+import { type Cost, costOf, repeatsOf } from './cost.ts';
 import { createEovAjv, type Formats } from './eov.ts';
 import { plainJson, rewrite } from './rewrite.ts';
 import { createShapes } from './shapes.ts';
@@ -39,7 +39,7 @@ export type Check = (value: unknown) => unknown;
 
 /**
  * The maximum number of steps of a validation without a time limit. They take a few milliseconds.
- * The number is members times schemas, plus the steps of regular expressions.
+ * The number is members times schemas times repetitions, plus the steps of regular expressions.
  */
 const MAX_STEPS = 1_000_000;
 
@@ -97,15 +97,20 @@ export function createChecks(
       const { cost, validate } = prepared;
       const isMeasured = isRequest || cost.hasAlternatives;
       const size = isMeasured ? measureValue(value, cost.degree) : undefined;
-      const isRewritten = isRequest ? cost.changesValues || size?.hasBigint : drops;
+      const isRewritten = isRequest ? cost.changesValues || size?.hasBigint === true : drops;
       let result = value;
       const task = () => {
         if (isRewritten && !isRequest) result = rewrite(rewriting, schema, value);
         const isValid = validate(result, context);
         if (isRewritten && isRequest && isValid) result = rewrite(rewriting, schema, value);
       };
-      if (size !== undefined && needsTimeLimit(size, cost)) withinTime(task, size);
-      else task();
+      if (size !== undefined && needsTimeLimit(size, cost, isRewritten)) {
+        // Compiled without the limit. Ajv cannot be used after a stop during a compilation.
+        if (isRewritten) cost.matched.forEach(alternativeOf);
+        withinTime(task, size);
+      } else {
+        task();
+      }
       if (validate.errors) throw collect(result, validate, cost);
       return result;
     };
@@ -116,13 +121,14 @@ export function createChecks(
       const validate = validateAll;
       const maxMembers = Math.max(MIN_COLLECTED, MAX_COLLECTING_STEPS / cost.schemas);
       const start = copyStart(value, maxMembers, path);
-      const { depth, steps } = measureValue(start.value, cost.degree);
+      const { depth, steps, members } = measureValue(start.value, cost.degree);
+      const isRepeated = members * repeatsOf(cost, depth) > MAX_COLLECTING_STEPS;
       let collected: readonly ErrorObject[] = [];
       const task = () => {
         validate(start.value, context);
         collected = validate.errors ?? [];
       };
-      if (isSlow(depth, steps)) withinBudget(task, COLLECTING_MS);
+      if (isRepeated || isSlow(depth, steps)) withinBudget(task, COLLECTING_MS);
       else task();
       const isKept = (error: ErrorObject) =>
         isUndeclared(error) || !start.incomplete.has(error.instancePath);
@@ -132,8 +138,15 @@ export function createChecks(
   };
 
   /** A reply has a time limit only if its validation may take exponential time. */
-  function needsTimeLimit({ members, steps, depth }: Size, cost: Cost): boolean {
-    return isRequest ? isSlow(depth, members * cost.schemas + steps) : depth >= MIN_TIMED_DEPTH;
+  function needsTimeLimit(
+    { members, steps, depth }: Size,
+    cost: Cost,
+    isRewritten: boolean,
+  ): boolean {
+    if (!isRequest) return depth >= MIN_TIMED_DEPTH;
+    // Rewriting matches the alternatives again at each level.
+    const matches = isRewritten && cost.unions > 0 ? depth + 1 : 1;
+    return isSlow(depth, members * cost.schemas * repeatsOf(cost, depth) * matches + steps);
   }
 
   function withinTime(task: () => void, { members, longest }: Size): void {

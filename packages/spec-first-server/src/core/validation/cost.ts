@@ -1,4 +1,5 @@
 import { asArray, asObject, isObject, type Json, schemas } from 'openapi-document';
+import { alternativesFor } from './shapes.ts';
 
 /** The figures of a schema that bound the time of a validation. */
 export type Cost = ReturnType<typeof costOf>;
@@ -20,15 +21,37 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
     hasAlternatives: false,
     /** True if valid values are changed: defaults are added, or members removed. */
     changesValues: false,
+    /** The alternatives that values are matched against when they are changed. */
+    matched: [] as Json[],
+    /** The number of schemas with several alternatives for one object or array. */
+    unions: 0,
+    /** The largest number of such alternatives in one schema. */
+    branches: 1,
+    /** True if a schema contains itself. */
+    isRecursive: false,
   };
-  const references = new Set<string>();
-  measure(source);
+  /** The references of each definition. */
+  const references = new Map<string, Set<string>>();
+  const pending = measureAll(source);
   // Grows during the loop.
-  for (const ref of references) measure($defs[schemas.definitionName(ref)]);
+  for (const ref of pending) {
+    if (references.has(ref)) continue;
+    const targets = measureAll($defs[schemas.definitionName(ref)]);
+    references.set(ref, targets);
+    for (const target of targets) pending.add(target);
+  }
+  cost.isRecursive = hasCycle(references);
   return cost;
 
-  function measure(part: unknown): void {
-    if (Array.isArray(part)) for (const item of part) measure(item);
+  /** Returns the references in a schema. */
+  function measureAll(schema: unknown): Set<string> {
+    const targets = new Set<string>();
+    measure(schema, targets);
+    return targets;
+  }
+
+  function measure(part: unknown, targets: Set<string>): void {
+    if (Array.isArray(part)) for (const item of part) measure(item, targets);
     if (!isObject(part)) return;
     const { $ref, format, pattern, required, patternProperties } = part;
     cost.schemas += 1 + asArray(required).length;
@@ -39,8 +62,45 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
     cost.degree = Math.max(cost.degree, isText ? 2 : 1, ...degrees);
     cost.hasAlternatives ||= (part.anyOf ?? part.oneOf ?? part.if ?? part.not) !== undefined;
     cost.changesValues ||= part['x-dropped'] !== undefined || Object.hasOwn(part, 'default');
+    measureUnion(part);
 
-    for (const [key, value] of Object.entries(part)) if (!DATA_KEYWORDS.has(key)) measure(value);
-    if (typeof $ref === 'string') references.add($ref);
+    for (const [key, value] of Object.entries(part))
+      if (!DATA_KEYWORDS.has(key)) measure(value, targets);
+    if (typeof $ref === 'string') targets.add($ref);
+  }
+
+  function measureUnion(part: Json): void {
+    const lists = part['x-tag'] === undefined ? [part.anyOf, part.oneOf].map(asArray) : [];
+    const unions = lists
+      .flatMap((list) => [
+        alternativesFor({ $defs }, list, 'object'),
+        alternativesFor({ $defs }, list, 'array'),
+      ])
+      .filter((list) => list.length > 1);
+    // A condition and one of its branches.
+    if (part.if !== undefined) unions.push([part.if, part.then ?? part.else]);
+    if (unions.length === 0) return;
+    cost.unions += 1;
+    cost.branches = Math.max(cost.branches, ...unions.map((list) => list.length));
+    cost.matched.push(...unions.flat().filter(isObject));
   }
 }
+
+/** Returns true if a definition references itself, directly or through others. */
+function hasCycle(references: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  const open = new Map(references);
+  let before: number;
+  do {
+    before = open.size;
+    for (const [ref, targets] of open)
+      if (![...targets].some((target) => open.has(target))) open.delete(ref);
+  } while (open.size < before);
+  return open.size > 0;
+}
+
+/**
+ * Returns the maximum number of times that one value is validated: alternatives inside one another
+ * multiply.
+ */
+export const repeatsOf = ({ branches, unions, isRecursive }: Cost, depth: number): number =>
+  branches ** (isRecursive ? depth : Math.min(depth, unions));

@@ -11,8 +11,14 @@ export type Shape = ReturnType<typeof shapeFrom>;
 /** Returns the shape that a schema has for a value. */
 export type ShapeOf = (schema: Json, value: unknown) => Shape;
 
-/** Keywords whose schemas apply to some values only. */
-const CONDITIONAL_KEYWORDS = ['anyOf', 'oneOf', 'if', 'dependentSchemas'];
+/** Returns the schemas of one keyword that apply to an object or an array. */
+type Select = (value: object) => readonly unknown[];
+
+/**
+ * The maximum number of cached shapes of schemas with alternatives. Limits the memory: clients
+ * choose the combinations of alternatives.
+ */
+const MAX_COMBINATIONS = 1_000;
 
 /**
  * Creates the function that finds the shape of a value. Follows references and `allOf`, and the
@@ -24,57 +30,122 @@ export function createShapes(
   matches: Matches,
 ): ShapeOf {
   const root = { $defs };
+  const partsOf = onFirstObject((schema) => {
+    const parts = schemas.allOf(root, schema);
+    return { parts, selectors: parts.flatMap(selectorsOf) };
+  });
+  const join = createListCache((list: readonly unknown[]): Schema => ({ allOf: list }));
+  const shapeOfList = createListCache((list: readonly Json[]) => {
+    const parts = list.flatMap((schema) => partsOf(schema).parts);
+    return shapeFrom(root, direction, parts, join);
+  });
   /** Shapes that are the same for all values. */
-  const cache = new WeakMap<Json, Shape>();
+  const shapeOfSchema = onFirstObject((schema) =>
+    shapeFrom(root, direction, partsOf(schema).parts, join),
+  );
 
   return (schema, value) => {
-    const cached = cache.get(schema);
-    if (cached !== undefined) return cached;
-    const parts = schemas.allOf(root, schema);
-    const isConditional = parts.some((part) =>
-      CONDITIONAL_KEYWORDS.some((key) => part[key] !== undefined),
-    );
-    if (isConditional) return shapeFrom(root, direction, [...partsFor(schema, value)]);
-    const shape = shapeFrom(root, direction, parts);
-    cache.set(schema, shape);
-    return shape;
+    if (partsOf(schema).selectors.length === 0) return shapeOfSchema(schema);
+    const list: Json[] = [];
+    addSchemas(list, schema, value);
+    return shapeOfList(list);
   };
 
-  function* partsFor(schema: unknown, value: unknown): Generator<Json> {
-    for (const part of schemas.allOf(root, schema)) {
-      yield part;
-      for (const chosen of chosenBy(part, value)) yield* partsFor(chosen, value);
+  /** Adds a schema and those of its alternatives that describe a value. */
+  function addSchemas(list: Json[], schema: unknown, value: unknown): void {
+    if (!isObject(schema)) return;
+    list.push(schema);
+    if (typeof value !== 'object' || value === null) return;
+    for (const select of partsOf(schema).selectors) {
+      for (const selected of select(value)) addSchemas(list, selected, value);
     }
   }
 
-  /** Returns the conditional schemas of a part that describe an object or an array. */
-  function chosenBy(part: Json, value: unknown): readonly unknown[] {
-    if (typeof value !== 'object' || value === null) return [];
-    const unions = [part.anyOf, part.oneOf].map(asArray);
-    const chosen = unions.flatMap((list) => alternativesOf(list, part['x-tag'], value));
-    if (part.if !== undefined) chosen.push(isMatch(part.if, value) ? part.then : part.else);
-    const dependent = Object.entries(asObject(part.dependentSchemas));
-    const present = dependent.filter(([name]) => Object.hasOwn(value, name));
-    return [...chosen, ...present.map(([, schema]) => schema)];
+  /** Prepares the keywords whose schemas apply to some values only. */
+  function selectorsOf(part: Json): Select[] {
+    const { anyOf, oneOf, if: condition, dependentSchemas } = part;
+    const selectors = [anyOf, oneOf].flatMap((list) =>
+      Array.isArray(list) ? unionSelector(list, part['x-tag'] as schemas.Tag | undefined) : [],
+    );
+    if (condition !== undefined)
+      selectors.push((value) => [isMatch(condition, value) ? part.then : part.else]);
+    for (const [name, schema] of Object.entries(asObject(dependentSchemas)))
+      selectors.push((value) => (Object.hasOwn(value, name) ? [schema] : []));
+    return selectors;
   }
 
-  function alternativesOf(list: readonly unknown[], tag: unknown, value: object) {
-    if (tag !== undefined && isObject(value)) return selectedBy(tag as schemas.Tag, list, value);
+  function unionSelector(list: readonly unknown[], tag: schemas.Tag | undefined): Select {
     // Cheap check first: validating all alternatives of a recursive schema takes long.
-    const type = Array.isArray(value) ? 'array' : 'object';
-    const candidates = list.filter((schema) => {
-      const types = schemas.typesOf(root, schema);
-      return types.size === 0 || types.has(type);
-    });
-    if (candidates.length < 2) return candidates;
-    const matching = candidates.filter((schema) => isMatch(schema, value));
-    // If none matches, the validation fails and reports this.
-    return matching.length > 0 ? matching : candidates;
+    const forObjects = alternativesFor(root, list, 'object');
+    const forArrays = alternativesFor(root, list, 'array');
+    return (value) => {
+      if (tag !== undefined && isObject(value)) return selectedBy(tag, list, value);
+      const candidates = Array.isArray(value) ? forArrays : forObjects;
+      if (candidates.length < 2) return candidates;
+      const matching = candidates.filter((schema) => isMatch(schema, value));
+      // If none matches, the validation fails and reports this.
+      return matching.length > 0 ? matching : candidates;
+    };
   }
 
   function isMatch(schema: unknown, value: unknown): boolean {
     return isObject(schema) ? matches(schema, value) : schema !== false;
   }
+}
+
+/** Returns the alternatives that allow objects or arrays. */
+export const alternativesFor = (
+  root: Json,
+  list: readonly unknown[],
+  type: 'object' | 'array',
+): readonly unknown[] =>
+  list.filter((schema) => {
+    const types = schemas.typesOf(root, schema);
+    return types.size === 0 || types.has(type);
+  });
+
+/** Returns a function that creates the value of each object when it is first used. */
+function onFirstObject<Value>(create: (key: Json) => Value): (key: Json) => Value {
+  const values = new WeakMap<Json, Value>();
+  return (key) => {
+    const existing = values.get(key);
+    if (existing !== undefined) return existing;
+    const value = create(key);
+    values.set(key, value);
+    return value;
+  };
+}
+
+/** The values of the lists that begin with the same items. */
+interface ListNode<Item, Value> {
+  value?: Value;
+  readonly next: Map<Item, ListNode<Item, Value>>;
+}
+
+/** Returns a function that creates the value of each list of items when it is first used. */
+function createListCache<Item, Value>(
+  create: (list: readonly Item[]) => Value,
+): (list: readonly Item[]) => Value {
+  const createNode = (): ListNode<Item, Value> => ({ next: new Map() });
+  let first = createNode();
+  let size = 0;
+  return (list) => {
+    let node = first;
+    for (const item of list) {
+      const next = node.next.get(item) ?? createNode();
+      node.next.set(item, next);
+      node = next;
+    }
+    if (node.value !== undefined) return node.value;
+    const value = create(list);
+    node.value = value;
+    size += 1;
+    if (size > MAX_COMBINATIONS) {
+      first = createNode();
+      size = 0;
+    }
+    return value;
+  };
 }
 
 function selectedBy({ name, values }: schemas.Tag, list: readonly unknown[], value: Json) {
@@ -84,8 +155,17 @@ function selectedBy({ name, values }: schemas.Tag, list: readonly unknown[], val
   return [list[index < 0 ? values.indexOf('others') : index]];
 }
 
-/** @param parts schemas that describe the same value. */
-function shapeFrom(root: Json, direction: schemas.Direction, parts: readonly Json[]) {
+/**
+ * @param parts schemas that describe the same value.
+ * @param join returns an `allOf` of schemas: the same one for the same schemas, since shapes are
+ *   cached by schema.
+ */
+function shapeFrom(
+  root: Json,
+  direction: schemas.Direction,
+  parts: readonly Json[],
+  join: (list: readonly unknown[]) => Schema,
+) {
   const isRequest = direction === 'request';
   const removed = new Set(parts.flatMap((part) => asArray(part['x-dropped'])));
   const isClosed = parts.some((part) => part.properties ?? part.patternProperties);
@@ -134,11 +214,10 @@ function shapeFrom(root: Json, direction: schemas.Direction, parts: readonly Jso
   function itemOf(index: number): Schema {
     return allOf(schemas.itemsIn(parts, index).filter((schema) => schema !== undefined));
   }
-}
 
-/** Joins schemas. Returns a single one itself, since shapes are cached by schema. */
-function allOf(list: readonly unknown[]): Schema {
-  if (list.length > 1) return { allOf: list };
-  const [schema = true] = list;
-  return isObject(schema) ? schema : schema !== false;
+  function allOf(list: readonly unknown[]): Schema {
+    if (list.length > 1) return join(list);
+    const [schema = true] = list;
+    return isObject(schema) ? schema : schema !== false;
+  }
 }

@@ -216,6 +216,12 @@ test('definitions may be recursive and shared by several checks', () => {
   expect(second([{ next: {} }])).toEqual([{ next: {} }]);
 });
 
+const when = (test: unknown, then: unknown, otherwise: unknown): Json => ({
+  if: test,
+  then,
+  else: otherwise,
+});
+
 const TIMEOUT = { path: '', message: 'the request takes too long to validate', keyword: 'timeout' };
 
 describe('the time limit of a request', () => {
@@ -269,6 +275,79 @@ describe('the time limit of a request', () => {
     });
     expect(error?.violations).toEqual([TIMEOUT]);
     expect(time).toBeLessThan(200);
+  });
+
+  const members = (name: string, more: object = {}) => ({
+    type: 'object',
+    properties: Object.fromEntries(
+      [1, 2, 3, 4, 5].map((at) => [`${name}${at}`, { type: 'integer', ...(at === 1 && more) }]),
+    ),
+  });
+  const [left, right] = [members('a', { default: 1 }), members('b')];
+  const fill = (count: number, value: (at: number) => unknown) =>
+    Array.from({ length: count }, (_, at) => value(at));
+
+  test.each<[string, object, unknown[]]>([
+    [
+      'unique integers',
+      { uniqueItems: true, items: { type: 'integer' } },
+      fill(17_000, (at) => at),
+    ],
+    [
+      'unique numbers',
+      { uniqueItems: true, items: { type: 'number' } },
+      fill(14_000, (at) => at / 2),
+    ],
+    ['unique objects', { uniqueItems: true }, fill(8_200, (a) => ({ a }))],
+    ['unique lists', { uniqueItems: true }, fill(14_000, (a) => [a])],
+    ['a long enum', { items: { enum: fill(5_000, String) } }, fill(15_000, () => '4999')],
+    [
+      'an enum of objects',
+      { items: { enum: fill(200, (a) => ({ a })) } },
+      fill(9_000, () => ({ a: 199 })),
+    ],
+    ['defaults in alternatives', { items: { anyOf: [left, right] } }, fill(10_000, () => ({}))],
+    [
+      'defaults in conditions',
+      { items: when({ required: ['x'] }, right, left) },
+      fill(10_000, () => ({})),
+    ],
+  ])('is not needed for %s', (_title, schema, value) => {
+    const check = checkOf('request', schema);
+    for (const count of [100, 1_000]) check(value.slice(0, count));
+    expect(cpuTimeOf(() => check(value))).toBeLessThan(200);
+  });
+
+  test('ends the validation of alternatives inside one another, also of a small value', () => {
+    const Tree = {
+      anyOf: ['a', 'b', 'c'].map((name) => ({
+        type: 'object',
+        required: [name],
+        properties: { next: { $ref: '#/components/schemas/Tree' }, [name]: {} },
+      })),
+    };
+    const tree = { $ref: '#/components/schemas/Tree' };
+    const options = { components: { Tree } };
+    const check = checkOf('request', { items: tree }, options);
+    const closed = { ...tree, unevaluatedProperties: false };
+    const strict = checkOf('request', { items: closed }, options);
+    const value = fill(20, () => nested(10));
+    const task = (validate: typeof check) => cpuTimeOf(() => violationsOf(validate, value));
+    expect(task(check)).toBeLessThan(200);
+    expect(task(strict)).toBeLessThan(200);
+  });
+
+  test('does not include the compilation of alternatives', () => {
+    const alternatives = (count: number) => ({
+      anyOf: fill(count, (at) => ({
+        ...members(`m${at}-`, { default: 1 }),
+        required: [`m${at}-2`],
+      })),
+    });
+    const value = { 'm0-2': 1, deep: nested(12) };
+    // The code of the service itself is also compiled when it first runs.
+    checkOf('request', alternatives(2))({ 'm0-2': 1 });
+    expect(checkOf('request', alternatives(12))(value)).toEqual({ 'm0-1': 1, ...value });
   });
 
   test('also applies to deep alternatives of a reply', () => {

@@ -1,10 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
-import { costOf } from '../../../src/core/validation/cost.ts';
+import type { Json } from 'openapi-document';
+import { costOf, repeatsOf } from '../../../src/core/validation/cost.ts';
 
 const costWith = (schema: object, $defs: object = {}) => costOf({ ...schema }, { ...$defs });
 
 test('a schema without keywords has the least cost', () => {
-  const least = { degree: 1, hasAlternatives: false, changesValues: false };
+  const least = {
+    degree: 1,
+    hasAlternatives: false,
+    changesValues: false,
+    matched: [],
+    unions: 0,
+    branches: 1,
+    isRecursive: false,
+  };
   expect(costWith({})).toEqual({ ...least, schemas: 1 });
   expect(costOf(true, {})).toEqual({ ...least, schemas: 0 });
 });
@@ -67,6 +76,69 @@ test.each<[boolean, object]>([
   [false, { allOf: [{}], items: {} }],
 ])('hasAlternatives is %s for %j', (hasAlternatives, schema) => {
   expect(costWith(schema).hasAlternatives).toBe(hasAlternatives);
+});
+
+describe('alternatives for one object or array', () => {
+  const [a, b] = [{ type: 'object', title: 'a' }, { title: 'b' }];
+  const text = { type: 'string' };
+  const tag = { 'x-tag': { name: 'a', values: [['x'], ['y']] } };
+
+  test.each<[string, object, { unions: number; branches: number; matched: unknown[] }]>([
+    ['are those of a union', { anyOf: [a, b] }, { unions: 1, branches: 2, matched: [a, b] }],
+    [
+      'are not those of other types',
+      { oneOf: [a, text, { type: 'array' }] },
+      { unions: 0, branches: 1, matched: [] },
+    ],
+    [
+      'are not selected by a tag',
+      { oneOf: [a, b], ...tag },
+      { unions: 0, branches: 1, matched: [] },
+    ],
+    [
+      'are a condition and its branch',
+      { if: a, else: b },
+      { unions: 1, branches: 2, matched: [a, b] },
+    ],
+    [
+      'are counted inside one another',
+      { anyOf: [{ ...a, properties: { x: { oneOf: [a, a, a] } } }, text], items: { if: a } },
+      { unions: 2, branches: 3, matched: [a, a, a, a] },
+    ],
+  ])('%s', (_title, schema, expected) => {
+    const { unions, branches, matched } = costWith(schema);
+    expect({ unions, branches, matched: matched.toSorted() }).toEqual({
+      ...expected,
+      matched: expected.matched.toSorted(),
+    });
+  });
+
+  test.each<[boolean, Json]>([
+    [false, { A: { items: { $ref: '#/$defs/B' } }, B: {} }],
+    [true, { A: { items: { $ref: '#/$defs/A' } } }],
+    [
+      true,
+      { A: { items: { $ref: '#/$defs/B' } }, B: { properties: { a: { $ref: '#/$defs/A' } } } },
+    ],
+    [true, { A: { $ref: '#/$defs/B' }, B: { $ref: '#/$defs/C' }, C: { $ref: '#/$defs/B' } }],
+    [
+      false,
+      { A: { $ref: '#/$defs/B' }, B: { $ref: '#/$defs/C' }, C: {}, D: { $ref: '#/$defs/D' } },
+    ],
+  ])('may repeat at each level: %s for %j', (isRecursive, $defs) => {
+    expect(costWith({ anyOf: [{ $ref: '#/$defs/A' }] }, $defs).isRecursive).toBe(isRecursive);
+  });
+
+  test.each([
+    [1, {}, 9],
+    [3, { anyOf: [b, b, b] }, 9],
+    [1, { anyOf: [b, b, b] }, 0],
+    [4, { anyOf: [b, { items: { anyOf: [b, b] } }] }, 9],
+    [512, { anyOf: [b, { $ref: '#/$defs/A' }] }, 9],
+  ])('validate a value up to %i times: %j at depth %i', (repeats, schema, depth) => {
+    const cost = costWith(schema, { A: { items: { $ref: '#/$defs/A' } } });
+    expect(repeatsOf(cost, depth)).toBe(repeats);
+  });
 });
 
 test.each<[boolean, object]>([

@@ -168,11 +168,55 @@ describe('the alternatives of an object', () => {
   });
 
   test('do not depend on the value before', () => {
-    const { lower } = schemas.lower({}, 'response');
-    const shapes = createShapes({ $defs: {}, lower }, 'response', matches);
+    const shapes = createShapes(schemas.lower({}, 'response'), 'response', matches);
     const schema = { oneOf: [a, b] };
     expect(shapes(schema, { a: 1 }).member('a')).toBe(A);
     expect(shapes(schema, { b: 1 }).member('a')).toBeUndefined();
+  });
+});
+
+describe('shapes are created once', () => {
+  const a = { required: ['a'], properties: { a: A } };
+  const b = { required: ['b'], properties: { b: B } };
+  const shapes = () => createShapes(schemas.lower({}, 'request'), 'request', matches);
+
+  test('for each combination of alternatives', () => {
+    const shape = shapes();
+    const schema = { anyOf: [a, b] };
+    const both = shape(schema, { a: 1, b: 1 });
+    expect(shape(schema, { b: 2, a: 2 })).toBe(both);
+    expect(shape(schema, { a: 1 })).not.toBe(both);
+    expect(shape(schema, { a: 1 })).toBe(shape(schema, { a: 2 }));
+  });
+
+  test('for members of several schemas', () => {
+    const shape = shapes();
+    const schema = { patternProperties: { '^a': A, b$: B } };
+    const { member } = shape(schema, {});
+    expect(member('ab')).toEqual({ allOf: [A, B] });
+    expect(member('a-b')).toBe(member('ab'));
+    expect(member('a')).toBe(A);
+  });
+
+  test('and forgotten if there are many combinations', () => {
+    const shape = shapes();
+    const names = Array.from({ length: 11 }, (_, index) => `m${index}`);
+    const schema = {
+      anyOf: names.map((name) => ({ required: [name], properties: { [name]: A } })),
+    };
+    const valueFor = (combination: number) =>
+      Object.fromEntries(
+        names.filter((_, bit) => combination & (1 << bit)).map((name) => [name, 1]),
+      );
+    const first = shape(schema, valueFor(1));
+    for (let combination = 1; combination < 1_000; combination += 1)
+      shape(schema, valueFor(combination));
+    expect(shape(schema, valueFor(1))).toBe(first);
+    for (let combination = 1_000; combination < 2 ** 11; combination += 1)
+      shape(schema, valueFor(combination));
+    const created = shape(schema, valueFor(1));
+    expect(created).not.toBe(first);
+    expect(['m0', 'm1'].map(created.member)).toEqual(['m0', 'm1'].map(first.member));
   });
 });
 
