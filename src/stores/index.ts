@@ -2,7 +2,7 @@ import { RowRejected, Unusable } from 'group-commit';
 import { checkPlant, type PlantStore, type StoreOptions, Unstorable } from './store.ts';
 
 const VALID_URLS =
-  'Use sqlite:data/plants.db (a file, relative or absolute), sqlite::memory: (nothing is kept), ' +
+  'Use sqlite:data/plants.db (a file, relative or absolute), sqlite::memory: (lost at a stop), ' +
   'or postgres://user:password@host:5432/database.';
 
 /**

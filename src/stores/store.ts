@@ -2,10 +2,10 @@ import type { OpenContext } from 'spec-first-server';
 
 /** A stored plant. */
 export interface StoredPlant {
-  /** From −2⁶³ to 2⁶³−1. Several plants may share one. */
+  /** From −2⁶³ to 2⁶³−1. Several plants may have the same id. */
   readonly id: bigint;
   readonly name: string;
-  /** `undefined` differs from an empty tag. */
+  /** Missing for a plant without a tag, which differs from an empty tag. */
   readonly tag?: string | undefined;
 }
 

@@ -39,7 +39,7 @@ test.each([
 ])('the URL %j is rejected, and the valid forms are listed', async (url) => {
   const error = new Unusable(
     'This is not a valid database URL. Use sqlite:data/plants.db (a file, relative or absolute), ' +
-      'sqlite::memory: (nothing is kept), or postgres://user:password@host:5432/database.',
+      'sqlite::memory: (lost at a stop), or postgres://user:password@host:5432/database.',
   );
   expect(() => sqliteFile(url)).toThrow(error);
   await expect(openStore(url, { maxWaiting: 1 })).rejects.toThrow(error);
