@@ -18,6 +18,7 @@ import { HttpError } from '../core/response/http-error.ts';
 import { createService, type Service } from '../core/service.ts';
 import { crossOrigin } from './cors.ts';
 import { OPERATOR_PATHS, operatorRoutes, PROBE_PATHS } from './operator-routes.ts';
+import { openapiPage } from './page/page.ts';
 import { openTelemetry } from './tracing.ts';
 
 export interface AppOptions
@@ -123,7 +124,7 @@ export async function createAppService(options: AppOptions): Promise<Service> {
   });
   const { root, basePaths } = service.document;
   const page = docs
-    ? { root, options: { basePath: basePaths[0], prefix, tryItOut: missing === 'mock' } }
+    ? openapiPage(root, { basePath: basePaths[0], prefix, tryItOut: missing === 'mock' })
     : undefined;
   const { answerOperator, shadowed } = operatorRoutes(service, ready, page, prefix);
   if (shadowed.length > 0) {

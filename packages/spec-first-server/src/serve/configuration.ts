@@ -101,7 +101,7 @@ export const SERVER_VARIABLES = {
     '',
     'comma-separated: [NAME:]TOKEN or [NAME:]sha256:HEX [scheme=NAME] [scope=NAME]; ' +
       'a random one by default, but not with NODE_ENV=production',
-    list,
+    parseList,
   ),
   ACCESS_TOKENS_FILE: variable(
     '',
@@ -111,20 +111,20 @@ export const SERVER_VARIABLES = {
   DEVELOPMENT_TOKEN: variable(
     '',
     'a token for all security schemes and scopes; not with NODE_ENV=production',
-    optional(tokenText),
+    optional(parseToken),
   ),
-  JWKS_URL: variable('', 'the URL of the keys of signed tokens (RFC 7517)', optional(url)),
+  JWKS_URL: variable('', 'the URL of the keys of signed tokens (RFC 7517)', optional(parseUrl)),
   JWT_ISSUER: variable('', 'the issuer that signed tokens must name', optional(String)),
   JWT_AUDIENCE: variable('', 'the audience that signed tokens must name', optional(String)),
   CORS_ORIGINS: variable(
     '',
     'origins whose pages may send requests, comma-separated; * for all, but without cookies',
-    origins,
+    parseOrigins,
   ),
   TRUST_PROXY: variable(
     '',
     'proxies whose X-Forwarded-For is trusted: a number of hops, addresses, or true',
-    proxies,
+    parseProxies,
   ),
   BODY_LIMIT: variable(
     '100kb',
@@ -152,7 +152,7 @@ export const SERVER_VARIABLES = {
   OPERATOR_PREFIX: variable(
     '',
     'a path before /healthz, /readyz, /docs, /openapi.yaml and /openapi.json, such as /ops',
-    prefix,
+    parsePrefix,
   ),
   METRICS_PORT: variable(
     '',
@@ -230,35 +230,35 @@ function oneOf<T extends string>(...words: readonly T[]) {
   };
 }
 
-function list(text: string): readonly string[] {
+function parseList(text: string): readonly string[] {
   const entries = text.split(',').map((entry) => entry.trim());
   return entries.filter(Boolean);
 }
 
-function url(text: string): URL {
+function parseUrl(text: string): URL {
   const parsed = URL.parse(text);
   if (parsed === null) throw new Error('a URL, such as https://host/path');
   return parsed;
 }
 
-function prefix(text: string): string {
+function parsePrefix(text: string): string {
   if (/^(\/[\w.~-]+)*$/.test(text)) return text;
   throw new Error('a path, such as /ops, without a slash at its end');
 }
 
-function origins(text: string): '*' | readonly string[] {
+function parseOrigins(text: string): '*' | readonly string[] {
   if (text === '*') return '*';
-  const entries = list(text);
+  const entries = parseList(text);
   if (entries.every((entry) => URL.parse(entry)?.origin === entry)) return entries;
   throw new Error(
     '* or origins without a slash at the end, such as https://app.example,http://localhost:5173',
   );
 }
 
-function proxies(text: string): boolean | number | readonly string[] {
+function parseProxies(text: string): boolean | number | readonly string[] {
   if (text === '' || text === 'true' || text === 'false') return text === 'true';
   if (/^\d{1,3}$/.test(text)) return Number(text);
-  const addresses = list(text);
+  const addresses = parseList(text);
   try {
     proxyAddress.compile([...addresses]);
     return addresses;
@@ -290,7 +290,7 @@ function variantsByDeletion(name: string): Set<string> {
   return new Set([name, ...shorter]);
 }
 
-function tokenText(text: string): string {
+function parseToken(text: string): string {
   if (/^[\w\-.~+/]+=*$/.test(text)) return text;
   throw new Error('made of letters, digits and -._~+/ with = only at its end');
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
-import { destination, type Logger, type LoggerOptions, pino } from 'pino';
+import { destination, type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
 import sonic from 'sonic-boom';
 import { describeError } from '../core/describe-error.ts';
 import type { Config } from './configuration.ts';
@@ -79,17 +79,6 @@ function createOutput(onLost: (lines: number) => void) {
   };
 }
 
-let now = 0;
-let formatted = '';
-
-/** Returns the member `time` of a line. Formats the time at most once a millisecond. */
-function timestamp(): string {
-  const time = Date.now();
-  if (time !== now) formatted = `,"time":"${new Date(time).toISOString()}"`;
-  now = time;
-  return formatted;
-}
-
 /**
  * Creates a log of JSON lines on standard output, or of readable lines if standard output is a
  * terminal and pino-pretty is installed. JSON lines never block the process: lines that cannot be
@@ -138,7 +127,7 @@ const options = (level: Config['LOG_LEVEL']): LoggerOptions => ({
     pid: process.pid,
   },
   serializers: { err: (error: unknown) => describeError(error) },
-  timestamp,
+  timestamp: stdTimeFunctions.isoTime,
 });
 
 /** Switches between `debug` and the configured level. */

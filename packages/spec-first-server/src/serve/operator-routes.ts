@@ -1,9 +1,8 @@
-import type { Json } from 'openapi-document';
 import type { Answer, Call } from '../core/call.ts';
 import { failureOf } from '../core/response/failures.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import type { Service } from '../core/service.ts';
-import { openapiPage, type PageOptions, type ReadResource, type Resource } from './page/page.ts';
+import type { ReadResource, Resource } from './page/page.ts';
 
 export const PROBE_PATHS = ['/healthz', '/readyz'];
 
@@ -18,17 +17,17 @@ type AnswerOperator = (call: Call) => Promise<Answer> | undefined;
  * document has the same path, its operation is served instead, and `shadowed` contains the path.
  *
  * @param ready resolves if the service can do its work.
- * @param page the document and the options of its page, if it is served.
+ * @param page the document and its page, by path, if they are served.
  */
 export function operatorRoutes(
   service: Service,
   ready: (() => Promise<void>) | undefined,
-  page: { readonly root: Json; readonly options: PageOptions } | undefined,
+  page: ReadonlyMap<string, ReadResource> | undefined,
   prefix: string,
 ): { readonly answerOperator: AnswerOperator; readonly shadowed: readonly string[] } {
   const routes = new Map<string, ReadResource>(probes(ready, service.broken));
   if (page !== undefined) {
-    for (const [path, read] of openapiPage(page.root, page.options)) routes.set(path, read);
+    for (const [path, read] of page) routes.set(path, read);
     // Relative, so that it works behind a proxy that adds a prefix.
     routes.set('/', async () => ({ status: 302, headers: { Location: 'docs' } }));
   }
@@ -51,10 +50,10 @@ export function answerRoutes(
   return (call) => {
     const { path } = call;
     const route = path.startsWith(prefix) ? routes.get(path.slice(prefix.length)) : undefined;
-    return route && answer(call, route);
+    return route && answerRoute(call, route);
   };
 
-  async function answer(call: Call, read: ReadResource) {
+  async function answerRoute(call: Call, read: ReadResource) {
     try {
       if (call.method !== 'GET' && call.method !== 'HEAD') {
         throw HttpError.notAllowed(call.method, ['GET', 'HEAD']);

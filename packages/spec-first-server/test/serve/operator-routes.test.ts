@@ -9,6 +9,7 @@ import {
   PROBE_PATHS,
   probes,
 } from '../../src/serve/operator-routes.ts';
+import { openapiPage } from '../../src/serve/page/page.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Pages, version: 1.0.0 }
@@ -36,9 +37,7 @@ async function routesOf(
   const service = await withFiles({ 'openapi.yaml': DOCUMENT.replace('BASE', base) }, (folder) =>
     createService(`${folder}/openapi.yaml`, { handlers: { getPage }, missing: '501' }),
   );
-  const page = docs
-    ? { root: service.document.root, options: { basePath: base, prefix } }
-    : undefined;
+  const page = docs ? openapiPage(service.document.root, { basePath: base, prefix }) : undefined;
   const { answerOperator, shadowed } = operatorRoutes(service, ready, page, prefix);
   return {
     shadowed,

@@ -22,8 +22,9 @@ export function admit(socket: Socket): void {
 }
 
 /**
- * Records that the first bytes of a connection have arrived. After a large chunk, silent connections
- * are queued again: if all sent large chunks at once, Node would parse them in one round.
+ * Records that the first bytes of a connection have arrived. After a large chunk, silent
+ * connections are queued again: if all sent large chunks at once, Node would parse them in one
+ * round.
  */
 export function onFirstBytes(socket: Socket, isLargeChunk: boolean): void {
   silent.delete(socket);

@@ -59,12 +59,8 @@ export function faultOf(request: IncomingMessage): HttpError | undefined {
 
 /** Returns true if a header occurs more than once. Names and values alternate. */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const text = rawHeaders[at] ?? '';
-    if (text.length === name.length && text.toLowerCase() === name) count += 1;
-  }
-  return count > 1;
+  const isName = (text: string) => text.length === name.length && text.toLowerCase() === name;
+  return rawHeaders.filter((text, index) => index % 2 === 0 && isName(text)).length > 1;
 }
 
 /** The faults of bytes that are not a valid request, by the codes of Node's errors (RFC 9112). */

@@ -122,11 +122,11 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     if (request.headers.upgrade !== undefined) closeAfter(connection, response);
     connection.add(response, (hasMemory) => {
       const bodyFault = connection.newestResponse === response ? connection.fault : undefined;
-      begin(connection, response, hasMemory ? (bodyFault ?? fault) : NO_MEMORY);
+      beginRequest(connection, response, hasMemory ? (bodyFault ?? fault) : NO_MEMORY);
     });
   }
 
-  function begin(
+  function beginRequest(
     connection: ClientConnection,
     response: ServerResponse,
     fault: HttpError | undefined,
@@ -136,9 +136,10 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     if (response.headersSent) return;
     // While draining, waits one round: a body that came with the headers is complete then, so the
     // response can close the connection.
-    if (draining && !isLater) return void setImmediate(begin, connection, response, fault, true);
+    if (draining && !isLater)
+      return void setImmediate(beginRequest, connection, response, fault, true);
     if (portClosing !== undefined)
-      return void portClosing.promise.then(() => begin(connection, response, fault, true));
+      return void portClosing.promise.then(() => beginRequest(connection, response, fault, true));
     if (draining) closeAfterBody(response);
     if (fault !== undefined) {
       rejectRequest(response, fault);
