@@ -92,7 +92,8 @@ function hasCycle(references: ReadonlyMap<string, ReadonlySet<string>>): boolean
   let before: number;
   do {
     before = open.size;
-    for (const [ref, targets] of open)
+    // References are found before their targets, so a chain needs one round.
+    for (const [ref, targets] of [...open].reverse())
       if (![...targets].some((target) => open.has(target))) open.delete(ref);
   } while (open.size < before);
   return open.size > 0;
