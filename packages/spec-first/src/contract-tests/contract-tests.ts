@@ -51,9 +51,9 @@ export interface ContractTestOptions {
   /** Registers a test: `test` of `node:test` or of Jest. */
   readonly test: (name: string, body: () => Promise<void>, timeout: number) => unknown;
   /**
-   * Scales the number of requests to each operation. About `runs / 2` have random valid values, at
-   * most `runs` have a valid edge case, such as a value at a bound, and at most `runs` are invalid.
-   * By default 50. CONTRACT_RUNS takes precedence.
+   * Scales the number of requests to each operation: about `runs / 2` random valid requests, at
+   * most `runs` edge cases such as values at bounds, and at most `runs` invalid requests. By
+   * default 50. CONTRACT_RUNS takes precedence.
    */
   readonly runs?: number;
   /**

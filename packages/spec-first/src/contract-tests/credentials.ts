@@ -81,8 +81,8 @@ export function insufficientSecrets(
 
 /**
  * Returns variants of an operation's secrets. In each of them, the valid credential of another
- * scheme replaces one secret. Ignores schemes that share a credential, and secrets that the
- * operation does not need.
+ * scheme replaces one secret. Skips schemes with the same header and value, and secrets without
+ * which another requirement is satisfied.
  */
 function misplacedSecrets(
   { securitySchemes: schemes }: Document,

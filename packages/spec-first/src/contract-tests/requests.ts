@@ -19,7 +19,7 @@ interface Invalid extends RequestDraft {
 
 /** A request that satisfies the document. */
 export interface Valid extends RequestDraft {
-  /** The number of requests before it. */
+  /** The position in the sequence, from 0. */
   readonly turn: number;
   /** True if all values are random: no value is an example or an edge case. */
   readonly isRandom?: boolean;
@@ -56,10 +56,10 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   const acceptsAnyName = operation.parameters.some(
     ({ in: where, schema }) => where === 'query' && schemas.typesOf(root, schema).has('object'),
   );
-  /** The number of values that were taken at each place. */
+  /** The index of the next value, by place. */
   const turns = new Map<string, number>();
 
-  /** Returns the next valid value that differs from another one at a place. */
+  /** Returns a valid value that differs from `value` at one place. Each call returns another one. */
   function changedAt(place: string, part: Part, value: unknown): unknown {
     const values = [...variantsOf(root, [part.schema], value).take(MAX_VARIANTS)]
       .filter(({ at }) => at === place)

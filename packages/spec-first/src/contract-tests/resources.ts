@@ -49,7 +49,10 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     ids.set(name, [...distinct].slice(0, MAX_RESOURCES));
   }
 
-  /** Keeps the path parameters of a resource, and returns them with their types. */
+  /**
+   * Keeps the path parameters of a resource. Returns them as their schemas declare, such as 7 for
+   * the text `7`.
+   */
   function remember(target: Operation, values: Json): Json | undefined {
     const resource = resourceOf(target.path);
     const { names } = pathTemplate(resource);

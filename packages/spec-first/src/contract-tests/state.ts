@@ -1,6 +1,4 @@
 import {
-  asArray,
-  asObject,
   declaredFor,
   isObject,
   type Json,
@@ -139,34 +137,28 @@ function differenceOf(
   declaredPart: unknown,
   path: string,
 ): string | undefined {
-  if (isObject(sent) && isObject(received)) {
+  const isList = Array.isArray(sent) && Array.isArray(received) && sent.length === received.length;
+  if (isList || (isObject(sent) && isObject(received))) {
     for (const [name, member] of Object.entries(sent)) {
       const declared = valueSchemas
-        .flatMap((schema) => schemas.ofProperty(root, schema, name))
+        .flatMap((schema) =>
+          isList
+            ? schemas.ofItem(root, schema, Number(name))
+            : schemas.ofProperty(root, schema, name),
+        )
         .filter(isObject);
       const isOneWay = declared
         .flatMap((schema) => schemas.allOf(root, schema))
         .some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
       const isDropped = isObject(declaredPart) && !Object.hasOwn(declaredPart, name);
-      if (declared.length === 0 || isOneWay || isDropped) continue;
-      const at = `${path}/${name}`;
-      const part = asObject(declaredPart)[name];
-      const difference = differenceOf(root, declared, member, received[name], part, at);
+      if ((!isList && declared.length === 0) || isOneWay || isDropped) continue;
+      const [other, part] = [received, declaredPart].map((value) => Object(value)[name]);
+      const difference = differenceOf(root, declared, member, other, part, `${path}/${name}`);
       if (difference !== undefined) return difference;
     }
     return undefined;
   }
-  if (Array.isArray(sent) && Array.isArray(received) && sent.length === received.length) {
-    for (const [index, item] of sent.entries()) {
-      const items = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
-      const part = asArray(declaredPart)[index];
-      const at = `${path}/${index}`;
-      const difference = differenceOf(root, items, item, received[index], part, at);
-      if (difference !== undefined) return difference;
-    }
-    return undefined;
-  }
-  // A member of another type, such as an object in place of a string, has another meaning.
+  // The reply may use another type, such as an object for a string. Such members are not compared.
   const isOther =
     !isObject(sent) && (isObject(received) || Array.isArray(received) !== Array.isArray(sent));
   if (isSame(sent, received) || (isOther && received !== undefined && received !== null)) {

@@ -225,7 +225,7 @@ const isSendable = (length: Bound): length is number =>
 
 /** Describes the kind of a value for messages. */
 export function describeKind(value: unknown): string {
-  if (value === undefined) return 'nothing';
+  if (value === undefined) return 'a missing value';
   if (value === null) return 'null';
   if (value === '') return 'an empty string';
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : 'an object';

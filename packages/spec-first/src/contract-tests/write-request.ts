@@ -77,8 +77,8 @@ function formWithFiles(media: MediaType, form: unknown, turn: number): object {
   const fields = Object.entries(Object(form)).map(([name, value]) => {
     const { isText, types } = reader.partOf(name);
     if (isText) return [name, value];
-    // Often only every second request has ids of existing resources. So each type is used in two
-    // requests.
+    // Every second request may get 404 for a random id. Sends each type twice, so one request
+    // reaches the handler.
     const type = concreteType(types[Math.floor(turn / 2) % types.length] ?? '*/*');
     const fileOf = (item: unknown) => new File([String(item)], 'file', { type });
     return [name, Array.isArray(value) ? value.map(fileOf) : fileOf(value)];

@@ -47,7 +47,7 @@ const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
   ],
   'missing member accepted': [
     'POST /items',
-    /the status 201 accepts nothing where \/body\/name must have required property/,
+    /the status 201 accepts a missing value where \/body\/name must have required property/,
   ],
   'wrong type accepted': [
     'POST /items',

@@ -266,7 +266,7 @@ describe('invalid requests', () => {
       ]),
     );
     for (const violation of [
-      /^nothing where \/body\/name must have required property/,
+      /^a missing value where \/body\/name must have required property/,
       /^a (number|boolean) where \/body\/name must be string/,
       /^a string where \/body\/name must NOT have more than 9/,
       /^a string where \/body\/name must NOT have fewer than 2/,
@@ -386,9 +386,9 @@ describe('invalid requests', () => {
       });
       const violations = labels.filter((label) => label.includes(' where '));
       expect(violations).toContainEqual(
-        expect.stringMatching(/^nothing where \/body\/a must have required/),
+        expect.stringMatching(/^a missing value where \/body\/a must have required/),
       );
-      expect(violations.filter((label) => !label.startsWith('nothing where'))).toEqual([]);
+      expect(violations.filter((label) => !label.startsWith('a missing value where'))).toEqual([]);
     }
   });
 

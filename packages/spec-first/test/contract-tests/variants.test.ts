@@ -217,7 +217,7 @@ test.each([
 });
 
 test.each([
-  [undefined, 'nothing'],
+  [undefined, 'a missing value'],
   [null, 'null'],
   ['', 'an empty string'],
   ['a', 'a string'],
