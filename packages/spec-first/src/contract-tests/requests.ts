@@ -59,7 +59,7 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   /** The index of the next value, by place. */
   const turns = new Map<string, number>();
 
-  /** Returns a valid value that differs from `value` at one place. Each call returns another one. */
+  /** Returns a valid value that differs from `value` at one place, another one in each call. */
   function changedAt(place: string, part: Part, value: unknown): unknown {
     const values = [...variantsOf(root, [part.schema], value).take(MAX_VARIANTS)]
       .filter(({ at }) => at === place)

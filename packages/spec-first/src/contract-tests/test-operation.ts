@@ -137,12 +137,12 @@ async function checkPaging(
   const success = answers.find(({ status }) => status < 300);
   if (paging === undefined || success === undefined || isMock(success)) return;
   const required = [...requests.example().values].filter(([part]) => part.required);
-  let values = new Map(required);
+  const draft: { values: Values } = { values: new Map(required) };
   const readPage = (page: Values) => {
-    values = new Map([...required, ...page]);
-    return sendTo(target, values);
+    draft.values = new Map([...required, ...page]);
+    return sendTo(target, draft.values);
   };
-  await probe.examine({ values }, success, () => checkPages(paging, readPage));
+  await probe.examine(draft, success, () => checkPages(paging, readPage));
 }
 
 /** Checks that an operation succeeds at least once. */

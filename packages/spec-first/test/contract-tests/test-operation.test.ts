@@ -250,6 +250,8 @@ describe('the test of an operation', () => {
       ),
     ]);
     expect(await checksOf(await rooms(), 'list', (sent) => mock(lose(sent)))).toEqual([]);
+    const { failedChecks } = await testOperation(contextOf(await rooms(), 'list', lose).context);
+    expect(failedChecks.map(({ curl }) => curl)).toEqual(["curl -i 'http://rooms/rooms?limit=1'"]);
   });
 
   test('fails if an unknown cursor makes the service fail, but not if it is rejected', async () => {
