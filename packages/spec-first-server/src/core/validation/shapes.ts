@@ -168,16 +168,19 @@ function shapeFrom(
 ) {
   const isRequest = direction === 'request';
   const removed = new Set(parts.flatMap((part) => asArray(part['x-dropped'])));
-  const isClosed = parts.some((part) => part.properties ?? part.patternProperties);
   const schemasOf = schemas.finderIn(parts);
   const names = new Set(parts.flatMap(({ properties }) => Object.keys(asObject(properties))));
+  const patterns = parts.flatMap((part) => Object.keys(asObject(part.patternProperties)));
+  // An object that declares no members may have any.
+  const isClosed = names.size + removed.size + patterns.length > 0;
   const required = new Set(parts.flatMap((part) => asArray(part.required)));
   const members = new Map([...names].map((name) => [name, memberOf(name)]));
   const defaults = [...names.difference(removed)].flatMap((name) => {
     const source = schemasOf(name).find((schema) => Object.hasOwn(asObject(schema), 'default'));
     return source === undefined ? [] : [[name, asObject(source).default] as const];
   });
-  const types = parts.flatMap((part) => [...schemas.alternatives(root, part)]);
+  const alternatives = parts.map((part) => [...schemas.alternatives(root, part)]);
+  const types = alternatives.flat();
   const hasType = (name: string) => types.some(({ type }) => [type].flat().includes(name));
   const tupleLength = Math.max(...parts.map(({ prefixItems }) => asArray(prefixItems).length), 0);
   const rest = itemOf(tupleLength);
@@ -187,7 +190,10 @@ function shapeFrom(
     /** True if a `bigint` of a request becomes a number. */
     isDouble: isRequest && hasType('number') && !hasType('integer') && !types.some(schemas.isWide),
     /** True if the value is a date without a time. */
-    isDay: types.some(({ format }) => format === 'date'),
+    isDay: alternatives.some((list) => {
+      const formats = list.map(({ format }) => format);
+      return formats.includes('date') && !formats.includes('date-time');
+    }),
     /** Returns the schema of a member; `undefined` if the member is removed. */
     member: (name: string) => (members.has(name) ? members.get(name) : otherMember(name)),
     /** Returns the schema of an item. */

@@ -58,6 +58,15 @@ describe('a member', () => {
     ],
     ['an undeclared member of a pattern', { patternProperties: { '^a': A } }, 'b', undefined, true],
     ['a member of any object', { type: 'object' }, 'b', true, true],
+    ['a member of an object without properties', { properties: {} }, 'b', true, true],
+    ['a member of an object without patterns', { patternProperties: {} }, 'b', true, true],
+    [
+      'an undeclared member beside a property of the other direction',
+      { properties: {}, 'x-dropped': ['a'] },
+      'b',
+      undefined,
+      true,
+    ],
     ['a member that matches a pattern', { patternProperties: { '^a': A } }, 'ab', A, A],
     ['an additional member', { properties: { a: A }, additionalProperties: B }, 'b', B, B],
     ['an unevaluated member', { properties: { a: A }, unevaluatedProperties: B }, 'b', B, B],
@@ -279,6 +288,7 @@ test.each<[Json, boolean]>([
   [{ format: 'date' }, true],
   [{ allOf: [{ format: 'date' }] }, true],
   [{ anyOf: [{ format: 'date' }, { type: 'null' }] }, true],
+  [{ anyOf: [{ format: 'date' }, { format: 'date-time' }] }, false],
   [{ format: 'date-time' }, false],
 ])('isDay of %j is %s', (schema, isDay) => {
   expect(shapeOf(schema, '2024-02-29').isDay).toBe(isDay);
