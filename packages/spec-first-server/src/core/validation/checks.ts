@@ -38,14 +38,14 @@ export interface SchemaOptions {
 export type Check = (value: unknown) => unknown;
 
 /**
- * The maximum number of steps of a validation without a time limit. They take a few milliseconds.
- * The number is members times schemas times repetitions, plus the steps of regular expressions.
+ * A validation with more steps has a time limit. The steps are members × schemas × repetitions, plus
+ * those of regular expressions. A million take a few milliseconds.
  */
 const MAX_STEPS = 1_000_000;
 
 /**
- * The maximum steps of collecting violations: members times schemas. Each step takes longer than
- * one of {@link MAX_STEPS}, since Ajv copies the previous violations for each member.
+ * The maximum steps of collecting violations: members × schemas. Lower than {@link MAX_STEPS},
+ * because Ajv copies all earlier violations for each member.
  */
 const MAX_COLLECTING_STEPS = 3_000;
 

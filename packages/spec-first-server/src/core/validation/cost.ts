@@ -1,7 +1,7 @@
 import { asArray, asObject, isObject, type Json, schemas } from 'openapi-document';
 import { alternativesFor } from './shapes.ts';
 
-/** The figures of a schema that bound the time of a validation. */
+/** Properties of a schema that limit how long a validation can take. */
 export type Cost = ReturnType<typeof costOf>;
 
 /** Keywords whose values are not schemas. */
@@ -13,8 +13,8 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
     /** The number of schemas and of required members. */
     schemas: 0,
     /**
-     * A format or a regular expression takes at most as many steps as the length of the text to
-     * this power.
+     * Matching a text of length n against a format or a regular expression takes at most n ** degree
+     * steps.
      */
     degree: 1,
     /** True if a value may be validated against several alternatives. */

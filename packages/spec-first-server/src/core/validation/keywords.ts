@@ -11,7 +11,7 @@ interface Mismatch {
   readonly params?: Json;
 }
 
-/** Returns the differences between a value and a keyword. */
+/** Returns the differences between a value and a keyword; none if the value is valid. */
 type Test = (value: unknown) => readonly Mismatch[];
 
 const NONE: readonly Mismatch[] = [];

@@ -34,7 +34,10 @@ export function rewrite(
   return rewriteMembers(rewriting, shape, enumerable(value));
 }
 
-/** Returns an object with the members that JSON writes. An `Error` has more, which Ajv accepts. */
+/**
+ * Returns an object with the members that JSON writes. Ajv also accepts others, such as the message
+ * of an `Error`.
+ */
 function enumerable(object: object): Readonly<Record<string, unknown>> {
   const prototype: unknown = Object.getPrototypeOf(object);
   const isPlain = prototype === Object.prototype || prototype === null;
@@ -42,15 +45,8 @@ function enumerable(object: object): Readonly<Record<string, unknown>> {
 }
 
 function rewriteItems(rewriting: Rewriting, shape: Shape, items: readonly unknown[]): unknown {
-  let changed: unknown[] | undefined;
-  for (let index = 0; index < items.length; index += 1) {
-    const item = items[index];
-    const rewritten = rewrite(rewriting, shape.item(index), item);
-    if (rewritten === item) continue;
-    changed ??= [...items];
-    changed[index] = rewritten;
-  }
-  return changed ?? items;
+  const rewritten = items.map((item, index) => rewrite(rewriting, shape.item(index), item));
+  return rewritten.every((item, index) => item === items[index]) ? items : rewritten;
 }
 
 function rewriteMembers(
@@ -81,13 +77,8 @@ function rewriteMembers(
 }
 
 /** Files and bytes are written as they are. */
-export function isBytes(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  // Cheap check first: most values are plain.
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === Array.prototype) return false;
-  return ArrayBuffer.isView(value) || value instanceof Blob;
-}
+export const isBytes = (value: unknown): boolean =>
+  ArrayBuffer.isView(value) || value instanceof Blob;
 
 /** Returns the result of `toJSON`, if a value has this method. */
 export const toJson = (value: object): unknown =>

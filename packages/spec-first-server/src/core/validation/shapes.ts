@@ -195,23 +195,19 @@ function shapeFrom(
       return formats.includes('date') && !formats.includes('date-time');
     }),
     /** Returns the schema of a member; `undefined` if the member is removed. */
-    member: (name: string) => (members.has(name) ? members.get(name) : otherMember(name)),
+    member: (name: string) => (members.has(name) ? members.get(name) : memberOf(name)),
     /** Returns the schema of an item. */
     item: (index: number) => (index < tupleLength ? itemOf(index) : rest),
   };
-
-  function memberOf(name: string): Schema | undefined {
-    if (removed.has(name)) return undefined;
-    return allOf(schemasOf(name).filter((schema) => schema !== false));
-  }
 
   /**
    * Undeclared members of a reply are removed. Those of a request are valid, so they are kept.
    * `required` declares a member, too.
    */
-  function otherMember(name: string): Schema | undefined {
+  function memberOf(name: string): Schema | undefined {
     if (removed.has(name)) return undefined;
     const described = schemasOf(name);
+    if (names.has(name)) return allOf(described.filter((schema) => schema !== false));
     const isDeclared = described.length > 0 || required.has(name);
     const isUndeclared = described.includes(false) || (!isDeclared && isClosed);
     return isUndeclared && !isRequest ? undefined : allOf(described);

@@ -4,10 +4,9 @@ import { isBytes } from './rewrite.ts';
 export type Size = ReturnType<typeof measureValue>;
 
 /**
- * Returns the figures of a value that bound the time of its validation.
+ * Returns the properties of a value that limit how long its validation can take.
  *
- * @param degree A regular expression takes at most as many steps as the length of the text to this
- *   power.
+ * @param degree matching a text of length n takes at most n ** degree steps.
  */
 export function measureValue(value: unknown, degree: number) {
   const size = {

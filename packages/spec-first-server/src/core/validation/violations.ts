@@ -17,7 +17,7 @@ const MAX_VIOLATIONS = 20;
 const MAX_COMPARED = 5 * MAX_VIOLATIONS;
 
 /** The maximum number of characters. Paths can be long, since clients choose names of members. */
-const MAX_LENGTH = { path: 200, message: 1_000 };
+const MAX_LENGTHS = { path: 200, message: 1_000 };
 
 /** Thrown if a request or a reply does not match the document. */
 export class Violations extends Error {
@@ -45,8 +45,8 @@ export class Violations extends Error {
 }
 
 const shortened = ({ path, message, keyword }: Violation): Violation => ({
-  path: shortText(path, MAX_LENGTH.path),
-  message: shortText(message, MAX_LENGTH.message),
+  path: shortText(path, MAX_LENGTHS.path),
+  message: shortText(message, MAX_LENGTHS.message),
   keyword,
 });
 
