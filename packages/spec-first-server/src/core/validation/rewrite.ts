@@ -1,3 +1,4 @@
+import { isDate } from 'node:util/types';
 import type { schemas } from 'openapi-document';
 import type { Shape, ShapeOf } from './shapes.ts';
 
@@ -27,8 +28,9 @@ export function rewrite(
   if (typeof schema === 'boolean' || isBytes(value)) return value;
   const shape = rewriting.shapeOf(schema, value);
   if (typeof value === 'bigint') return shape.isDouble ? Number(value) : value;
-  // `Date.toJSON` includes the time.
-  if (typeof value === 'string') return shape.isDay ? value.replace(/T.*/, '') : value;
+  // `toJSON` of a date includes the time.
+  if (typeof value === 'string' && shape.isDay)
+    return isDate(source) ? dayOf(source) : value.replace(/T.*/, '');
   if (Array.isArray(value)) return rewriteItems(rewriting, shape, value);
   if (typeof value !== 'object' || value === null) return value;
   return rewriteMembers(rewriting, shape, enumerable(value));
@@ -74,6 +76,20 @@ function rewriteMembers(
   if (changes === undefined) return object;
   const members = new Map([...Object.entries(object), ...changes]);
   return Object.fromEntries([...members].filter(([, member]) => member !== undefined));
+}
+
+/**
+ * Returns the day of a date. Some drivers, such as pg, read a day as its start in local time, others
+ * as its start in UTC. No time is the start of two different days.
+ */
+function dayOf(date: Date): string {
+  const start = new Date(date);
+  // Not always midnight, which summer time may skip.
+  start.setHours(0, 0, 0, 0);
+  const day = new Date(date);
+  if (start.getTime() === date.getTime())
+    day.setUTCFullYear(date.getFullYear(), date.getMonth(), date.getDate());
+  return day.toISOString().replace(/T.*/, '');
 }
 
 /** Files and bytes are written as they are. */

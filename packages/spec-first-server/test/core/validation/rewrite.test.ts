@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { type Json, schemas } from 'openapi-document';
 import { isBytes, plainJson, rewrite } from '../../../src/core/validation/rewrite.ts';
@@ -144,6 +145,30 @@ test.each<[string, schemas.Direction, Json, unknown]>([
 ])('%s is not copied', (_title, direction, schema, value) => {
   expect(rewritten(direction, schema, value).value).toBe(value);
 });
+
+test.each(['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Africa/Cairo'])(
+  'a Date at the start of a day, in local time or in UTC, is that day: %s',
+  (TZ) => {
+    // The second day starts at 01:00 in Cairo.
+    const days = ['2024-01-15', '2024-04-26', '2024-12-31', '1970-01-01'];
+    const script = `
+      import { rewrite } from '${import.meta.resolve('../../../src/core/validation/rewrite.ts')}';
+      const rewriting = { shapeOf: () => ({ isDay: true }) };
+      const dates = ${JSON.stringify(days)}.flatMap((day) => {
+        const [year, month, date] = day.split('-').map(Number);
+        return [new Date(year, month - 1, date), new Date(day)];
+      });
+      dates.push(new Date('2024-02-29T12:34:56Z'));
+      console.log(JSON.stringify(dates.map((date) => rewrite(rewriting, {}, date))));
+    `;
+    const args = ['--no-warnings', '--input-type=module', '--eval', script];
+    const output = execFileSync(process.execPath, args, { env: { ...process.env, TZ } });
+    expect(JSON.parse(output.toString())).toEqual([
+      ...days.flatMap((day) => [day, day]),
+      '2024-02-29',
+    ]);
+  },
+);
 
 test('only the parts that change are copied', () => {
   const value = { plants: [{ name: 'a', size: 1 }, {}], first: { size: 1 } };
