@@ -128,8 +128,7 @@ export function checkBody(
 /** @throws {InvalidReply} for a value that JSON cannot represent. */
 export function writeJson(value: unknown): string {
   const text = stringifyJson(value);
-  if (text === undefined)
-    throw new InvalidReply(`a JSON body must not be ${value === undefined ? value : typeof value}`);
+  if (text === undefined) throw new InvalidReply(`a JSON body must not be ${typeof value}`);
   return text;
 }
 
@@ -159,7 +158,9 @@ function itemsOf(validator: ReplyValidator, media: MediaType, type: string, item
   const writer = media.itemWriter(type);
   const write = (item: unknown, index: number) => {
     try {
-      const chunk = writer.write(validator.response(media, item), index);
+      const value = validator.response(media, item);
+      if (value === undefined) throw new InvalidReply('must not be undefined');
+      const chunk = writer.write(value, index);
       return typeof chunk === 'string' ? inCharset(type, chunk) : chunk;
     } catch (error) {
       const mismatch = error instanceof TypeError ? error.message : mismatchOf(error);

@@ -85,7 +85,7 @@ export function createChecks(
 
   return (schema, { files = false, path = '', onDrop } = {}) => {
     const context = { ...ROOT_CONTEXT, instancePath: path };
-    const rewriting = { shapeOf, onDrop };
+    const rewriting = { shapeOf, files, onDrop };
     let prepared: { readonly cost: Cost; readonly validate: ValidateFunction } | undefined;
     let validateAll: ValidateFunction | undefined;
 

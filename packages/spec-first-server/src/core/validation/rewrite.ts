@@ -4,6 +4,8 @@ import type { Shape, ShapeOf } from './shapes.ts';
 
 export interface Rewriting {
   readonly shapeOf: ShapeOf;
+  /** True if strings may be files, which are not rewritten. Otherwise bytes are objects. */
+  readonly files: boolean;
   /** Called with the name of each removed member. */
   readonly onDrop?: ((name: string) => void) | undefined;
 }
@@ -12,7 +14,8 @@ export interface Rewriting {
  * Returns a value as the handler receives it, or as JSON writes it:
  *
  * - A request gets defaults. A `bigint` becomes a number if the schema has the type `number`.
- * - A reply loses undeclared members. The method `toJSON` converts values that have it.
+ * - A reply loses undeclared members. The method `toJSON` converts values that have it. Functions
+ *   and symbols become `undefined`.
  * - A request loses `readOnly` members, and a reply loses `writeOnly` members.
  *
  * Values without changes are not copied.
@@ -22,10 +25,12 @@ export function rewrite(
   schema: schemas.LoweredSchema,
   source: unknown,
 ): unknown {
+  if (typeof source === 'function' || typeof source === 'symbol') return undefined;
   const isBigint = typeof source === 'bigint';
   if (!isBigint && (typeof source !== 'object' || source === null)) return source;
+  if (rewriting.files && isBytes(source)) return source;
   const value = isBigint ? source : toJson(source);
-  if (typeof schema === 'boolean' || isBytes(value)) return value;
+  if (typeof schema === 'boolean') return value;
   const shape = rewriting.shapeOf(schema, value);
   if (typeof value === 'bigint') return shape.isDouble ? Number(value) : value;
   // `toJSON` of a date includes the time.
@@ -47,7 +52,10 @@ function enumerable(object: object): Readonly<Record<string, unknown>> {
 }
 
 function rewriteItems(rewriting: Rewriting, shape: Shape, items: readonly unknown[]): unknown {
-  const rewritten = items.map((item, index) => rewrite(rewriting, shape.item(index), item));
+  const rewritten = items.map(
+    // JSON has no `undefined` items.
+    (item, index) => rewrite(rewriting, shape.item(index), item) ?? null,
+  );
   return rewritten.every((item, index) => item === items[index]) ? items : rewritten;
 }
 
@@ -92,22 +100,20 @@ function dayOf(date: Date): string {
   return day.toISOString().replace(/T.*/, '');
 }
 
-/** Files and bytes are written as they are. */
+/** Returns true for files and bytes. */
 export const isBytes = (value: unknown): boolean =>
   ArrayBuffer.isView(value) || value instanceof Blob;
 
 /** Returns the result of `toJSON`, if a value has this method. */
 export const toJson = (value: object): unknown =>
-  'toJSON' in value && typeof value.toJSON === 'function' && !isBytes(value)
-    ? value.toJSON('')
-    : value;
+  'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON('') : value;
 
 /** Returns a value as JSON writes it. */
 export function plainJson(source: unknown): unknown {
-  if (typeof source !== 'object' || source === null) return source;
+  if (typeof source !== 'object' || source === null || isBytes(source)) return source;
   const value = toJson(source);
   if (Array.isArray(value)) return value.map(plainJson);
-  if (typeof value !== 'object' || value === null || isBytes(value)) return value;
+  if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return Object.fromEntries(members.map(([name, member]) => [name, plainJson(member)]));
 }

@@ -84,10 +84,12 @@ export function createValidators(
     const items = onFirstUse(({ items }: MediaType) =>
       checkRequest(requests.lower(items?.schema), { files: true, path: '/body' }),
     );
-    const replies = onFirstUse(({ schema, items }: MediaType) => {
+    const replies = onFirstUse(({ schema, items, sequence }: MediaType) => {
       const body = responses.lower(items === undefined ? schema : items.schema);
       const drop = onDrop && ((name: string) => onDrop(operation, name));
-      return checkResponse(body, { files: items !== undefined, path: '/body', onDrop: drop });
+      // Only the parts of a multipart body may be bytes. JSON would write their numbers.
+      const files = items !== undefined && sequence === 'parts';
+      return checkResponse(body, { files, path: '/body', onDrop: drop });
     });
     const headers = onFirstUse((response: DeclaredResponse) =>
       checkResponse(objectOf({ headers: schemaOfMembers(responses, response.headers) })),

@@ -51,6 +51,7 @@ paths:
             application/*: { schema: { type: integer } }
         '203': { description: one text, content: { text/csv: { schema: { type: integer } } } }
         '206': { description: items, content: { application/jsonl: { itemSchema: { type: [integer, string] } } } }
+        '226': { description: any items, content: { application/jsonl: { itemSchema: {} } } }
         '207': { description: a range, content: { 'image/*': {} } }
         '4XX': { description: failure, content: { application/json: {} } }
   /any: { get: { operationId: any } }
@@ -333,9 +334,17 @@ describe('the items of a reply', () => {
     const { write, end, comment, areChunks } = bodyOf((async function* () {})());
     expect([write(1, 0), write(2n, 1)]).toEqual(['1\n', '2\n']);
     expect({ end, comment, areChunks }).toEqual({ end: '', comment: undefined });
+    expect(() => write(Buffer.from('a'), 3)).toThrow('/body must be integer or string');
     expect(() => write(null, 3)).toThrow(
       new InvalidReply('item 3 of the body: /body must be integer or string'),
     );
+  });
+
+  test('are rejected if JSON does not write them', () => {
+    const { write } = check({ status: 226, body: Readable.from([]) }).body as ItemStream;
+    expect(write(null, 0)).toBe('null\n');
+    for (const item of [undefined, () => 1, Symbol('a')])
+      expect(() => write(item, 1)).toThrow('item 1 of the body: must not be undefined');
   });
 
   test('are strings or bytes if the body is sent in pieces', () => {
@@ -479,6 +488,23 @@ describe('a reply with values that JSON writes as others', () => {
       link: 'https://example.com/a',
       money: 5,
     });
+  });
+
+  test.each<[title: string, schema: string, value: unknown]>([
+    ['a symbol', '{ type: object, required: [a] }', { a: Symbol('a') }],
+    ['a function', '{ type: object, required: [a], properties: { a: {} } }', { a: () => 1 }],
+    ['bytes without a declared member', `{ ${PLANT} }`, Buffer.from('a')],
+    ['a function as the body', '{}', () => 1],
+    ['a symbol as the body', '{}', Symbol('a')],
+    ['nothing by toJSON', '{}', { toJSON: () => undefined }],
+  ])('is rejected if JSON does not write it: %s', async (_title, schema, value) => {
+    const reply = await bodiesOf(schema);
+    expect(() => reply(value)).toThrow(InvalidReply);
+  });
+
+  test('does not contain undeclared members of bytes', async () => {
+    const reply = await bodiesOf('{ type: object, properties: { type: { type: string } } }');
+    expect(reply(Buffer.from('secret'))).toEqual({ type: 'Buffer' });
   });
 
   test('is rejected where that does not fit', async () => {
