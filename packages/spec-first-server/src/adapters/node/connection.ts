@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { release, reserve } from '../../core/memory.ts';
@@ -146,7 +147,9 @@ export class ClientConnection {
       this.#isAnswering = true;
       begin(hasMemory);
     } else {
-      this.#next.push(() => begin(hasMemory));
+      // Keeps the async context of this request, which tracers use. Otherwise it would run in the
+      // context of the previous request.
+      this.#next.push(AsyncResource.bind(() => begin(hasMemory)));
       if (isFirst) this.#takeTurn();
     }
   }

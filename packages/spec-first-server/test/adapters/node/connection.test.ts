@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { connect, Socket } from 'node:net';
@@ -320,6 +321,21 @@ describe('a connection', () => {
   }
 
   const close = (response: ServerResponse) => response.emit('close');
+
+  test('begins a pipelined request in its own async context', async () => {
+    const { connection } = create();
+    const trace = new AsyncLocalStorage<string>();
+    const begun: unknown[] = [];
+    const responses = ['first', 'second'].map((name) => {
+      const { response } = createRequest();
+      trace.run(name, () => connection.add(response, () => void begun.push(trace.getStore())));
+      return response;
+    });
+    await eventually(() => begun.length === 1);
+    trace.run('first', () => responses[0]?.emit('close'));
+    await eventually(() => begun.length === 2);
+    expect(begun).toEqual(['first', 'second']);
+  });
 
   test('begins a request at once, and the next one after the response is closed', async () => {
     const { begun, add, connection } = create();
