@@ -18,7 +18,6 @@ export {
   isWide,
   itemSchemas as ofItem,
   itemsIn,
-  matchesName,
   patternDegree,
   patternEngine,
   propertySchemas as ofProperty,

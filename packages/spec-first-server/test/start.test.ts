@@ -365,7 +365,7 @@ describe('the start logs a notice for', () => {
     [
       'a parameter without a schema',
       operation('parameters: [{ name: q, in: query, schema: null }]'),
-      'openapi.yaml:7:20 it has no schema: it is read as a string',
+      'openapi.yaml:7:20 schema is missing: the value is read as a string',
     ],
     [
       'an example beside examples',

@@ -139,8 +139,16 @@ describe('a handler that returns an AsyncIterable', () => {
   });
 
   test.each([
-    ['an id of two lines', { id: 'a\nb' }, 'the id of an event must be a single line'],
-    ['an id with U+0000', { id: '\0' }, 'the id of an event must be a single line'],
+    [
+      'an id of two lines',
+      { id: 'a\nb' },
+      'the id of an event must not contain a line break or U+0000',
+    ],
+    [
+      'an id with U+0000',
+      { id: '\0' },
+      'the id of an event must not contain a line break or U+0000',
+    ],
     [
       'an unknown member',
       { text: 'a' },

@@ -36,12 +36,12 @@ export function addDefinitions(
     try {
       compile();
     } catch {
-      // See above.
+      // Thrown again when a schema or a value needs this definition.
     }
   }
 }
 
-/** Returns a function that calls the compiled definition, and has its errors. */
+/** Returns a function that calls the compiled definition and copies its `errors`. */
 function forwarding(definition: Definition, compile: () => unknown): ValidateFunction {
   const { schema } = definition;
   const forward = Object.assign(call, { schema, schemaEnv: definition });

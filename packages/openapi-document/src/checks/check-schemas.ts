@@ -121,7 +121,10 @@ function checkCycles({ $defs, refs }: LoweredSchemas, { problem }: Report): void
     for (const member of cycle) reported.add(member);
     const path = [name, ...cycle.filter((member) => member !== name), name].join(' → ');
     const pointer = decoded(String(refs[name]).slice(1));
-    problem(pointer, `the schema refers to itself for the same value: ${path}`);
+    problem(
+      pointer,
+      `the schema refers to itself for the same value, so validation would not end: ${path}`,
+    );
   }
 }
 
@@ -129,8 +132,8 @@ function checkCycles({ $defs, refs }: LoweredSchemas, { problem }: Report): void
 const MAX_DEFINITIONS = 5_000;
 
 /**
- * Reports schemas of which one value needs too many. A definition counts once for each reference to
- * it, so nested references can multiply the count.
+ * Reports schemas that need too many definitions to validate one value. A definition counts once
+ * for each reference to it, so nested references can multiply the count.
  */
 function checkCounts({ $defs, refs }: LoweredSchemas, { problem }: Report): void {
   const counts = new Map<string, number>();

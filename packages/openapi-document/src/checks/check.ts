@@ -87,14 +87,14 @@ interface Dependencies {
 function dependenciesOf(root: Json, operation: Operation): Dependencies {
   const { path, pointer, security } = operation;
   const parts = new Set<string>();
-  const visit = (at: string, kind: MemberKind) => {
-    if (parts.has(at)) return;
-    parts.add(at);
-    walk(valueAt(root, at), kind, at, ({ $ref }, targetKind) => {
+  const visit = (part: string, kind: MemberKind) => {
+    if (parts.has(part)) return;
+    parts.add(part);
+    walk(valueAt(root, part), kind, part, ({ $ref }, targetKind) => {
       if (typeof $ref === 'string') visit(decoded($ref.slice(1)), targetKind);
     });
     // A schema with a discriminator depends on the schemas that extend it.
-    for (const { ref } of tagOfParent(root, `#${at}`)?.refs ?? [])
+    for (const { ref } of tagOfParent(root, `#${part}`)?.refs ?? [])
       visit(decoded(ref.slice(1)), 'schema');
   };
   const pathItem = `/paths/${escapePointerToken(path)}`;
@@ -106,5 +106,5 @@ function dependenciesOf(root: Json, operation: Operation): Dependencies {
 }
 
 /** Returns true if a pointer is inside one of the parts, or is the path item itself. */
-const includes = ({ pathItem, parts }: Dependencies, place: string): boolean =>
-  place === pathItem || pointersTo(place).some((pointer) => parts.has(pointer));
+const includes = ({ pathItem, parts }: Dependencies, pointer: string): boolean =>
+  pointer === pathItem || pointersTo(pointer).some((outer) => parts.has(outer));

@@ -107,5 +107,5 @@ const validatorsFor = memoized((root) => {
   };
 });
 
-/** Serializes a value. Parsing the text replaces bigints by doubles, which Ajv compares. */
+/** Serializes a value. Parsing the text replaces bigints by doubles, since Ajv rejects bigints. */
 const textOf = (value: unknown): string => stringifyJson(value) ?? 'null';

@@ -24,7 +24,7 @@ export interface ClientOptions extends Pick<CallOptions, 'timeout' | 'retries' |
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
-export interface AnyInput extends Partial<Record<Styled['in'], Readonly<Record<string, unknown>>>> {
+interface AnyInput extends Partial<Record<Styled['in'], Readonly<Record<string, unknown>>>> {
   readonly contentType?: string;
   readonly body?: unknown;
 }

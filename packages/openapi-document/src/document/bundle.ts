@@ -37,10 +37,10 @@ interface Reference {
  *   resolved references that OpenAPI does not allow, and missing documentation.
  */
 export function bundle(documentFile: string, source: Json, read: (file: string) => FileContent) {
-  const { placeOf, valueIn, dynamicAnchors } = resolver(read);
+  const { targetLocation, valueIn, dynamicAnchors } = resolver(read);
   /** The pointers of components in the copy. */
   const componentPointers = new Set<string>();
-  /** The `$ref` to each part of another file that is a component, by its location. */
+  /** The `$ref` of the component for each part of another file, by {@link locationKey}. */
   const componentRefs = new Map<string, string>();
   /** Parts of other files that became components. */
   const added: { readonly group: string; readonly name: string; copy?: unknown }[] = [];
@@ -51,9 +51,9 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   const problems: Finding[] = [];
   const notices: Finding[] = [];
 
-  for (const [group, location] of membersAt({ file: documentFile, pointer: '/components' })) {
+  for (const [group, location] of memberLocations({ file: documentFile, pointer: '/components' })) {
     if (memberKind('components', group) === undefined) continue;
-    for (const [name, component] of membersAt(location))
+    for (const [name, component] of memberLocations(location))
       reserveName(`/components/${group}/${escapePointerToken(name)}`, component);
   }
   const copied = asObject(copyOf(source, 'document', { file: documentFile, pointer: '' }, ''));
@@ -61,14 +61,19 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   for (const reference of references) checkReference(root, reference);
   return { root, origins, problems, notices };
 
-  /** Lists the locations of the members of an object. A reference has those of its target. */
-  function membersAt(from: Location, followed: readonly string[] = []): Map<string, Location> {
+  /** Lists the locations of the members of an object, including those of its `$ref` target. */
+  function memberLocations(
+    from: Location,
+    followed: readonly string[] = [],
+  ): Map<string, Location> {
     const { $ref, ...members } = asObject(valueIn(from));
-    const target = typeof $ref === 'string' ? placeOf($ref, from) : undefined;
+    const target = typeof $ref === 'string' ? targetLocation($ref, from) : undefined;
     const isCircular = followed.includes(locationKey(from));
     const inherited =
-      target === undefined || isCircular ? [] : membersAt(target, [...followed, locationKey(from)]);
-    const direct = Object.keys(members).map((key) => [key, memberOf(from, key)] as const);
+      target === undefined || isCircular
+        ? []
+        : memberLocations(target, [...followed, locationKey(from)]);
+    const direct = Object.keys(members).map((key) => [key, memberLocation(from, key)] as const);
     return new Map([...inherited, ...direct]);
   }
 
@@ -76,7 +81,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   function reserveName(pointer: string, from: Location): void {
     componentPointers.add(pointer);
     const { $ref } = asObject(valueIn(from));
-    const target = typeof $ref === 'string' ? placeOf($ref, from) : undefined;
+    const target = typeof $ref === 'string' ? targetLocation($ref, from) : undefined;
     for (const location of [from, target]) {
       if (location === undefined || location.file === documentFile) continue;
       if (componentRefs.has(locationKey(location))) continue;
@@ -118,7 +123,8 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     }
     const inherited = copyTarget(ref, target, kind, pointer);
     const copies = copySiblings();
-    for (const key of Object.keys(copies)) origins.set(memberAt(pointer, key), memberOf(from, key));
+    for (const key of Object.keys(copies))
+      origins.set(memberPointer(pointer, key), memberLocation(from, key));
     if (isObject(inherited)) return { ...inherited, ...copies };
     const isEmpty = group === undefined && Object.keys(copies).length === 0;
     return inherited ?? (isEmpty ? undefined : copies);
@@ -157,7 +163,12 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     const copies = Object.entries(value).map(([key, member]) => {
       const isText = typeof kind === 'string' && TEXTS.has(key);
       const kindOfMember = isText ? 'other' : memberKind(kind, key);
-      const copy = copyOf(member, kindOfMember, memberOf(from, key), memberAt(pointer, key));
+      const copy = copyOf(
+        member,
+        kindOfMember,
+        memberLocation(from, key),
+        memberPointer(pointer, key),
+      );
       return [key, copy] as const;
     });
     const members = copies.filter(([, copy]) => copy !== undefined);
@@ -176,7 +187,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     componentRefs.set(locationKey(target), refTo(pointer));
     origins.set(pointer, target);
     const part: (typeof added)[number] = { group, name };
-    // Comes before the parts inside it.
+    // Added before it is copied, so that it precedes the parts inside it.
     added.push(part);
     part.copy = copyOf(valueIn(target), kind, target, pointer);
     return refTo(pointer);
@@ -188,9 +199,9 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
    */
   function schemaRef(value: unknown, from: Location, pointer: string): unknown {
     if (typeof value !== 'string') return value;
-    const component = memberAt('/components/schemas', value);
+    const component = memberPointer('/components/schemas', value);
     if (componentPointers.has(component)) return refTo(component);
-    const target = /[#/.]/.test(value) ? placeOf(value, from) : undefined;
+    const target = /[#/.]/.test(value) ? targetLocation(value, from) : undefined;
     if (target === undefined || valueIn(target) === undefined) return value;
     return asObject(copyOf({ $ref: value }, 'schema', from, pointer)).$ref ?? value;
   }
@@ -202,7 +213,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     from: Location,
     pointer: string,
   ): Location | undefined {
-    const target = placeOf(ref, from);
+    const target = targetLocation(ref, from);
     if (target === undefined) {
       return report(kind, pointer, `$ref: ${ref} is not fetched: only files are read. ${ADVICE}`);
     }
@@ -229,7 +240,10 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     findings.push({ pointer, message, ...(about !== undefined && { about }) });
   }
 
-  /** Removes a reference that cannot be resolved in the copy. */
+  /**
+   * Removes a reference that cannot be resolved in the copy. Shortens one that points through another
+   * `$ref`.
+   */
   function checkReference(copy: Json, { holder, kind, pointer }: Reference): void {
     const name = String(holder.$dynamicRef ?? '');
     const isAmbiguous = (dynamicAnchors.get(name.slice(name.indexOf('#') + 1)) ?? 0) > 1;
@@ -253,7 +267,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
 const groupOf = (kind: MemberKind): string | undefined =>
   typeof kind === 'string' && kind !== 'pathItem' ? componentGroup(kind) : undefined;
 
-/** Members that are often in an index file. */
+/** Matches the pointers of members that are often in an index file. */
 const INDEX = /^\/(paths|webhooks|components(\/[^/]+)?)$/;
 
 /** Members that are strings. OpenAPI has no references in them, but some tools allow one. */
@@ -264,14 +278,15 @@ const ADVICE =
 
 const locationKey = ({ file, pointer }: Location): string => `${file}#${pointer}`;
 
-const memberAt = (pointer: string, key: string): string => `${pointer}/${escapePointerToken(key)}`;
+const memberPointer = (pointer: string, key: string): string =>
+  `${pointer}/${escapePointerToken(key)}`;
 
-const memberOf = ({ file, pointer }: Location, key: string): Location => ({
+const memberLocation = ({ file, pointer }: Location, key: string): Location => ({
   file,
-  pointer: memberAt(pointer, key),
+  pointer: memberPointer(pointer, key),
 });
 
-/** Names a component after its pointer or its file. */
+/** Returns a name for a component: the last part of its pointer, or the name of its file. */
 function componentName({ file, pointer }: Location): string {
   const name = pointer.slice(pointer.lastIndexOf('/') + 1) || basename(file, extname(file));
   return name.replace(/[^\w.-]/g, '_');

@@ -55,8 +55,8 @@ export async function correct(
 const HIDDEN_FORMAT = 'x-hidden-format';
 
 /**
- * Upgrades a document of OpenAPI 3.0 to 3.1. Binary and base64 strings keep `type` and `format`,
- * which are valid in both versions: JSON and parameters must be validated.
+ * Upgrades a document of OpenAPI 3.0 to 3.1. Hides `format`, since the upgrade would remove `type`
+ * and `format` of binary strings, and `format` of base64 strings. Both keywords are valid in 3.1.
  */
 async function upgraded(source: Json): Promise<Json> {
   const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
@@ -108,7 +108,7 @@ function readAsText(parameter: Json, pointer: string, corrections: Finding[]): v
   const { $ref, schema = null, content } = parameter;
   if ($ref !== undefined || isObject(content) || schema !== null) return;
   Reflect.set(parameter, 'schema', { type: 'string' });
-  corrections.push({ pointer, message: 'it has no schema: it is read as a string' });
+  corrections.push({ pointer, message: 'schema is missing: the value is read as a string' });
 }
 
 /** Sets `required: true` of a path parameter (OpenAPI 3.1 §4.8.12.2.1): a path always has it. */

@@ -67,8 +67,8 @@ function areDistinct(values: Tag['values']): boolean {
 /** The tag of a schema that other schemas extend by `allOf`. */
 export interface ParentTag extends UnionTag {
   /**
-   * The schemas that extend the parent, and last the parent itself if it has values of its own.
-   * `isBase` refers to the schema without those that extend it.
+   * The schemas that extend the parent. If the parent has its own values, it is the last item. With
+   * `isBase`, the schema itself is selected, not the union of the schemas that extend it.
    */
   readonly refs: readonly { readonly ref: string; readonly isBase: boolean }[];
 }

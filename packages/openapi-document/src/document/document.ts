@@ -95,7 +95,7 @@ export function onFirstUse<Key, Value>(create: (key: Key) => Value): (key: Key) 
 /** Returns a word with its first letter in upper case. */
 export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** Returns a name that is not taken: the name itself, or with a number from 2. */
+/** Returns a name that is not taken: the name itself, or the name with a number from 2. */
 export function freeName(name: string, isTaken: (name: string) => boolean): string {
   let free = name;
   for (let count = 2; isTaken(free); count += 1) free = `${name}${count}`;

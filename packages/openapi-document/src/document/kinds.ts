@@ -121,11 +121,11 @@ export function memberKind(kind: MemberKind | undefined, key: string): MemberKin
 export function walk(
   value: unknown,
   kind: MemberKind | undefined,
-  at: string,
-  visit: (object: Json, kind: Kind, at: string) => void,
+  pointer: string,
+  visit: (object: Json, kind: Kind, pointer: string) => void,
 ): void {
   if (kind === undefined || typeof value !== 'object' || value === null) return;
-  if (isObject(value) && typeof kind === 'string') visit(value, kind, at);
+  if (isObject(value) && typeof kind === 'string') visit(value, kind, pointer);
   for (const [key, member] of Object.entries(value))
-    walk(member, memberKind(kind, key), `${at}/${escapePointerToken(key)}`, visit);
+    walk(member, memberKind(kind, key), `${pointer}/${escapePointerToken(key)}`, visit);
 }

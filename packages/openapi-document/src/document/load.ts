@@ -63,7 +63,7 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
   return {
     file,
     root,
-    /** The version of OpenAPI in the file. `root` is upgraded to 3.1 or 3.2. */
+    /** The version of OpenAPI in the file. If it is 3.0, `root` is upgraded to 3.1. */
     version: String(source.openapi),
     /** Absolute paths of the files of the document, including missing ones, for tools to watch. */
     files: absolutePaths(contents.keys()),
@@ -80,7 +80,7 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
     ),
     /** The references that cannot be resolved. They are removed from `root`. */
     unresolved: bundled.problems,
-    /** The mistakes of the document that were corrected in `root`. */
+    /** The mistakes that were corrected in `root`, and documentation that cannot be read. */
     corrections: [...bundled.notices, ...corrections],
     /** Formats findings as sorted, distinct lines: `file:line:column message`. */
     describe: (findings: readonly Finding[]) => describeFindings(findings, positions),

@@ -30,8 +30,8 @@ export type LoweredSchema = Json | boolean;
  *
  * - `$ref` becomes `#/$defs/Name`. A schema under `components` keeps its name.
  * - Members of the other direction are removed from `properties` and `required`, and listed in
- *   `x-dropped`. The server removes them from values. With `x-read-only: reject` beside `readOnly`
- *   or at the top of the document, their schema is `false`.
+ *   `x-dropped`. The server removes them from values. In requests with `x-read-only: reject` beside
+ *   `readOnly` or at the top of the document, their schema is `false`.
  * - Each alternative of a `discriminator` requires the values that select it. `x-tag` contains the
  *   name of the member and the values. It is also added if constants distinguish the alternatives.
  * - A schema with a `discriminator` that others extend by `allOf` becomes a `oneOf` of these
@@ -77,7 +77,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   const cache = new WeakMap<Json, LoweredSchema>();
   const events = new WeakMap<Json, LoweredSchema>();
   const dropped = direction === 'request' ? 'readOnly' : 'writeOnly';
-  /** Lowers definitions. A queue, because recursion could overflow the stack. */
+  /** Functions that lower definitions. A queue, because recursion could overflow the stack. */
   const pending: (() => void)[] = [];
 
   return {
@@ -116,8 +116,8 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 
   /**
-   * @param outer the members of the other direction in the schemas around this one, for the same
-   *   value. They are not required.
+   * @param outer the names of members of the other direction that the enclosing schemas of the same
+   *   value declare. They are removed from `required`.
    */
   function lowerIn(source: unknown, outer: readonly string[], isDefinition = false): LoweredSchema {
     if (!isObject(source)) return source !== false;
@@ -138,8 +138,8 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     // Outside definitions, an `allOf` with a single part does not extend a schema: it only adds
     // annotations to a reference, as in OpenAPI 3.0.
     const isExtension = isDefinition || parts.length > 1;
-    const lowerPart = isExtension ? lowerExtended : lowerIn;
-    if (parts.length > 0) lowered.allOf = parts.map((part) => lowerPart(part, inner));
+    const lowerAllOf = isExtension ? lowerExtended : lowerIn;
+    if (parts.length > 0) lowered.allOf = parts.map((part) => lowerAllOf(part, inner));
     for (const key of ['anyOf', 'oneOf']) {
       if (source[key] !== undefined) addUnion(key, source, lowered, inner, hidden);
     }

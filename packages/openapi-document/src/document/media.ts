@@ -10,10 +10,12 @@ import { isConstrained, kindOf, sequenceOf } from './media-types.ts';
 /** A Media Type Object (`source`, OpenAPI 3.1 §4.8.14) with its name. */
 export interface MediaType extends ReturnType<typeof mediaType> {}
 
-export const mediaOf = (root: Json, content: unknown, at: string): MediaType[] =>
-  Object.entries(asObject(content)).map(([type, value]) => mediaType(root, type, value, at));
+export const mediaOf = (root: Json, content: unknown, parentPointer: string): MediaType[] =>
+  Object.entries(asObject(content)).map(([type, value]) =>
+    mediaType(root, type, value, parentPointer),
+  );
 
-function mediaType(root: Json, type: string, value: unknown, at: string) {
+function mediaType(root: Json, type: string, value: unknown, parentPointer: string) {
   const source = resolveRef(root, value) ?? {};
   const { schema, itemSchema } = source;
   const sequence = sequenceOf(type);
@@ -21,7 +23,7 @@ function mediaType(root: Json, type: string, value: unknown, at: string) {
   const events = isSequence && sequence === 'events' ? eventItems(root, itemSchema) : undefined;
   const items: Items | undefined =
     events ?? (isSequence ? { schema: itemSchema, data: 'text' } : undefined);
-  const pointer = `${at}/content/${escapePointerToken(type)}`;
+  const pointer = `${parentPointer}/content/${escapePointerToken(type)}`;
   const encoding = encodingOf(source.encoding);
   const stream = { sequence, items, source };
   const media = {
@@ -78,7 +80,7 @@ const encodingOf = (encoding: unknown): FormEncoding =>
     }),
   );
 
-/** Decodes the items of an example. A string is returned unchanged: its items are serialized. */
+/** Decodes the items of an example. Returns a string unchanged: it is a serialized sequence. */
 function decodedItems({ data }: Items, example: unknown): unknown {
   if (typeof example === 'string') return example;
   return [example].flat().map((item: unknown) => {

@@ -143,7 +143,7 @@ export function declaredFor(
 }
 
 /**
- * The keys of header parameters that OpenAPI ignores (OpenAPI 3.1 §4.8.12.1), and of
+ * Matches the keys of header parameters that OpenAPI ignores (OpenAPI 3.1 §4.8.12.1), and of
  * Accept-Encoding: documents declare it as one coding, but clients send a list.
  */
 const IGNORED_HEADERS = /^header (accept|accept-encoding|content-type|authorization)$/;

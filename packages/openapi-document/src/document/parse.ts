@@ -151,7 +151,7 @@ export function describeFindings(
   return [...lines].sort(byNumbers.compare).join('\n');
 }
 
-/** Returns the location of a part of a document of several files. */
+/** Returns the original location of a part of a bundled document. @param origins see `bundle`. */
 export function originOf(
   file: string,
   root: Json,
@@ -159,9 +159,9 @@ export function originOf(
   pointer: string,
 ): Location {
   const target = directPointer(root, pointer);
-  const at = pointersTo(target).findLast((outer) => origins.has(outer)) ?? '';
-  const origin = origins.get(at) ?? { file, pointer: '' };
-  return { file: origin.file, pointer: origin.pointer + target.slice(at.length) };
+  const copiedPart = pointersTo(target).findLast((outer) => origins.has(outer)) ?? '';
+  const origin = origins.get(copiedPart) ?? { file, pointer: '' };
+  return { file: origin.file, pointer: origin.pointer + target.slice(copiedPart.length) };
 }
 
 /**
@@ -184,7 +184,7 @@ function positionsIn(file: string): (pointer: string) => string | undefined {
   }));
   const offsets = new Map<string, number>();
   const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
-  let at = events.findIndex(({ type }) => type !== EVENT_ID.DOCUMENT);
+  let eventIndex = events.findIndex(({ type }) => type !== EVENT_ID.DOCUMENT);
   visit('');
   return (pointer) => {
     const offset = offsets.get(pointer);
@@ -195,11 +195,11 @@ function positionsIn(file: string): (pointer: string) => string | undefined {
 
   /** Reads the events of one node. */
   function visit(pointer: string): void {
-    const type = events[at]?.type;
-    at += 1;
+    const type = events[eventIndex]?.type;
+    eventIndex += 1;
     if (type !== EVENT_ID.MAPPING && type !== EVENT_ID.SEQUENCE) return;
     for (let count = 0; ; count += 1) {
-      const event = events[at];
+      const event = events[eventIndex];
       if (event === undefined || event.type === EVENT_ID.POP) break;
       const isKey = type === EVENT_ID.MAPPING;
       const key = isKey && event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : count;
@@ -209,7 +209,7 @@ function positionsIn(file: string): (pointer: string) => string | undefined {
       if (isKey) visit('?');
       visit(member);
     }
-    at += 1;
+    eventIndex += 1;
   }
 }
 

@@ -24,10 +24,10 @@ export function resolver(read: (file: string) => FileContent) {
   /** The number of schemas with a `$dynamicAnchor`, by its name. */
   const dynamicAnchors = new Map<string, number>();
   const uriOf = onFirstUse(registerFile);
-  return { placeOf, valueIn, dynamicAnchors };
+  return { targetLocation, valueIn, dynamicAnchors };
 
   /** Returns the target of a reference, or `undefined` for a URL that no file has. */
-  function placeOf(ref: string, from: Location): Location | undefined {
+  function targetLocation(ref: string, from: Location): Location | undefined {
     const [path = '', fragment = ''] = ref.split('#');
     const pointer = decoded(fragment);
     const { file } = from;

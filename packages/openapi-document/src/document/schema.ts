@@ -1,15 +1,15 @@
 import { asArray, asObject, isObject, type Json, memoized, valueAt } from './document.ts';
 
-/** Lists a schema, its references, and the schemas in their `allOf`. All describe one value. */
+/** Lists a schema, its `$ref` target, and the schemas in `allOf`. All describe the same value. */
 export const allOfSchemas = (root: Json, schema: unknown): Json[] =>
   inPlaceSchemas(root, schema, ['allOf']);
 
-/** Lists `allOfSchemas` and their alternatives. Any of the alternatives may describe the value. */
+/** Lists `allOfSchemas`, and the schemas of which some may describe the value, as in `anyOf`. */
 export const alternatives = memoized((root, schema: unknown): readonly Json[] =>
   inPlaceSchemas(root, schema, ['allOf', 'anyOf', 'oneOf', 'then', 'else']),
 );
 
-/** Lists a schema, its references, and the schemas of these keywords. */
+/** Lists a schema, its `$ref` target, and the schemas of these keywords, recursively. */
 function inPlaceSchemas(
   root: Json,
   schema: unknown,
@@ -45,7 +45,6 @@ export const isWide = (schema: Json): boolean =>
   schema.format === 'int64' ||
   VALUES.flatMap((key) => schema[key]).some((value) => typeof value === 'bigint');
 
-/** The JSON type of a value. */
 function typeOfValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -160,7 +159,7 @@ const MAX_STEPS = 1_000_000;
 /** Matches a group that is safe to repeat, since it can match a string in only one way. */
 const SIMPLE_GROUP = /\((?:\?:|\?<\w+>)?(?:[^()|*+?{}]|\{\d+\})*\)/;
 
-/** The degree of a pattern that may take exponential time. */
+/** The result of `patternDegree` for a pattern that may take exponential time. */
 const EXPONENTIAL = 64;
 
 /**

@@ -63,8 +63,8 @@ function isTooDeep(text: string): boolean {
  * `JSON.parse` with exact integers.
  *
  * @throws {SyntaxError} for invalid JSON.
- * @throws {RangeError} for JSON that is nested too deep. The message is a part of a sentence: a
- *   value must be `JSON nested at most 256 levels deep`.
+ * @throws {RangeError} for JSON that is nested too deep. Callers prepend "must be" to the message:
+ *   `JSON nested at most 256 levels deep`.
  */
 export function parseJson(text: string): unknown {
   if (text.length > MAX_DEPTH && isTooDeep(text))

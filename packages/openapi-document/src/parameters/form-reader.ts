@@ -10,8 +10,8 @@ export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
 
 /**
  * Prepares to parse forms. A field with `style` or `explode` in its Encoding Object (OpenAPI 3.1
- * §4.8.15) is parsed like a query parameter. The schemas of other fields decide if they are parsed
- * as JSON or as text.
+ * §4.8.15) is parsed like a query parameter. Other fields are parsed as JSON or as text, by their
+ * schemas and media types.
  */
 export function formReader(
   root: Json,
@@ -75,12 +75,12 @@ export function formReader(
     const schemas = schemasOf(name);
     const { contentType } = encoding[name] ?? {};
     const [first] = values;
-    const isOne = values.length === 1;
-    if (isOne && contentType !== undefined && kindOf(contentType) === 'json') {
+    const isSingle = values.length === 1;
+    if (isSingle && contentType !== undefined && kindOf(contentType) === 'json') {
       return typeof first === 'string' ? jsonOrText(first) : first;
     }
     const arrays = schemas.filter((inner) => typesOf(root, inner).has('array'));
-    if (arrays.length === 0) return isOne ? valueFrom(schemas, first) : values;
+    if (arrays.length === 0) return isSingle ? valueFrom(schemas, first) : values;
     return values.map((value, index) =>
       valueFrom(
         arrays.flatMap((array) => itemSchemas(root, array, index)),

@@ -52,7 +52,7 @@ export function parameterReader(
     if (query === '' && parameters.length === 0) return { values, violations };
     const texts = template.names.length > 0 ? template.match(path) : undefined;
     const pairs = { query: pairsOf(query), cookie: cookiesOf(headers.cookie) };
-    const ownQuery = hasWholeQuery && ignored.size > 0 ? withoutNames(query, ignored) : query;
+    const queryText = hasWholeQuery && ignored.size > 0 ? withoutNames(query, ignored) : query;
     for (const name of pairs.query.keys()) {
       const isDeep = () => inQuery.some((parameter) => deepPath(parameter, name) !== undefined);
       if (acceptsAnyName || isDeclared(name) || isDeep()) continue;
@@ -64,7 +64,7 @@ export function parameterReader(
       const header = headers[name.toLowerCase()];
       const text = {
         path: texts?.[template.names.indexOf(name)],
-        query: ownQuery,
+        query: queryText,
         cookie: undefined,
         header: header?.toString(),
       }[where];

@@ -122,8 +122,8 @@ const isSpread = (root: Json, { style, explode, json, schema }: Readable): boole
   shapeOf(root, schema) === 'object';
 
 /**
- * Returns true for an exploded object with `additionalProperties`. It has any query name that is
- * not declared.
+ * Returns true for an exploded object with `additionalProperties`. Its members are all query names
+ * that no other parameter declares.
  */
 export const takesAnyName = (root: Json, parameter: Readable): boolean =>
   isSpread(root, parameter) &&
@@ -185,8 +185,8 @@ export function readParameter(
 }
 
 /**
- * Returns the text of a cookie. Several cookies with the same name are the items of an array with
- * `explode`. Otherwise, the first one has the longest path (RFC 6265 §5.4).
+ * Returns the text of a cookie. Joins several cookies with the same name if the parameter is an
+ * array with `explode`. Otherwise uses the first one, which has the longest path (RFC 6265 §5.4).
  */
 const cookieText = (
   root: Json,

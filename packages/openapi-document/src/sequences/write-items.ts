@@ -47,7 +47,7 @@ function field(name: string, value: unknown): string {
   if (value === undefined) return '';
   // A line break would start another field, and clients ignore an id with U+0000.
   if (/[\r\n\0]/.test(String(value)))
-    throw new TypeError(`the ${name} of an event must be a single line`);
+    throw new TypeError(`the ${name} of an event must not contain a line break or U+0000`);
   return `${name}: ${value}\n`;
 }
 

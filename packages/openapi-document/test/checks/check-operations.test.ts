@@ -54,7 +54,7 @@ test.each<[title: string, paths: object, findings: readonly string[]]>([
   expect(await check(paths)).toEqual(findings);
 });
 
-test('a path parameter that no path has is reported once, also one of the path item', async () => {
+test('a path parameter that is not in the path is reported once, also if a path item declares it', async () => {
   const unused = (name: string) => ({ name, in: 'path', required: true, schema: {} });
   const components = { parameters: { Shared: unused('shared') } };
   const paths = {

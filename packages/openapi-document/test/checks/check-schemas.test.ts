@@ -113,7 +113,7 @@ test.each<[dialect: string, isKnown: boolean]>([
 
 describe('a schema that refers to itself for the same value is a problem', () => {
   const cycle = (pointer: string, path: string) => [
-    `problem ${pointer} the schema refers to itself for the same value: ${path}`,
+    `problem ${pointer} the schema refers to itself for the same value, so validation would not end: ${path}`,
   ];
 
   test.each(['allOf', 'anyOf', 'oneOf'])('in %s', (keyword) => {
@@ -135,7 +135,7 @@ describe('a schema that refers to itself for the same value is a problem', () =>
     );
   });
 
-  test('which others may refer to', () => {
+  test('if other schemas refer to it', () => {
     expect(check({ R: { allOf: [{ ...S }] }, S: { allOf: [{}, S] } })).toEqual(
       cycle(PLACE, 'S → S'),
     );
@@ -180,7 +180,7 @@ describe('a schema that refers to itself for the same value is a problem', () =>
   });
 });
 
-test('schemas of which each has the next one twice are limited', () => {
+test('the number of definitions is limited if each references the next one twice', () => {
   const ref = (index: number) => ({ $ref: `#/components/schemas/D${index}` });
   const chain = (levels: number) => ({
     ...Object.fromEntries(

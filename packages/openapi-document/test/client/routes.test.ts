@@ -15,7 +15,7 @@ test('each operation has a route, even if no request can reach it', async () => 
   });
 });
 
-test('a route has what a client needs to send a request and to read the response', async () => {
+test('a route has the parts that a client needs to send a request and to read the response', async () => {
   const multipart = { schema: {}, encoding: { tags: { explode: false } } };
   const event = { properties: { data: { contentMediaType: 'application/json' } } };
   const { operations } = await documentOf({

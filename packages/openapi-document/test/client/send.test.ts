@@ -67,7 +67,7 @@ describe('a request', () => {
     expect([await response, signals.length]).toEqual([outcome, count]);
   });
 
-  test('leaves the bodies of failed attempts', async () => {
+  test('cancels the bodies of failed attempts', async () => {
     const cancel = jest.fn<() => void>();
     const { send } = sender(failed(503, {}, new ReadableStream({ cancel })), new Response('a'));
     const sent = responseTo(send, { retries: 1 });

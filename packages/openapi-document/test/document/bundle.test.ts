@@ -165,7 +165,7 @@ test.each([
     '/A/properties',
   ],
   ['examples', 'an index', "{ $ref: '#/components/examples' }", ''],
-])('a circle in %s is a problem: %s that refers to itself', (group, _title, members, place) => {
+])('in %s, %s that refers to itself is a problem', (group, _title, members, place) => {
   const { problems } = bundled({ 'openapi.yaml': `components: { ${group}: ${members} }` });
   expect(problems).toEqual([
     {
@@ -294,7 +294,7 @@ components: { x-a: { S: { $ref: none.yaml } }, other: text }`,
   expect(problems).toEqual([]);
 });
 
-test('a part of another file that is two components is referenced by the name of the first', () => {
+test('a part of another file with two component names is referenced by the first name', () => {
   const { root } = bundled({
     'openapi.yaml':
       'components: { schemas: { A b: { $ref: s.yaml }, B: { $ref: s.yaml }, C: { items: { $ref: s.yaml } } } }',

@@ -179,11 +179,15 @@ describe('a parameter', () => {
   };
 
   test.each<[title: string, parameter: object, message: string]>([
-    ['without a schema', { name: 'q', in: 'query' }, 'it has no schema: it is read as a string'],
+    [
+      'without a schema',
+      { name: 'q', in: 'query' },
+      'schema is missing: the value is read as a string',
+    ],
     [
       'with the schema null',
       { name: 'q', in: 'query', schema: null },
-      'it has no schema: it is read as a string',
+      'schema is missing: the value is read as a string',
     ],
   ])('%s is read as a string', async (_title, parameter, message) => {
     expect(await correctedParameter({ ...parameter })).toEqual({
@@ -240,7 +244,10 @@ describe('a parameter', () => {
     });
     expect(root.components.headers.H).toEqual({ required: true, ...TEXT });
     expect(findings).toEqual([
-      { pointer: '/components/headers/H', message: 'it has no schema: it is read as a string' },
+      {
+        pointer: '/components/headers/H',
+        message: 'schema is missing: the value is read as a string',
+      },
     ]);
   });
 });

@@ -141,7 +141,7 @@ test.each([
   expect(mediaTypeFor(media.slice(1, 2), 'application/json')).toBeUndefined();
 });
 
-test('a declared media type with a charset is only for bodies with the same name', () => {
+test('a declared media type with a charset matches only bodies with exactly the same media type', () => {
   const media = ['text/csv', 'text/csv; charset=utf-8'].map((type) => ({ type }));
   const declared = (contentType: string) => mediaTypeFor(media, contentType)?.type;
   expect(declared('text/csv; charset=utf-8')).toBe('text/csv; charset=utf-8');

@@ -11,7 +11,7 @@ function resolverFor(files: Readonly<Record<string, unknown>>) {
   });
   /** Returns `file#pointer` of the target of a reference at a pointer of a file. */
   const target = (ref: string, file = 'api/openapi.yaml', pointer = '') => {
-    const place = resolved.placeOf(ref, { file, pointer });
+    const place = resolved.targetLocation(ref, { file, pointer });
     return place && `${place.file}#${place.pointer}`;
   };
   return { ...resolved, target, reads };

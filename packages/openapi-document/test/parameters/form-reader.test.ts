@@ -70,7 +70,7 @@ describe('a field with an encoding', () => {
     expect(readerOf(encoding).urlencoded(text)).toEqual(fields);
   });
 
-  test('and a style must not be repeated without explode', () => {
+  test('must not be repeated with explode: false', () => {
     const { urlencoded } = readerOf({ tags: { explode: false } });
     expect(() => urlencoded('tags=1&tags=2')).toThrow(ParameterError);
   });
