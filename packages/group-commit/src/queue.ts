@@ -90,7 +90,7 @@ export function createQueue<Call>(
   const commits: Promise<unknown>[] = [];
   /** The number of commits that may be in progress now. */
   let commitLimit = engine.maxCommits;
-  /** The number of calls without an outcome, and their approximate size. */
+  /** The number of calls without an outcome, and their approximate size in characters and bytes. */
   let unsettledCount = 0;
   let unsettledSize = 0;
   let gathering = false;
@@ -113,7 +113,7 @@ export function createQueue<Call>(
   }
 
   function expire(waiting: WaitingCall<Call>): void {
-    const message = `${location} has not answered for ${timeout} ms.`;
+    const message = `${location} did not respond within ${timeout} ms.`;
     settle(waiting, { error: new Unavailable(message, 'TIMEOUT') });
     hasExpired = true;
   }
@@ -126,7 +126,7 @@ export function createQueue<Call>(
 
   const shares = ({ call }: WaitingCall<Call>): boolean => engine.shares?.(call) ?? true;
 
-  /** Returns true while waiting for further calls could make the next commit larger. */
+  /** Returns true if the next commit can take further calls. */
   const canGrow = (): boolean =>
     queue.length < MAX_BATCH && queue[0] !== undefined && shares(queue[0]);
 
@@ -181,7 +181,7 @@ export function createQueue<Call>(
         failedCalls = [];
         onBatch?.(batch.length, (performance.now() - start) / 1000);
       }
-      for (const [at, waiting] of batch.entries()) settle(waiting, outcome.value[at]);
+      for (const [index, waiting] of batch.entries()) settle(waiting, outcome.value[index]);
     } else if (outcome.reason instanceof NotStarted) {
       queue.unshift(...batch.filter(({ isSettled }) => !isSettled));
       // Prevents further attempts until another operation has ended.
@@ -269,7 +269,7 @@ export function createQueue<Call>(
       const outcome = isFull ? Promise.race(commits) : sharedCheck();
       const late = delay(READY_MS, 'late', { ref: false });
       if ((await Promise.race([outcome, late])) === 'late') {
-        throw new Unavailable(`${location} has not answered for ${READY_MS} ms.`, 'TIMEOUT');
+        throw new Unavailable(`${location} did not respond within ${READY_MS} ms.`, 'TIMEOUT');
       }
     },
 

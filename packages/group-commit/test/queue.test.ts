@@ -158,7 +158,7 @@ describe('add', () => {
     expect(sizes).toEqual(expected);
   });
 
-  test('commits a call that shares no commit alone, in the order of the calls', async () => {
+  test('commits a call alone if it needs its own commit, in the order of the calls', async () => {
     const batches: (readonly string[])[] = [];
     const { add, batches: reported } = create(
       {},
@@ -175,7 +175,7 @@ describe('add', () => {
     expect(reported.map(([calls]) => calls)).toEqual([2, 1]);
   });
 
-  test('starts a call that shares no commit in the turn of its call', async () => {
+  test('starts a call that needs its own commit in the same turn of the event loop', async () => {
     const { add, commits } = create({}, { shares: () => false, maxCommits: 2 });
     for (const call of ['a', 'b', 'c']) add(call).catch(() => {});
     const turn = nextTurn();
@@ -183,7 +183,7 @@ describe('add', () => {
     expect(commits.map(({ calls }) => calls)).toEqual([['a'], ['b']]);
   });
 
-  test('commits calls again that did not start, after another commit', async () => {
+  test('retries a commit that did not start, after another commit', async () => {
     const { add, codes, commits, commitAt } = create({}, { maxCommits: 3, shares: () => false });
     const results = Promise.all(['a', 'b', 'c'].map(add));
     await commitAt(2);
@@ -204,7 +204,7 @@ describe('add', () => {
     expect(codes).toEqual([]);
   });
 
-  test('commits calls again that did not start, at once if no commit is in progress', async () => {
+  test('retries a commit that did not start immediately if no commit is in progress', async () => {
     const { add, commitAt } = create();
     const result = add('a');
     (await commitAt(0)).reject(new NotStarted());
@@ -212,7 +212,7 @@ describe('add', () => {
     expect(await result).toBe(1);
   });
 
-  test('waits for a check before it commits calls again that did not start', async () => {
+  test('retries a commit that did not start, after the check in progress', async () => {
     const checked = Promise.withResolvers<void>();
     const { add, commits, commitAt, ready } = create({}, { check: () => checked.promise });
     const isReady = ready();
@@ -293,7 +293,7 @@ describe('add', () => {
     for (const result of [first, second]) {
       await expect(result).rejects.toMatchObject({
         code: 'TIMEOUT',
-        message: 'notes.db has not answered for 50 ms.',
+        message: 'notes.db did not respond within 50 ms.',
       });
     }
     expect(performance.now() - start).toBeGreaterThan(48);
@@ -393,7 +393,7 @@ describe('a failed commit', () => {
     expect(queue.stats().waiting).toBe(0);
   });
 
-  test('with an error of the engine is no outage', async () => {
+  test('with an unknown error does not call onUnavailable', async () => {
     const { add, commitAt, codes } = create();
     const result = add('a');
     const bug = new TypeError('a bug');
@@ -450,7 +450,7 @@ describe('ready', () => {
     expect(checks).toEqual([[], ['a']]);
   });
 
-  test('checks the calls of a failed commit, although one that shares no commit succeeded', async () => {
+  test('checks the calls of a failed commit, even if a call in its own commit succeeded', async () => {
     const { add, checks, commitAt, ready } = create({}, { shares: (call) => call !== 'alone' });
     const failing = add('a').catch(() => {});
     (await commitAt(0)).reject(failure('42P01'));
@@ -462,7 +462,7 @@ describe('ready', () => {
     expect(checks[0]?.failedCalls).toEqual(['a']);
   });
 
-  test('checks during the maximum number of commits if the engine can', async () => {
+  test('checks while the maximum number of commits is in progress if the engine can', async () => {
     const { add, checks, commitAt, ready } = create({}, { checksConcurrently: true });
     const result = add('a');
     const { resolve } = await commitAt(0);
@@ -517,7 +517,7 @@ describe('ready', () => {
     await ready();
   });
 
-  test('uses the outcome of a commit during the maximum number of commits', async () => {
+  test('uses the outcome of a commit while the maximum number of commits is in progress', async () => {
     const { add, checks, commitAt, ready } = create({}, { maxCommits: 2, shares: () => false });
     const results = [add('a'), add('b')].map((result) => result.catch(() => {}));
     const { reject } = await commitAt(1);
@@ -536,7 +536,7 @@ describe('ready', () => {
     const start = performance.now();
     await expect(ready()).rejects.toMatchObject({
       code: 'TIMEOUT',
-      message: 'notes.db has not answered for 800 ms.',
+      message: 'notes.db did not respond within 800 ms.',
     });
     expect(performance.now() - start).toBeGreaterThan(795);
   });

@@ -309,7 +309,7 @@ describe('the start', () => {
       const store = await open(url);
       await expect(store.ready()).rejects.toThrow(Unavailable);
       await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(
-        /^PostgreSQL at 127.0.0.1:\d+\/postgres cannot answer now: connect ECONNREFUSED/,
+        /^PostgreSQL at 127.0.0.1:\d+\/postgres is unavailable: connect ECONNREFUSED/,
       );
       await server.start();
       await store.ready();

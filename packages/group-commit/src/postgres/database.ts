@@ -121,7 +121,7 @@ export async function openDatabase<Row = never, Result = void>(
   async function commit(client: Client, rows: readonly Row[], attempt = 1): Promise<Outcome[]> {
     try {
       const results = await transact(client, (inner) => insertAll(inner, rows), statementMs);
-      return rows.map((_, at) => results && { result: results[at] });
+      return rows.map((_, index) => results && { result: results[index] });
     } catch (error) {
       if (ROLLED_BACK.includes(Object(error).code) && attempt < MAX_ATTEMPTS) {
         await delay(20 * Math.random());

@@ -82,7 +82,7 @@ export function unavailable(location: string, error: unknown): Unavailable {
   if (error instanceof Unavailable) return error;
   const cause = withoutValues(error);
   const code = codeOf(error) || codeOf(Object(error).errors?.[0]) || 'UNKNOWN';
-  const message = `PostgreSQL at ${location} cannot answer now: ${cause.message}`;
+  const message = `PostgreSQL at ${location} is unavailable: ${cause.message}`;
   return new Unavailable(message, code, cause);
 }
 

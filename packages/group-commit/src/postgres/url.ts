@@ -5,7 +5,7 @@ const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as co
 const SESSION_ATTRIBUTES = ['any', 'read-write', 'read-only', 'primary', 'standby'] as const;
 
 /** The parameters that this file implements. They are removed before pg parses the URL. */
-const OWN_PARAMETERS = [
+const HANDLED_PARAMETERS = [
   'connect_timeout',
   'keepalives_idle',
   'max',
@@ -13,9 +13,9 @@ const OWN_PARAMETERS = [
   'target_session_attrs',
 ];
 
-/** The supported parameters. pg implements those that are not in `OWN_PARAMETERS`. */
+/** The supported parameters. pg implements those that are not in `HANDLED_PARAMETERS`. */
 const PARAMETERS = [
-  ...OWN_PARAMETERS,
+  ...HANDLED_PARAMETERS,
   'application_name',
   'host',
   'options',
@@ -110,7 +110,7 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     pipeline: true,
     application_name: parameters.get('application_name') ?? name,
   };
-  for (const key of OWN_PARAMETERS) parameters.delete(key);
+  for (const key of HANDLED_PARAMETERS) parameters.delete(key);
 
   /** Returns the settings of one host. @param host a host name with an optional port, or empty. */
   function targetOf(host: string) {

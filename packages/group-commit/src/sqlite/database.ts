@@ -67,10 +67,10 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     : openThread({ file, module, readOnly: false });
   let reader: SessionClient | undefined;
 
-  const answer = await writer.send({ kind: 'rehearse', calls: [], milliseconds: OPEN_MS });
-  if ('permanent' in answer && answer.permanent) {
+  const response = await writer.send({ kind: 'rehearse', calls: [], milliseconds: OPEN_MS });
+  if ('permanent' in response && response.permanent) {
     await writer.close();
-    throw new Unusable(answer.message, { cause: unpackError(answer.cause) });
+    throw new Unusable(response.message, { cause: unpackError(response.cause) });
   }
 
   /** Starts the reading thread at the first read. */
@@ -131,9 +131,9 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
 const OPEN_MS = 5_000;
 
 async function send(session: SessionClient, request: Request): Promise<readonly Outcome[]> {
-  const answer: BatchResult = await session.send(request);
-  if ('permanent' in answer) throw unavailable(answer);
-  return answer.map((outcome) =>
+  const response: BatchResult = await session.send(request);
+  if ('permanent' in response) throw unavailable(response);
+  return response.map((outcome) =>
     outcome?.error ? { error: unpackError(outcome.error) } : outcome,
   );
 }

@@ -53,7 +53,7 @@ export function watchFiles(file: string): () => void {
   return () => {
     const current = names.map(identify);
     first ??= current;
-    const lost = names.find((_, at) => current[at] !== first?.[at]);
+    const lost = names.find((_, index) => current[index] !== first?.[index]);
     if (lost !== undefined) throw new FileLost(lost);
   };
 }

@@ -9,18 +9,18 @@ port?.on('message', (request: Request | 'close') => {
     session.close();
     return port?.close();
   }
-  const answer = session.run(request);
+  const response = session.run(request);
   try {
-    port?.postMessage(answer);
+    port?.postMessage(response);
   } catch {
-    port?.postMessage(withoutUncloneable(answer));
+    port?.postMessage(withoutUncloneable(response));
   }
 });
 
 /** Replaces results that cannot be cloned by errors. Their calls are committed nevertheless. */
-function withoutUncloneable(answer: BatchResult): BatchResult {
-  if ('permanent' in answer) return { ...answer, cause: { message: answer.message } };
-  return answer.map((outcome) => {
+function withoutUncloneable(response: BatchResult): BatchResult {
+  if ('permanent' in response) return { ...response, cause: { message: response.message } };
+  return response.map((outcome) => {
     try {
       return structuredClone(outcome);
     } catch (error) {

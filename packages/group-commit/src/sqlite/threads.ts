@@ -23,17 +23,17 @@ export async function openLocal(source: Source): Promise<SessionClient> {
 
 /** Opens a session in a new worker. */
 export function openThread(source: Source): SessionClient {
-  // Node 24 prints an ExperimentalWarning for node:sqlite. The worker has no listener for `error`,
-  // so an uncaught error in it ends the process.
+  // The worker has no listener for `error`, so an uncaught error in it ends the process.
   const worker = new Worker(THREAD, {
     name: source.readOnly ? 'sqlite-reader' : 'sqlite',
     workerData: source,
+    // Node 24 prints an ExperimentalWarning for node:sqlite.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     resourceLimits: { maxYoungGenerationSizeMb: 6 },
   });
   /** The functions that resolve the requests in progress, oldest first. */
-  const resolvers: ((answer: BatchResult) => void)[] = [];
-  worker.on('message', (answer: BatchResult) => resolvers.shift()?.(answer));
+  const resolvers: ((response: BatchResult) => void)[] = [];
+  worker.on('message', (response: BatchResult) => resolvers.shift()?.(response));
 
   async function send(request: Request): Promise<BatchResult> {
     try {
@@ -48,11 +48,11 @@ export function openThread(source: Source): SessionClient {
   async function sendSeparately(request: Request, error: unknown): Promise<BatchResult> {
     const { calls } = request;
     if (calls.length === 1) return [{ error: packError(error) }];
-    const answers = await Promise.all(calls.map((call) => send({ ...request, calls: [call] })));
+    const responses = await Promise.all(calls.map((call) => send({ ...request, calls: [call] })));
     const outcomes: SentOutcome[] = [];
-    for (const answer of answers) {
-      if ('permanent' in answer) return answer;
-      outcomes.push(answer[0]);
+    for (const response of responses) {
+      if ('permanent' in response) return response;
+      outcomes.push(response[0]);
     }
     return outcomes;
   }

@@ -194,7 +194,7 @@ describe('use with a reset', () => {
     expect(await use(async (client) => client.getTransactionStatus())).toBe('I');
   });
 
-  test('follows statements that the task did not await', async () => {
+  test('runs after statements that the task did not await', async () => {
     const { use } = create(`${await server.createSchema()}&max=1`);
     const task = async (client: Client) => void client.query('BEGIN');
     await expect(use(task, true)).rejects.toThrow('left a transaction open');
@@ -215,7 +215,7 @@ describe('a lost connection', () => {
     await use(pidOf);
   });
 
-  test('makes the connections that were opened before unusable', async () => {
+  test('closes the connections that were opened before it', async () => {
     const { use, stats } = create(`${await server.createSchema()}&max=2&statement_timeout=200`);
     const both = Promise.withResolvers<void>();
     let running = 0;

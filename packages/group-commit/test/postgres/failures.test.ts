@@ -122,7 +122,7 @@ describe('unavailable', () => {
     const result = unavailable('a:1/notes', error);
     expect(result).toBeInstanceOf(Unavailable);
     expect(result.code).toBe(code);
-    expect(result.message).toBe(`PostgreSQL at a:1/notes cannot answer now: ${message}`);
+    expect(result.message).toBe(`PostgreSQL at a:1/notes is unavailable: ${message}`);
     expect(result.cause).toHaveProperty('message', message);
   });
 

@@ -53,7 +53,7 @@ describe('A file that was moved, deleted or replaced', () => {
     await expect(database.ready()).rejects.toThrow('moved, deleted or replaced');
   });
 
-  test('loses nothing if it was the log: the database gets a new one', async () => {
+  test('keeps all data if it is the log, which is created again', async () => {
     const database = await open();
     await database.write('add', { id: 1, text: 'a' });
     renameSync(`${file}-wal`, join(folder, 'away'));
@@ -101,7 +101,7 @@ describe('A file that was moved, deleted or replaced', () => {
     expect(ids(join(away, 'notes.db'))).toContain(1);
   });
 
-  test('is replaced by the database at its path, from the second call on', async () => {
+  test('is closed at the next call, and the new file at its path is opened at the call after it', async () => {
     const database = await open();
     await database.write('add', { id: 1, text: 'a' });
     for (const name of readdirSync(folder)) rmSync(join(folder, name));

@@ -126,7 +126,7 @@ describe('A failure', () => {
       'a folder that cannot be created',
       thrownBy(() => mkdirSync('/proc/none')),
       'ENOENT',
-      " (ENOENT: no such file or directory, mkdir '/proc/none'): its folder must exist or be in a writable folder.",
+      " (ENOENT: no such file or directory, mkdir '/proc/none'): its folder must exist, or its parent folder must be writable.",
     ],
   ])('of %s is permanent', (_name, error, code, reason) => {
     expect(failureOf('notes.db', error)).toMatchObject({

@@ -102,7 +102,7 @@ test('a module that cannot be loaded is reported at each request', async () => {
 });
 
 describe('a lock of another connection', () => {
-  test('is waited for as long as the request says, and leaves the session open', async () => {
+  test('rejects a request at its time limit, and leaves the session open', async () => {
     const session = await open();
     session.run('write', ['exec', 'CREATE TEMP TABLE mine (x)']);
     const other = connect();
@@ -120,7 +120,7 @@ describe('a lock of another connection', () => {
     expect(ids()).toEqual([2]);
   });
 
-  test('is waited for when the session opens', async () => {
+  test('rejects the request that opens the session, at its time limit', async () => {
     const other = connect();
     other.exec('BEGIN IMMEDIATE');
     const { run } = await open();
