@@ -61,7 +61,7 @@ export function checkDocument(
   const dependencies =
     faults.length === 0 ? [] : operations.map((operation) => dependenciesOf(root, operation));
   for (const finding of faults) {
-    const affected = dependencies.filter((each) => includes(each, finding.pointer));
+    const affected = dependencies.filter((candidate) => dependsOn(candidate, finding.pointer));
     for (const { operation } of affected)
       broken.set(operation.id, [...(broken.get(operation.id) ?? []), finding]);
     // Skips shared path items: their copies under `paths` are reported.
@@ -106,5 +106,5 @@ function dependenciesOf(root: Json, operation: Operation): Dependencies {
 }
 
 /** Returns true if a pointer is inside one of the parts, or is the path item itself. */
-const includes = ({ pathItem, parts }: Dependencies, pointer: string): boolean =>
+const dependsOn = ({ pathItem, parts }: Dependencies, pointer: string): boolean =>
   pointer === pathItem || pointersTo(pointer).some((outer) => parts.has(outer));

@@ -241,8 +241,8 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   }
 
   /**
-   * Removes a reference that cannot be resolved in the copy. Shortens one that points through another
-   * `$ref`.
+   * Removes a reference that cannot be resolved in the copy. Shortens one that points through
+   * another `$ref`.
    */
   function checkReference(copy: Json, { holder, kind, pointer }: Reference): void {
     const name = String(holder.$dynamicRef ?? '');

@@ -33,7 +33,7 @@ export type Kind = keyof typeof MEMBERS;
 /** The kind of a member. `[kind]` stands for an array or an object with values of the kind. */
 export type MemberKind = Kind | readonly [Kind];
 
-const each = <T>(names: readonly string[], kind: T): Record<string, T> =>
+const membersOfKind = <T>(names: readonly string[], kind: T): Record<string, T> =>
   Object.fromEntries(names.map((name) => [name, kind]));
 
 const contentMembers = { content: ['mediaType'] } as const;
@@ -42,7 +42,7 @@ const valueMembers = { ...contentMembers, schema: 'schema', examples: ['example'
 /** The members that contain other objects (OpenAPI 3.2 §4). `*` stands for all other names. */
 const MEMBERS = {
   document: {
-    ...each(['info', 'servers', 'tags', 'externalDocs'], 'other' as const),
+    ...membersOfKind(['info', 'servers', 'tags', 'externalDocs'], 'other' as const),
     paths: 'paths',
     webhooks: ['pathItem'],
     components: 'components',
@@ -87,8 +87,8 @@ const MEMBERS = {
   encoding: { headers: ['header'] },
   callback: { '*': 'pathItem' },
   schema: {
-    ...each(SUBSCHEMAS.one, 'schema' as const),
-    ...each([...SUBSCHEMAS.list, ...SUBSCHEMAS.named], ['schema'] as const),
+    ...membersOfKind(SUBSCHEMAS.one, 'schema' as const),
+    ...membersOfKind([...SUBSCHEMAS.list, ...SUBSCHEMAS.named], ['schema'] as const),
     contentSchema: 'schema',
     discriminator: 'discriminator',
   },

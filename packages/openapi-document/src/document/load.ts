@@ -103,9 +103,16 @@ function contentOf(file: string, document: string, allowOutside: boolean): FileC
   } catch (error) {
     if (error instanceof DocumentError) return { reason: error.message };
     const { code } = asObject(error);
-    return { reason: code === 'ENOENT' ? 'the file does not exist' : String(code) };
+    return { reason: FILE_ERRORS[String(code)] ?? String(code ?? error) };
   }
 }
+
+/** Messages for error codes of the file system. */
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder, not a file',
+  ENOENT: 'the file does not exist',
+};
 
 /** The paths of the URLs of Server Objects (OpenAPI 3.1 §4.8.5). */
 function basePathsOf(root: Json): readonly [string, ...string[]] {

@@ -16,7 +16,7 @@ const BYTES = mediaOf('application/octet-stream');
 const callWith = (route: Route, options: Partial<ClientOptions>) =>
   Object(clientOf({ call: route }, { baseUrl: 'http://localhost', ...options })).call;
 
-/** A `fetch` with these responses. An error is thrown. */
+/** A `fetch` that resolves to these responses in order, or throws an error. */
 function fetchOf(...responses: readonly (Response | Error)[]) {
   const urls: string[] = [];
   const requests: RequestInit[] = [];

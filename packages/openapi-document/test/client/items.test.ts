@@ -27,7 +27,7 @@ const lostBody = (chunk: string) =>
 const eventsOf = (body: ReadableStream | string | null, status = 200) =>
   new Response(body, { status, headers: { 'Content-Type': 'text/event-stream' } });
 
-/** Reopens a stream with these responses in order. An error is thrown. Records the last ids. */
+/** Reopens a stream with these responses in order, or throws an error. Records the last ids. */
 function reopener(...responses: readonly (Response | Error)[]) {
   const ids: (string | undefined)[] = [];
   const reopen = async (headers: Record<string, string>): Promise<Response> => {

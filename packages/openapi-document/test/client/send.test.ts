@@ -7,7 +7,7 @@ type Result = Response | Error;
 const failed = (status: number, headers: Record<string, string> = {}, body?: ReadableStream) =>
   new Response(body, { status, headers });
 
-/** Responds with these results in order. An error is thrown. Records the signals. */
+/** Responds with these results in order, or throws an error. Records the signals. */
 function sender(...results: readonly Result[]) {
   const signals: (AbortSignal | null | undefined)[] = [];
   const send = async (signal: AbortSignal | null | undefined): Promise<Response> => {

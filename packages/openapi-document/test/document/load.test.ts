@@ -132,7 +132,7 @@ describe('a document of several files', () => {
     };
     await withFiles(files, async (folder) => {
       expect(await findingsIn(folder)).toEqual([
-        'openapi.yaml:4:26 $ref: parts cannot be read: EISDIR (no operation uses it)',
+        'openapi.yaml:4:26 $ref: parts cannot be read: it is a folder, not a file (no operation uses it)',
       ]);
     });
   });

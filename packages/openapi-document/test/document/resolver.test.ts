@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { resolver } from '../../src/document/resolver.ts';
 
-/** Makes a resolver for these files. Lists the files that it reads. */
+/** Creates a resolver for these files. Records the files that it reads in `reads`. */
 function resolverFor(files: Readonly<Record<string, unknown>>) {
   const reads = new Set<string>();
   const resolved = resolver((file) => {
@@ -11,8 +11,8 @@ function resolverFor(files: Readonly<Record<string, unknown>>) {
   });
   /** Returns `file#pointer` of the target of a reference at a pointer of a file. */
   const target = (ref: string, file = 'api/openapi.yaml', pointer = '') => {
-    const place = resolved.targetLocation(ref, { file, pointer });
-    return place && `${place.file}#${place.pointer}`;
+    const location = resolved.targetLocation(ref, { file, pointer });
+    return location && `${location.file}#${location.pointer}`;
   };
   return { ...resolved, target, reads };
 }
