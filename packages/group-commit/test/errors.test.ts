@@ -23,7 +23,7 @@ test('Unusable keeps its message and its cause', () => {
   expect(error.cause).toBe(cause);
 });
 
-test('RowRejected names the rule by SQLSTATE and constraint', () => {
+test('RowRejected has the SQLSTATE and the name of the constraint', () => {
   const error = new RowRejected('a duplicate key', '23505', 'notes.id', cause);
   expect(String(error)).toBe('RowRejected: a duplicate key');
   expect(error).toMatchObject({ code: '23505', constraint: 'notes.id', cause });

@@ -17,7 +17,7 @@ afterEach(() => {
   for (const end of endings.splice(0)) end();
 });
 
-/** Creates a queue for an engine whose commits end when the test says so. */
+/** Creates a queue for an engine. The test settles each commit of the engine. */
 function create(options: DatabaseOptions = {}, engine: Partial<Engine<string>> = {}) {
   const commits: StartedCommit[] = [];
   const checks: { failedCalls: readonly string[]; milliseconds: number }[] = [];

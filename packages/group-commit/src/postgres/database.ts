@@ -67,7 +67,7 @@ export interface PostgresDatabase<Row, Result = void> extends Database {
   transaction<T>(task: (client: ClientBase) => Promise<T>): Promise<T>;
 }
 
-/** A call of `run` or `transaction`. It shares no commit. */
+/** A call of `run` or `transaction`. It needs a commit of its own. */
 type Task = (client: Client) => Promise<unknown>;
 
 const isTask = (call: unknown): call is Task => typeof call === 'function';

@@ -66,8 +66,7 @@ export async function openSession(source: Source) {
   }
 
   function open(milliseconds: number): Connection {
-    // A file that was opened before and is missing now was deleted or moved. A new file would hide
-    // that.
+    // A missing file that was opened before was deleted or moved. A new file would hide this.
     if (!inMemory) createFile(file, !wasOpened);
     const opened = connect(source, define, milliseconds);
     wasOpened = true;

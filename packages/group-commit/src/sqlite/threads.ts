@@ -14,7 +14,7 @@ export interface SessionClient {
 /** This file runs as TypeScript in the repository and as JavaScript in the package. */
 const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Opens a session in this thread. For a database in memory, which never waits for a disk. */
+/** Opens a session in this thread, for a database in memory: no disk can block the thread. */
 export async function openLocal(source: Source): Promise<SessionClient> {
   const { openSession } = await import('./session.ts');
   const { run, close } = await openSession(source);

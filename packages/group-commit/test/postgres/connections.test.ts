@@ -309,7 +309,7 @@ describe('With several hosts', () => {
     expect(dead.attempts).toBe(1);
   });
 
-  test('connect uses the first host after the last one', async () => {
+  test('connect returns to the first host after it has tried the last one', async () => {
     const dead = await startDeadHost();
     const url = withHosts(await server.createSchema(), '', `,127.0.0.1:${dead.port}`);
     const { use } = create(url);
