@@ -77,7 +77,7 @@ export function createJwtVerifier(
       if (error instanceof errors.JOSEError)
         throw new Unauthorized(`The token is not valid: ${error.message}`);
       // jose throws a TypeError if a key is too short.
-      throw unusable(timing.cooldownDuration, error);
+      throw unusable(jwksUrl, timing.cooldownDuration, error);
     }
   };
 }
@@ -132,7 +132,7 @@ function remoteKeys(
         refreshAt = performance.now() + refreshAfter;
         return new Response(text);
       } catch (cause) {
-        failure = unusable(pause, cause);
+        failure = unusable(url, pause, cause);
         retryAt = performance.now() + pause;
         refreshAt = retryAt;
         report(failure);
@@ -147,11 +147,17 @@ function remoteKeys(
 }
 
 /** Returns the 503 for a signed token that cannot be verified now. The cause is only logged. */
-const unusable = (pause: number, cause: unknown): HttpError =>
-  new HttpError(503, 'The keys of signed tokens cannot be fetched; try again later', {
+function unusable({ origin }: URL, pause: number, error: unknown): HttpError {
+  const { name, message, cause } = error as Error & { cause?: { code?: unknown } };
+  const code = typeof cause?.code === 'string' ? cause.code : undefined;
+  // A SyntaxError quotes the text that is not JSON.
+  const reason = name === 'SyntaxError' ? 'not JSON' : (code ?? message);
+  return new HttpError(503, 'The keys of signed tokens cannot be fetched; try again later', {
     headers: { 'Retry-After': Math.max(1, Math.ceil(pause / 1000)) },
-    cause,
+    // An HttpError is logged without a stack.
+    cause: new HttpError(503, `The keys of ${origin} cannot be used: ${reason}`),
   });
+}
 
 /** @throws {ConfigError} for credentials in the URL, or a connection on which keys can be forged. */
 function checkUrl({ protocol, hostname, host, username, password }: URL): void {

@@ -519,22 +519,22 @@ describe('the keys', () => {
 
 describe('a key server', () => {
   test.each<[string, Issuer['answer'] | 'down', RegExp]>([
-    ['that is down', 'down', /fetch failed/],
+    ['that is down', 'down', /ECONNREFUSED/],
     ['that answers 500', (response) => response.writeHead(500).end('{"keys":[]}'), /status 500/],
     [
       'that redirects',
       (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
       /status 302/,
     ],
-    ['that answers HTML', (response) => response.end('<html></html>'), /JSON/],
-    ['that answers nothing', (response) => response.end(), /JSON/],
+    ['that answers HTML', (response) => response.end('<html>hush</html>'), /not JSON/],
+    ['that answers nothing', (response) => response.end(), /not JSON/],
     ['that answers other JSON', (response) => response.end('{"hush":[]}'), /Key Set malformed/],
     [
       'whose keys are not objects',
       (response) => response.end('{"keys":["hush"]}'),
       /Key Set malformed/,
     ],
-    ['that closes the connection', (response) => response.socket?.destroy(), /fetch failed/],
+    ['that closes the connection', (response) => response.socket?.destroy(), /UND_ERR_SOCKET/],
     ['that never answers', () => {}, /timeout/],
     ['that never ends its answer', (response) => response.write('{"keys":['), /timeout/],
   ])(
