@@ -19,7 +19,7 @@ paths:
 
 const ADDED = '. They answer 501 until they are written.\n';
 
-/** Handlers of one file that another one combines. */
+/** A file with some handlers, which another file imports. */
 const PART = `import type { Handlers } from '../../generated/openapi.ts';
 
 export const books: Pick<Handlers, 'listBooks'> = {
@@ -58,8 +58,8 @@ import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
 /**
  * A function for each operation of the document. \`npm run stub -- --all\` adds the missing ones.
  *
- * Once each operation has one, replace \`Partial<Handlers>\` by \`Handlers\`: then the compiler
- * reports operations without a handler.
+ * When each operation has a handler, replace \`Partial<Handlers>\` with \`Handlers\`: then the compiler
+ * reports operations without one.
  */
 export const handlers = {
   async listBooks(_request: RequestTo<'listBooks'>): Promise<ReplyTo<'listBooks'>> {
@@ -102,7 +102,7 @@ Added to src/handlers.ts: createLoan, end all${ADDED}`,
     [['src/z.ts', 'src/b.ts', 'src/c/a.ts'], 'src/b.ts'],
     [['src/a.ts', 'src/handlers.ts'], 'src/handlers.ts'],
     [[], 'src/handlers.ts'],
-  ])('of the files %j with an object for all handlers, adds to %s', async (names, file) => {
+  ])('if %j have an object for all handlers, adds the stubs to %s', async (names, file) => {
     write('src/books/list.ts', PART);
     for (const name of names) write(name, COMBINED);
     expect(await stub('--all')).toEqual({
