@@ -67,8 +67,14 @@ export function makeProject(files: Readonly<Record<string, string>>): string {
 export function compile(folder: string, ...args: readonly string[]): string {
   const compiler = join(original, 'node_modules/typescript/bin/tsc');
   const options = ['--pretty', 'false', '--singleThreaded', ...args];
-  return spawnSync(process.execPath, [compiler, ...options], { cwd: folder, encoding: 'utf8' })
-    .stdout;
+  const result = spawnSync(process.execPath, [compiler, ...options], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  const { status, stdout, stderr } = result;
+  // Without this check, tests that expect no errors would pass if the compiler crashes.
+  if (status !== 0 && stdout === '') throw new Error(`the compiler has failed: ${stderr}`);
+  return stdout;
 }
 
 const environment = (env: Readonly<Record<string, string>>) => ({
