@@ -25,7 +25,7 @@ function bookings(replaced: Record<string, AnyHandler> = {}) {
   };
   const handlers: Record<string, AnyHandler> = {
     createBooking() {
-      // Not a number that a test would try by chance.
+      // No test tries this number by chance.
       const id = 1_234_567 + invoices.size;
       invoices.set(id, `invoice ${id}`);
       return { status: 201, body: booking(id) };
@@ -161,7 +161,7 @@ test('contract tests do not use the ids of deleted resources again', async () =>
     const booked: unknown[] = [];
     const handlers: Record<string, AnyHandler> = {
       addRoom() {
-        // Not a number that a test would try by chance.
+        // No test tries this number by chance.
         const room = 1_234_567 + rooms.size + deleted.size;
         rooms.add(room);
         return { status: 201, body: { id: room } };

@@ -14,7 +14,7 @@ const failuresOf = (faults: readonly StoreFault[], last?: string) => {
 
 const AFTER_CHANGES = 'operations follow the document after others have changed the data';
 
-/** The test that finds each fault, by a part of its name; and its message. */
+/** The name of the test that finds each fault, or a part of it, and the message of the test. */
 const EXPECTED: Record<StoreFault, readonly [name: string, message: RegExp]> = {
   'missing 404': ['deleteOrder', /the status 500 is a failure of the service/],
   'missing header': ['createOrder', /the status 500 is a failure of the service/],
@@ -64,7 +64,7 @@ const STORES: readonly (readonly StoreFault[])[] = [
   ],
 ];
 
-test.each(STORES)('contract tests find a store with: %s', async (...faults) => {
+test.each(STORES)('contract tests find the faults of a store: %s', async (...faults) => {
   const names = faults.map((fault) => EXPECTED[fault][0]);
   const failed = Object.entries(await failuresOf(faults, names.at(-1)));
   for (const fault of faults) {
@@ -74,6 +74,6 @@ test.each(STORES)('contract tests find a store with: %s', async (...faults) => {
   }
 });
 
-test('the stores have all faults', () => {
+test('each fault is in one store', () => {
   expect(STORES.flat().sort()).toEqual([...STORE_FAULTS].sort());
 });

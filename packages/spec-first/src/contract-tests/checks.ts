@@ -19,7 +19,7 @@ import {
 import type { ReceivedResponse } from './client.ts';
 
 /** Validates the values of requests and replies. */
-export interface ValueValidator extends OperationValidator {
+interface ValueValidator extends OperationValidator {
   /**
    * Returns the body of a reply without the members that its schema does not declare. In a union,
    * only the selected alternatives declare members. Returns `undefined` for an invalid body.
@@ -74,8 +74,8 @@ export interface CheckedOperation {
 }
 
 /**
- * Thrown for a response that violates the document. `check` names the rule, such as `each status is
- * declared`.
+ * Thrown for a missing response, or one that violates the document. `check` names the rule, such as
+ * `each status is declared`.
  */
 export class Fault extends Error {
   readonly check: string;

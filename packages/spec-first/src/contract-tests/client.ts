@@ -22,7 +22,7 @@ export interface ReceivedResponse {
   readonly isCut: boolean;
 }
 
-/** The maximum time without data before a request fails. */
+/** The time without data after which a request fails. */
 const MAX_IDLE_SECONDS = 10;
 
 /** The origin that messages show for a service that stops with the tests. */
@@ -56,7 +56,7 @@ export function connect(base: string, displayedOrigin = new URL(base).origin) {
 
     /** Sends a request, and reads the response. @throws {Error} if there is no response. */
     async send({ method, target, headers, body }: Sent): Promise<ReceivedResponse> {
-      // Node sends no length of its own with methods that rarely have a body, such as DELETE.
+      // Node sets no Content-Length for methods that rarely have a body, such as DELETE.
       const length = body && { 'Content-Length': body.length };
       const options = { method, path: prefix + target, headers: { ...headers, ...length }, agent };
       const start = () => {

@@ -109,7 +109,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     50;
   // In CI, each run sends the same requests, so only a change of the project can make a test fail.
   const defaultSeed = process.env.CI === undefined ? randomInt(2 ** 31) : 1;
-  const seed =
+  const randomSeed =
     variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer of at most 10 digits') ?? defaultSeed;
   // Long enough for a busy machine.
   const timeout = 60_000 + runs * 1_000;
@@ -145,7 +145,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
       resources,
       log,
       runs,
-      seed,
+      seed: randomSeed,
       insufficient: insufficientSecrets(
         document,
         operation,
@@ -164,7 +164,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     if (failedChecks.length === 0) return;
     const sameRuns = process.env.CONTRACT_RUNS ? ` CONTRACT_RUNS=${runs}` : '';
     const title = `${titleOf(operation)} does not follow the document`;
-    const repeat = `  repeat:   CONTRACT_SEED=${seed}${sameRuns} npm test`;
+    const repeat = `  repeat:   CONTRACT_SEED=${randomSeed}${sameRuns} npm test`;
     throw new Error([title, ...failedChecks.map(describe), repeat].join('\n\n'));
   }
 
@@ -175,7 +175,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
         return;
       }
       const creator = isEnding(operation) ? creatorOf(operation, operations) : undefined;
-      if (creator !== undefined) await createFresh(await targetOf(creator), resources, seed);
+      if (creator !== undefined) await createFresh(await targetOf(creator), resources, randomSeed);
       const outcome = await testOperation(await contextOf(operation));
       outcomes.set(operation, outcome);
       throwFailedChecks(operation, outcome.failedChecks);
@@ -191,7 +191,11 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     }
   };
   test('operations follow the document after others have changed the data', runAgain, timeout);
-  test('summary of the contract tests', async () => print(summaryOf(outcomes, seed)), timeout);
+  test(
+    'summary of the contract tests',
+    async () => print(summaryOf(outcomes, randomSeed)),
+    timeout,
+  );
 }
 
 const NOT_SERVED: Outcome = { failedChecks: [], answers: [], sentRequests: 0, isMissing: true };
@@ -219,11 +223,11 @@ async function clientFor(document: Document, { app, url }: ContractTestOptions):
   if (typeof url === 'string') return connect(url);
   // Messages do not show the real port, since the service stops with the tests.
   if (url !== undefined) return connect(await url(), PLACEHOLDER_ORIGIN);
-  if (app === undefined) throw new TypeError('contractTests needs an app or a url');
+  if (app === undefined) throw new TypeError('contractTests needs a service: pass `app` or `url`');
   return connect(`${await listen(await app)}${document.basePaths[0]}`, PLACEHOLDER_ORIGIN);
 }
 
-/** Returns the number in an environment variable. @throws {RangeError} if it is not a number. */
+/** Returns the number in an environment variable. @throws {RangeError} if its form is wrong. */
 function variable(name: string, form: RegExp, expected: string): number | undefined {
   const text = process.env[name];
   if (text === undefined || text === '') return undefined;
@@ -244,7 +248,7 @@ const excerptOf = ({ status, body }: ReceivedResponse): string =>
   `${status} ${body.toString().slice(0, 300)}`.trimEnd();
 
 /** Lists each operation with the numbers of its requests, successes and statuses. */
-function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, seed: number): string {
+function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, randomSeed: number): string {
   const isSuccess = ({ status }: ReceivedResponse) => status < 400;
   const tested = [...outcomes].filter(([, { isMissing }]) => !isMissing);
   const missing = [...outcomes].filter(([, { isMissing }]) => isMissing);
@@ -258,7 +262,7 @@ function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, seed: number): str
   });
   const summary = `${successCount} of ${outcomes.size} operations succeeded at least once`;
   return [
-    `Contract tests: ${summary}. Seed ${seed}.`,
+    `Contract tests: ${summary}. Seed ${randomSeed}.`,
     ...lines,
     ...(missing.length > 0 ? [`${missing.length} skipped, not implemented (501):`] : []),
     ...missing.map(([operation]) => `  ${titleOf(operation)}`),

@@ -4,7 +4,7 @@ import { asObject, type Json } from 'openapi-document';
 export type TestLog = ReturnType<typeof testLog>;
 
 /**
- * Makes a log that keeps its entries, so that a failed test can show the cause. Pass it to
+ * Makes a log that keeps the causes of failures, so that a failed test can show them. Pass it to
  * `createApp`, or pass the output of another process to `line`.
  *
  * @example

@@ -12,8 +12,8 @@ import {
 } from 'openapi-document';
 
 /**
- * Makes a second validator of replies: Ajv with the schemas of the document, which are not lowered.
- * It can find errors in the server's validator, which uses lowered schemas.
+ * Makes a second validator of replies: Ajv with the original schemas of the document. It finds
+ * errors of the server's validator, which changes the schemas (`schemas.lower`).
  *
  * @returns a function that returns the violations of a JSON body. It returns `undefined` if there
  *   are none, or if Ajv cannot compile the schema.

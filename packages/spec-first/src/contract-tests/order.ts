@@ -58,7 +58,7 @@ function byNeeds(root: Json, operations: readonly Operation[]): Operation[] {
   return ordered;
 }
 
-/** Returns the rank of an operation: creation comes first, then short paths before long paths. */
+/** Returns the rank of an operation: POST, PUT, then short paths before long paths. */
 const rankOf = (operation: Operation): number =>
   ({ post: 0, put: 100 })[operation.method] ?? 200 + depthOf(operation);
 
@@ -75,7 +75,7 @@ export function isEnding(operation: Operation): boolean {
 /** Normalizes a name for comparison: `orderid` for `order_id` and `orderId`. */
 export const idName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-/** Returns true for the name of another resource's id, such as `orderId`. */
+/** Returns true for a name that ends with `id`, such as `orderId`, except for `id` itself. */
 export const isIdName = (name: string): boolean => /.id$/.test(idName(name));
 
 /** Returns the name of the ids in a collection: `orderid` for `/customers/{id}/orders`. */

@@ -80,7 +80,7 @@ export function probeOf(target: Target, seed: number, log?: TestLog) {
     },
 
     /** Runs another check of a response. A fault contains the request. */
-    async examine(
+    async runCheck(
       draft: RequestDraft,
       answer: ReceivedResponse,
       check: () => void | Promise<void>,

@@ -59,7 +59,7 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   /** The index of the next value, by place. */
   const turns = new Map<string, number>();
 
-  /** Returns a valid value that differs from `value` at one place, another one in each call. */
+  /** Returns a valid value that differs from `value` at a place. Each call returns another one. */
   function changedAt(place: string, part: Part, value: unknown): unknown {
     const values = [...variantsOf(root, [part.schema], value).take(MAX_VARIANTS)]
       .filter(({ at }) => at === place)
@@ -101,8 +101,8 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   }
 
   /**
-   * Makes a request from valid values. Every second request has the ids of existing resources. For
-   * operations that end a resource, three of four have them, since a resource can end only once.
+   * Makes a request from valid values. Every second request has the ids of existing resources. An
+   * operation that ends a resource succeeds only once for each, so three of four have such ids.
    */
   function request(index: number): Values {
     const body = bodies.length > 0 ? [bodies[index % bodies.length] as Part] : [];

@@ -51,7 +51,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
 
   /**
    * Keeps the path parameters of a resource. Returns them as their schemas declare, such as 7 for
-   * the text `7`.
+   * the text `7`, or `undefined` if one is missing.
    */
   function remember(target: Operation, values: Json): Json | undefined {
     const resource = resourceOf(target.path);

@@ -40,7 +40,7 @@ export function stateChecks(
     const sent = namedIn(values, 'body')[''];
     if (isChange) {
       const check = () => checkStored(target, sent, answer, 'the reply');
-      await probe.examine({ values }, answer, check);
+      await probe.runCheck({ values }, answer, check);
     } else if (!isDeletion) return;
 
     if (reader === undefined || readings >= MAX_READINGS) return;
@@ -56,7 +56,7 @@ export function stateChecks(
     readings += 1;
     const reading = await sendTo(reader, read);
     const check = () => (isDeletion ? checkGone(reading) : checkReadable(reader, sent, reading));
-    await probe.examine({ values }, reading, check);
+    await probe.runCheck({ values }, reading, check);
   };
 }
 

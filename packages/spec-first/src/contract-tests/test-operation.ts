@@ -22,7 +22,7 @@ export interface OperationTest extends Target {
   readonly seed: number;
   /** True if a handler may reject requests that the schemas allow. */
   readonly mayReject: boolean;
-  /** True if the service may store values other than those in the request. */
+  /** True if the service may store values other than those in the request, or delete later. */
   readonly mayChange: boolean;
   /** The operation that reads the resource that this one changes. */
   readonly reader: Target | undefined;
@@ -49,9 +49,9 @@ export async function testOperation(context: OperationTest) {
   await checkPaging(context, probe, requests, answers);
   for (const draft of requests.unknownCursors()) await probe.attempt(draft, () => {});
   for (const draft of requests.invalid(runs)) await probe.attempt(draft, rejects(draft.label));
-  const draft = requests.example();
+  const example = requests.example();
   for (const { label, secrets } of insufficient)
-    await probe.attempt(draft, denies(label), { secrets });
+    await probe.attempt(example, denies(label), { secrets });
   const mayFail = mayReject || answers.some(isMock) || !probe.isFaultless();
   if (!mayFail) await checkSuccess(context, probe, requests, answers);
   const failedChecks = await probe.failedChecks();
@@ -70,12 +70,12 @@ export async function testAgain(context: OperationTest) {
   return probe.failedChecks();
 }
 
-/** The maximum number of streams without data that random requests open. Each takes time. */
+/** The maximum number of streams without data that random requests open. Each takes 500 ms. */
 const MAX_SILENT_STREAMS = 2;
 
 /**
- * Sends valid requests until one shows that there is no handler. Resolves to the responses. Omits
- * random requests after the operation has opened some streams without data.
+ * Sends valid requests, only one if there is no handler. Resolves to the responses. Omits random
+ * requests after the operation has opened some streams without data.
  */
 async function sendValid(
   { operation, resources, mayReject }: OperationTest,
@@ -142,7 +142,7 @@ async function checkPaging(
     draft.values = new Map([...required, ...page]);
     return sendTo(target, draft.values);
   };
-  await probe.examine(draft, success, () => checkPages(paging, readPage));
+  await probe.runCheck(draft, success, () => checkPages(paging, readPage));
 }
 
 /** Checks that an operation succeeds at least once. */

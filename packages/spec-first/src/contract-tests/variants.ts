@@ -2,7 +2,7 @@ import { asArray, isObject, type Json, memoized, schemas, stringifyJson } from '
 import { valuesOf } from 'openapi-document/samples';
 
 /** A value that differs from another value in one place. It may be invalid. */
-export interface Variant {
+interface Variant {
   /** The JSON pointer of the place. Every list index is `0`. */
   readonly at: string;
   /** The value at the place; `undefined` if it is missing. */
@@ -24,7 +24,7 @@ const MAX_LENGTH = 5_000;
 /** Strings that services often handle wrongly. */
 const TEXTS = '|a|0|null|true| |a b|ä|漢字|🌵|e\u0301|\u200f|\'|"|\\|<b>&|%00|__proto__'.split('|');
 
-/** One string with many of these characters. */
+/** A string with many unusual characters. */
 const UNUSUAL = `ä漢🌵'"\\<b>&%`;
 
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
@@ -48,7 +48,7 @@ const TEXTS_BY_FORMAT: Readonly<Record<string, string>> = {
   byte: 'aGVsbG8= AAECAwQFBgc= ?',
 };
 
-/** The limits of integer formats, and the values beyond them. */
+/** The limits of integer formats, values beyond them, and an integer beyond 2^53. */
 const INTEGERS: Readonly<Record<string, readonly Bound[]>> = {
   int32: [2 ** 31 - 1, -(2 ** 31), 2 ** 31, -(2 ** 31) - 1],
   int64: [2n ** 63n - 1n, 2n ** 53n + 1n, -(2n ** 63n), 2 ** 63, -(2 ** 63) - 2048],
@@ -158,7 +158,7 @@ function withOtherItems(root: Json, subschemas: readonly Json[], list: readonly 
 /** Matches escapes, character classes and the quantifiers that allow several lengths. */
 const QUANTIFIERS = /\\.|\[(?:\\.|[^\]])*\]|\{(\d+),(\d*)\}|[*+]/gs;
 
-/** Returns a shortest and a longest string that match the pattern of a schema. */
+/** Returns a short and a long string for the pattern of a schema. They may be invalid. */
 const textsOfPattern = memoized((root, { pattern, maxLength }: Json): readonly string[] => {
   if (typeof pattern !== 'string') return [];
   const patterns = [false, true].map((isLongest) =>

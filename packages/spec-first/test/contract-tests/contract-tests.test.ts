@@ -119,7 +119,7 @@ describe('contract tests', () => {
     }
   });
 
-  test('find all faults', () => {
+  test('are run for each fault once', () => {
     expect(SHOPS.flat().sort()).toEqual([...FAULTS].sort());
   });
 });
@@ -279,7 +279,9 @@ describe('the options of contract tests', () => {
       credentials: 'a',
       test: (_name, body) => tests.push(body),
     });
-    await expect(tests[0]?.()).rejects.toThrow('contractTests needs an app or a url');
+    await expect(tests[0]?.()).rejects.toThrow(
+      'contractTests needs a service: pass `app` or `url`',
+    );
   });
 
   test('a running service is called at its URL', async () => {

@@ -153,9 +153,9 @@ describe('a probe', () => {
   });
 
   test('runs another check of a response', async () => {
-    const { examine, draft, failedChecks, sentRequests } = await probed(() => answerOf(204));
-    await examine(draft('a'), answerOf(200), accept);
-    await examine(draft('a'), answerOf(200), async () => fail('one', 'late')());
+    const { runCheck, draft, failedChecks, sentRequests } = await probed(() => answerOf(204));
+    await runCheck(draft('a'), answerOf(200), accept);
+    await runCheck(draft('a'), answerOf(200), async () => fail('one', 'late')());
     expect(await failedChecks()).toMatchObject([
       { fault: { check: 'one' }, answer: { status: 200 }, cause: undefined },
     ]);
@@ -163,12 +163,12 @@ describe('a probe', () => {
   });
 
   test('rethrows errors other than faults', async () => {
-    const { attempt, examine, draft } = await probed(() => answerOf(204));
+    const { attempt, runCheck, draft } = await probed(() => answerOf(204));
     const bug = () => {
       throw new TypeError('a bug');
     };
     await expect(attempt(draft('a'), bug)).rejects.toThrow(TypeError);
-    await expect(examine(draft('a'), answerOf(200), bug)).rejects.toThrow(TypeError);
+    await expect(runCheck(draft('a'), answerOf(200), bug)).rejects.toThrow(TypeError);
   });
 });
 

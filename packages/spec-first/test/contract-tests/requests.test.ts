@@ -91,7 +91,7 @@ describe('valid requests', () => {
     expect([...valid(8)]).toHaveLength(8);
   });
 
-  test('leave out optional values now and then', async () => {
+  test('sometimes omit optional values', async () => {
     const { valid } = await requestsTo({
       parameters: [parameter('query', 'a'), parameter('query', 'b', text, { required: true })],
     });

@@ -205,7 +205,7 @@ describe('the path of an existing resource', () => {
     expect(idsOf('hotelId')[0]).toBe(60);
   });
 
-  test('has seeded ids, whatever replies have', async () => {
+  test('has seeded ids, even if replies contain others', async () => {
     const { learn, pathOf, seed } = await tracked();
     seed({ hotelId: 5 });
     learn('addHotel', {}, { id: 7 });
