@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { run } from 'test-support/project';
 
-/** Flags that let Node pretend to be an older version, which can load no other modules. */
+/** Flags that make Node report an older version and, like it, fail to load other modules. */
 const OLDER = [
   '--import',
   `data:text/javascript,
@@ -18,22 +18,19 @@ registerHooks({
 test.each([
   ['create-spec-first', 'my-api'],
   ['spec-first', 'generate'],
-])(
-  '%s on an older Node names the version it needs and a command that has it',
-  async (name, arg) => {
-    const main = `packages/${name}/src/main.ts`;
-    expect(await run('.', [...OLDER, main, arg])).toEqual({
-      code: 1,
-      output: `${name} needs Node.js 24 or newer, but this is 20.19.5. Install a newer
+])('%s on an older Node prints the required version and a command to run it', async (name, arg) => {
+  const main = `packages/${name}/src/main.ts`;
+  expect(await run('.', [...OLDER, main, arg])).toEqual({
+    code: 1,
+    output: `${name} needs Node.js 24 or newer, but this is 20.19.5. Install a newer
 version from https://nodejs.org, or run it once with a version from npm:
 
   npx --yes --package=node@24 --package=${name} -- ${name} ${arg}
 `,
-    });
-  },
-);
+  });
+});
 
-test('create-spec-first is the command new of spec-first', async () => {
+test('create-spec-first runs spec-first new', async () => {
   const { code, output } = await run('.', ['packages/create-spec-first/src/main.ts', '--help']);
   expect({ code, output }).toEqual({
     code: 0,

@@ -1,8 +1,8 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { readEnvFile } from 'spec-first-server';
 
-/** The option of commands that read a document. */
-export const OUTSIDE = { 'allow-outside': { type: 'boolean' } } as const;
+/** The option `--allow-outside`, for each command that reads a document. */
+export const ALLOW_OUTSIDE = { 'allow-outside': { type: 'boolean' } } as const;
 
 /** Returns the path of the document: `OPENAPI_FILE`, also from `.env`, or `openapi.yaml`. */
 export const documentFile = (): string =>
@@ -16,18 +16,18 @@ type Parsed<Options extends ParseArgsOptionsConfig> = ReturnType<
 export class UsageError extends Error {}
 
 /**
- * Returns a function that parses the arguments of a command and runs it. It resolves to the exit
- * code: that of `run`, 0 for `--help`, 2 for a wrong command line, `failure` after another error.
- * It prints the message of an error.
+ * Returns a function that parses the arguments of a command and calls `run`. It prints the message
+ * of an error, and resolves to the exit code: 0 for `--help`, 2 for a wrong command line.
  *
  * @param maxArguments the maximum number of arguments that are not options.
+ * @param errorCode the exit code after any other error.
  */
 export function command<Options extends ParseArgsOptionsConfig>(
   usage: string,
   options: Options,
   maxArguments: number,
   run: (values: Parsed<Options>['values'], positionals: readonly string[]) => Promise<number>,
-  failure = 1,
+  errorCode = 1,
 ): (args: readonly string[]) => Promise<number> {
   return async (args) => {
     try {
@@ -46,7 +46,7 @@ export function command<Options extends ParseArgsOptionsConfig>(
     } catch (error) {
       const isUsage = error instanceof UsageError || /^ERR_PARSE_ARGS/.test(Object(error).code);
       console.error(isUsage ? `${messageOf(error)}\n\n${usage}` : messageOf(error));
-      return isUsage ? 2 : failure;
+      return isUsage ? 2 : errorCode;
     }
   };
 }

@@ -12,7 +12,7 @@ import {
   type Started,
   type StartMessage,
 } from 'spec-first-server';
-import { command, messageOf, OUTSIDE } from './command.ts';
+import { ALLOW_OUTSIDE, command, messageOf } from './command.ts';
 import { checkTypes } from './dev/compiler.ts';
 import { watchSaves } from './dev/watch.ts';
 import { writeTypes } from './dev/write-types.ts';
@@ -31,13 +31,14 @@ MISSING_OPERATIONS is set.
 Exit codes: 0 ended by a signal, 1 an error, such as a wrong variable, 2 a wrong command line.`;
 
 /** Flags of Node that cache compiled code. */
-const CACHED = ['--import', 'spec-first-server/compile-cache'];
+const CACHE_FLAGS = ['--import', 'spec-first-server/compile-cache'];
 
 /**
  * Serves the document until a signal ends the process. Each save starts a new server. Servers are
  * cluster workers, which can share a port.
  */
-export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOutside = false }) => {
+export const run = command(USAGE, ALLOW_OUTSIDE, 0, async (values) => {
+  const { 'allow-outside': allowOutside = false } = values;
   loadEnvFile();
   const config = readConfig({ ...process.env, NODE_ENV: undefined });
   const { OPENAPI_FILE: file } = config;
@@ -65,25 +66,25 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   cluster.setupPrimary({
     exec: 'src/main.ts',
     args: allowOutside ? ['--allow-outside'] : [],
-    execArgv: CACHED,
+    execArgv: CACHE_FLAGS,
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
 
-  const watchDocument = watchSaves(follow);
+  const watchDocument = watchSaves(handleSave);
   watchDocument([resolve(file)]);
-  follow(true);
+  handleSave(true);
   return 0;
 
-  /** Follows a save, of the document or of a file in `src`. */
-  function follow(isDocument: boolean): void {
+  /** Starts a new server after a save, and writes or checks the types. */
+  function handleSave(isDocument: boolean): void {
     if (isStopping) return;
     void serveNewest();
     // One write at a time: earlier types must not replace later ones.
-    if (isDocument) pendingWrite = pendingWrite.then(followDocument).catch(sayNotWritten);
+    if (isDocument) pendingWrite = pendingWrite.then(updateTypes).catch(sayNotWritten);
     else void compile();
   }
 
-  async function followDocument(): Promise<void> {
+  async function updateTypes(): Promise<void> {
     const { files, text } = await writeTypes(file, allowOutside);
     watchDocument([resolve(file), ...files]);
     sayOnce('document', text);

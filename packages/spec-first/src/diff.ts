@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Document, loadDocument } from 'openapi-document';
-import { command, documentFile, messageOf, OUTSIDE, UsageError } from './command.ts';
+import { ALLOW_OUTSIDE, command, documentFile, messageOf, UsageError } from './command.ts';
 import { type Change, changesBetween, findOasdiff, LEVELS } from './diff/oasdiff.ts';
 import { uncompared } from './diff/uncompared.ts';
 import { checkOut, writeSelfContained } from './diff/versions.ts';
@@ -25,7 +25,7 @@ documents cannot be compared.`;
 const OPTIONS = {
   format: { type: 'string', default: 'text' },
   'fail-on': { type: 'string', default: 'warning' },
-  ...OUTSIDE,
+  ...ALLOW_OUTSIDE,
 } as const;
 
 const OUTPUT_FORMATS = ['text', 'githubactions'];
@@ -39,7 +39,7 @@ export const run = command(
   OPTIONS,
   1,
   async ({ format, 'fail-on': failOn, 'allow-outside': allowOutside }, [ref]) => {
-    if (ref === undefined) throw new UsageError('One git reference is expected, such as "main"');
+    if (ref === undefined) throw new UsageError('Name a git reference, such as "main"');
     rejectUnknown('--format', format, OUTPUT_FORMATS);
     rejectUnknown('--fail-on', failOn, LEVELS);
     const file = documentFile();
@@ -47,7 +47,7 @@ export const run = command(
       throw new Error(`${file} does not exist: set OPENAPI_FILE to the path of the document`);
 
     return inTemporaryFolder(async (folder, signal) => {
-      /** Names the files of the commit as git does. */
+      /** Replaces the temporary folder in a text, as in `main:openapi.yaml`. */
       const atRef = (text: string) => text.replaceAll(`${folder}/`, `${ref}:`);
       try {
         const older = checkOut(ref, file, folder);
@@ -158,12 +158,12 @@ async function inTemporaryFolder<T>(
   use: (folder: string, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-'));
-  const ended = new AbortController();
-  const abort = () => ended.abort();
+  const controller = new AbortController();
+  const abort = () => controller.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const name of signals) process.on(name, abort);
   try {
-    return await use(folder, ended.signal);
+    return await use(folder, controller.signal);
   } finally {
     rmSync(folder, { recursive: true, force: true });
     for (const name of signals) process.off(name, abort);

@@ -6,7 +6,7 @@ import { quoted, TYPES } from './types.ts';
 const TITLE = "title: STATUS_CODES[status] ?? 'Error'";
 const PROBLEM_DETAILS = `type: 'about:blank', ${TITLE}, status, detail: message`;
 
-/** The members of common bodies of errors, in TypeScript. The first that fits is written. */
+/** The members of common error bodies, in TypeScript. The first template that fits is used. */
 const TEMPLATES: readonly string[] = [
   PROBLEM_DETAILS,
   `${TITLE}, status, detail: message`,
@@ -68,7 +68,7 @@ function templateFor(root: Json, schema: Json): string | undefined {
   return fitting({ allOf: [schema], unevaluatedProperties: false }) ?? fitting(schema);
 }
 
-const failuresOf = ({ operations }: Document) =>
+const errorResponses = ({ operations }: Document) =>
   operations.flatMap(({ id, responses }) =>
     responses
       .filter(({ key }) => /^([45]|default)/.test(key))
@@ -80,14 +80,14 @@ const SERVER_HEADERS = /^(www-authenticate|retry-after|allow|content-.*)$/;
 
 /** Returns the headers that error responses require and that the server does not set. */
 function requiredHeaders(document: Document): string[] {
-  const headers = failuresOf(document).flatMap((failure) => failure.headers);
+  const headers = errorResponses(document).flatMap((response) => response.headers);
   const missing = headers.filter(({ name, required }) => required && !SERVER_HEADERS.test(name));
   return [...new Set(missing.map(({ name }) => `the header ${name}`))];
 }
 
 /** Returns the JSON body that most error responses declare, and its type in the generated file. */
 function commonBody(document: Document) {
-  const bodies = failuresOf(document).flatMap(({ id, key, media }) =>
+  const bodies = errorResponses(document).flatMap(({ id, key, media }) =>
     media.flatMap(({ kind, type, schema }) =>
       kind === 'json' && isObject(schema) ? { id, key, mediaType: type, schema } : [],
     ),

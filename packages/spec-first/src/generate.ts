@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { checkFile } from './check.ts';
-import { command, documentFile, OUTSIDE } from './command.ts';
+import { ALLOW_OUTSIDE, command, documentFile } from './command.ts';
 import { generateClient, generateTypes, TYPES } from './types.ts';
 import { upgradeNotice } from './upgrade.ts';
 
@@ -10,7 +10,7 @@ const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--strict] [
 
 Checks the OpenAPI document and writes its types to ${TYPES}.
 
-  --client FILE     also write the file of a client: types, and a function for each operation
+  --client FILE     also write a typed client of the service
   --check           write nothing; exit with 1 if a file is stale
   --strict          exit with 1 if there are notices
   --allow-outside   read files outside the document's folder that it references
@@ -23,18 +23,18 @@ with --strict.
 Exit codes: 0 the types are up to date, 1 an error, a stale file or, with --strict, a notice, 2 a
 wrong command line.`;
 
-const FLAGS = {
+const OPTIONS = {
   check: { type: 'boolean' },
   strict: { type: 'boolean' },
   all: { type: 'boolean' },
   client: { type: 'string' },
-  ...OUTSIDE,
+  ...ALLOW_OUTSIDE,
 } as const;
 
 /** Writes the generated types, or compares them. Resolves to the exit code. */
 export const run = command(
   USAGE,
-  FLAGS,
+  OPTIONS,
   0,
   async ({ check, strict, all: showsAll, client, 'allow-outside': allowOutside }) => {
     const file = documentFile();
@@ -47,17 +47,17 @@ export const run = command(
       return 1;
     }
     const notices = checked.notices();
-    for (const line of showsAll ? notices : firstOf(file, notices)) console.error(line);
+    for (const line of showsAll ? notices : firstNotices(file, notices)) console.error(line);
 
     const outputs = new Map([[TYPES, await generateTypes(document)]]);
     if (client !== undefined) outputs.set(client, await generateClient(document));
-    let code = problems.length > 0 || (strict && notices.length > 0) ? 1 : 0;
+    let exitCode = problems.length > 0 || (strict && notices.length > 0) ? 1 : 0;
     for (const [path, text] of outputs) {
       if (hasText(path, text)) console.log(`${path} fits ${file}`);
       else if (check) {
         const state = existsSync(path) ? `is stale: it does not fit ${file}` : 'is missing';
         console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
-        code = 1;
+        exitCode = 1;
       } else {
         writeChanged(path, text);
         console.log(`${path} written from ${file}`);
@@ -68,12 +68,12 @@ export const run = command(
     if (strict && notices.length > 0) console.error(`${file} has notices, which --strict rejects.`);
     if (problems.length > 0)
       console.error(`${file} has ${count}. Operations with an error answer 501.`);
-    return code;
+    return exitCode;
   },
 );
 
-/** Returns the first ten notices and a line with the number of the others. */
-export function firstOf(file: string, notices: readonly string[]): readonly string[] {
+/** Returns at most ten notices, and a line with the number of the others if there are more. */
+export function firstNotices(file: string, notices: readonly string[]): readonly string[] {
   const rest = notices.length - 10;
   if (rest <= 0) return notices;
   return [

@@ -18,7 +18,7 @@ import { annotationsOf, commentOf, formatted, memberOf, objectOf } from './type-
 
 const { factory } = ts;
 
-/** The keyword that holds a finished type in the schemas for openapi-typescript. */
+/** The keyword for the text of a type, in the schemas that openapi-typescript gets. */
 const TYPE = 'x-type';
 
 /**
@@ -88,7 +88,7 @@ function withoutFolder(documentFile: string, name: string, position: string): st
 
 /** Makes the type of an operation from converted parts. */
 function operationType(request: Json, responses: Json): string {
-  // The name of a type reference is printed as it is, also if it is the text of another type.
+  // The compiler prints the name of a type reference unchanged, so any type can be its name.
   const transform = (schema: object) =>
     factory.createTypeReferenceNode(String(asObject(schema)[TYPE]));
   // openapi-typescript reads a missing option as `false`.
@@ -135,7 +135,7 @@ function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
     responsesOf({ responses }: Operation, direction: schemas.Direction): Json {
       const entries = responses.map(({ key, headers, media, source }) => {
         const headersByName = headers.map((header) => {
-          // As the document writes it: `header.name` is in lower case.
+          // Keeps the case of the document. `header.name` is in lower case.
           const [name] = pointerTokens(header.pointer).slice(-1);
           return [name, typedValue(header, direction)];
         });

@@ -18,7 +18,7 @@ interface HandlersFile {
   readonly start: number | undefined;
 }
 
-/** Matches a type with the members of `Handlers`, but not a type with a member of that type. */
+/** Matches `Handlers` and types such as `Partial<Handlers>`, but not `{ a: Handlers }`. */
 const HANDLERS = /(^|&\s*)((Partial|Readonly|Pick|Omit|Promise)<\s*)*([^{<]*\.)?Handlers\b/;
 
 /**
@@ -123,7 +123,7 @@ ${indent}  },`;
 /** A text to insert at a position. */
 type Insertion = readonly [position: number, text: string];
 
-/** Adds names to the import of a module, or a new import before the others. */
+/** Returns an insertion that adds names to the import of a module, or a new import. */
 function importInsertion(
   imports: readonly ts.ImportDeclaration[],
   from: string,

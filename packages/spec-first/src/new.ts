@@ -12,7 +12,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { asObject, type Document } from 'openapi-document';
 import manifest from '../package.json' with { type: 'json' };
 import { checkFile } from './check.ts';
-import { command, OUTSIDE, UsageError } from './command.ts';
+import { ALLOW_OUTSIDE, command, UsageError } from './command.ts';
 import { errorsFile } from './errors-file.ts';
 import { type Manifest, pageAddress } from './page-address.ts';
 import { generateTypes, TYPES } from './types.ts';
@@ -26,7 +26,7 @@ DIR must be empty or missing: nothing is overwritten.
   --allow-outside   also copy files outside the document's folder that it references
   --help            show this`;
 
-/** The paths of the JSON Schemas by which editors check a document, by version of OpenAPI. */
+/** Paths of the JSON Schemas that editors use to validate a document, by OpenAPI version. */
 const SCHEMAS: Readonly<Record<string, string>> = {
   '3.0': '3.0/schema/2024-10-18',
   '3.1': '3.1/schema/2022-10-07',
@@ -36,7 +36,7 @@ const SCHEMAS: Readonly<Record<string, string>> = {
 const templates = join(import.meta.dirname, '../templates');
 
 /** Makes a project for a document. Resolves to the exit code. */
-export const run = command(USAGE, OUTSIDE, 2, async (values, [folder, document]) => {
+export const run = command(USAGE, ALLOW_OUTSIDE, 2, async (values, [folder, document]) => {
   if (folder === undefined) throw new UsageError('Name a folder, such as "my-api"');
   if (statSync(folder, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`${folder} is a file: name the folder first, then the document`);
@@ -79,12 +79,12 @@ export async function projectFiles(
   const { document, problems } = await checkFile(file, allowOutside);
   if (document === undefined) throw new Error(problems.join('\n'));
 
-  const main = resolve(file);
-  const copied = copiedFiles(main, document, allowOutside);
+  const mainFile = resolve(file);
+  const copied = copiedFiles(mainFile, document, allowOutside);
   const top = commonFolder(copied);
   const copies = new Map(copied.map((path) => [path, nameOfCopy(path, top, copied.length)]));
-  const documentPath = copies.get(main) ?? '';
-  const flag = top === dirname(main) ? '' : '--allow-outside';
+  const documentPath = copies.get(mainFile) ?? '';
+  const flag = top === dirname(mainFile) ? '' : '--allow-outside';
   const version = document.version.split('.', 2).join('.');
   const values: Readonly<Record<string, string>> = {
     name: packageName(basename(resolve(folder))),
@@ -120,7 +120,7 @@ export function guideLink(tools: Manifest): string {
     : `[${path}](${pageAddress(path, tools)})`;
 }
 
-/** Returns a name that npm allows for a package, made from the name of a folder. */
+/** Returns a valid name for an npm package, made from the name of a folder. */
 export function packageName(folder: string): string {
   const name = folder
     .toLowerCase()
@@ -131,9 +131,9 @@ export function packageName(folder: string): string {
   return name === '' || isReserved ? 'service' : name;
 }
 
-/** Returns the existing files that a document may reference. */
-function copiedFiles(main: string, { files }: Document, allowOutside: boolean): string[] {
-  const folder = realpathSync(dirname(main));
+/** Returns the existing files of a document. Omits those outside its folder by default. */
+function copiedFiles(mainFile: string, { files }: Document, allowOutside: boolean): string[] {
+  const folder = realpathSync(dirname(mainFile));
   return files.filter(
     (path) => existsSync(path) && (allowOutside || isInside(folder, realpathSync(path))),
   );
@@ -153,7 +153,7 @@ function commonFolder([first = '', ...others]: readonly string[]): string {
  * Several files keep their paths below `top` in the folder `api`, where they cannot overwrite
  * project files.
  *
- * @throws {Error} if the file is hidden, or its path would need quotes in a file of the project.
+ * @throws {Error} if the file is hidden or in node_modules, or if its path needs quotes.
  */
 function nameOfCopy(path: string, top: string, count: number): string {
   if (count === 1) return /\.json$/i.test(path) ? 'openapi.json' : 'openapi.yaml';

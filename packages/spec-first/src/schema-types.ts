@@ -31,7 +31,7 @@ const SIMPLE: Readonly<Record<string, string>> = {
 };
 
 /** The type of a definition. */
-export interface NamedType {
+interface NamedType {
   /** The name of the definition. A second type has a suffix, such as `Writable`. */
   readonly name: string;
   /** The name of the type in TypeScript. */
@@ -51,7 +51,7 @@ interface TypeContext {
 }
 
 /**
- * Makes types of TypeScript from the lowered schemas of a document, which validators use, too.
+ * Makes TypeScript types from the lowered schemas of a document. Validators use the same schemas.
  *
  * @param isServer true for a server, which fills defaults in requests and accepts a `Date` in a
  *   response.
@@ -64,7 +64,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     typeIn(schemaOf(key), { typeKind: kindOf(key), around: [] }),
   );
   const referencesOf = onFirstUse((key: TypeKey) => referencesIn(typeOfKey(key)));
-  /** Returns true if the text of a type is that of the kind `plain`. */
+  /** Returns true if a type has the same text as the type of the kind `plain`. */
   const hasPlainText = onFirstUse(
     (key: TypeKey) => comparable(typeOfKey(key)) === comparable(typeOfKey(plainOf(key))),
   );
@@ -91,7 +91,10 @@ export function schemaTypes(root: Json, isServer: boolean) {
       const inResponses = new Set(
         [...used].filter((key) => kindOf(key) !== 'request').map(definitionOf),
       );
-      /** Returns the key itself, or that of another kind with an equal type. */
+      /**
+       * Returns the key of the type to write: of the kind `request` if only requests contain the
+       * definition, of the kind `plain` if that type is equal, otherwise the same key.
+       */
       const mergedKey = onFirstUse((key: TypeKey): TypeKey => {
         const requestKey: TypeKey = `request ${definitionOf(key)}`;
         if (!inResponses.has(definitionOf(key))) return used.has(requestKey) ? requestKey : key;
@@ -247,7 +250,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
   function definitionType($ref: string, { typeKind, around }: TypeContext): string {
     const definition = schemas.definitionName($ref);
     const { $defs } = lowered[typeKind];
-    // A type cannot contain itself. The checks report such a schema.
+    // A union or an intersection cannot contain itself. The checks report such a schema.
     const contained = schemas.alternatives({ $defs }, $defs[definition]);
     const [outermost] = around;
     if (outermost !== undefined && contained.includes(outermost)) return 'unknown';

@@ -1,17 +1,17 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { loadDocument } from 'openapi-document';
-import { command, documentFile, OUTSIDE, UsageError } from './command.ts';
+import { ALLOW_OUTSIDE, command, documentFile, UsageError } from './command.ts';
 import { addStubs, readHandlers } from './handlers-file.ts';
 
-/** The file that gets the stubs, if it has an object for all handlers or no file has one. */
+/** Gets the stubs if it has an object for all handlers, or if no file has such an object. */
 const DEFAULT_FILE = join('src', 'handlers.ts');
 
 const USAGE = `Usage: spec-first stub ID… | --all [--allow-outside]
 
-Writes a handler to fill in for each of these operations, by operationId. A stub answers 501.
-Operations that have a handler in src are skipped. The stubs are added to the file in src with an
-object of type Handlers, or to ${DEFAULT_FILE}.
+Adds a stub of a handler for each operationId. A stub answers 501. Operations that have a handler
+in src are skipped. The stubs are added to the file in src with an object of type Handlers, or to
+${DEFAULT_FILE}.
 
   --all             all operations without a handler
   --allow-outside   read files outside the document's folder that it references
@@ -21,7 +21,7 @@ The document is openapi.yaml, or the file that OPENAPI_FILE names.
 Exit codes: 0 each operation has a handler, 1 an error, such as an unknown operationId, 2 a wrong
 command line.`;
 
-const OPTIONS = { all: { type: 'boolean' }, ...OUTSIDE } as const;
+const OPTIONS = { all: { type: 'boolean' }, ...ALLOW_OUTSIDE } as const;
 
 /** Writes stubs of handlers. Resolves to the exit code. */
 export const run = command(USAGE, OPTIONS, Number.POSITIVE_INFINITY, async (values, names) => {
@@ -37,8 +37,8 @@ export const run = command(USAGE, OPTIONS, Number.POSITIVE_INFINITY, async (valu
   const handlers = globSync('src/**/*.ts')
     .sort()
     .map((path) => ({ path, ...readHandlers(path, readFileSync(path, 'utf8')) }));
-  const holders = handlers.filter(({ start }) => start !== undefined).map(({ path }) => path);
-  const file = holders.includes(DEFAULT_FILE) ? DEFAULT_FILE : (holders[0] ?? DEFAULT_FILE);
+  const candidates = handlers.filter(({ start }) => start !== undefined).map(({ path }) => path);
+  const file = candidates.includes(DEFAULT_FILE) ? DEFAULT_FILE : (candidates[0] ?? DEFAULT_FILE);
   const fileOf = new Map(
     handlers.flatMap(({ path, operationIds }) => operationIds.map((id) => [id, path] as const)),
   );

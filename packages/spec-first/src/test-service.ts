@@ -8,7 +8,7 @@ import { randomToken } from 'spec-first-server';
 import { documentFile } from './command.ts';
 import { type TestLog, testLog } from './contract-tests/log.ts';
 
-/** Variables that every program needs. None of them names a database or a credential. */
+/** Variables that the service inherits. None of them names a database or a credential. */
 const INHERITED = new Set([
   ...['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'TMPDIR', 'TEMP', 'TMP', 'TZ', 'LANG'],
   ...['NODE_EXTRA_CA_CERTS', 'NODE_V8_COVERAGE', 'NODE_COMPILE_CACHE'],
@@ -32,7 +32,7 @@ export interface TestService {
   readonly log: TestLog;
   /** Starts the service. @throws {Error} if it does not start. */
   readonly start: () => Promise<void>;
-  /** Stops the service and deletes what it has written. */
+  /** Stops the service and deletes its temporary folder. */
   readonly stop: () => Promise<void>;
   /** Returns the URL that the document's paths are relative to. */
   readonly url: () => string;
@@ -102,7 +102,9 @@ export function testService({
       child = service;
       process.once('exit', () => service.kill('SIGKILL'));
       address = await new Promise<string>((done, fail) => {
-        service.once('exit', () => fail(new Error(`${program} does not start`)));
+        service.once('exit', (code, signal) =>
+          fail(new Error(`${program} does not start: it has ended with ${code ?? signal}`)),
+        );
         createInterface(service.stdout).on('line', (line) => {
           const { msg, url } = log.line(line);
           if (msg === 'listening') done(String(url));

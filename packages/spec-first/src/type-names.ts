@@ -1,14 +1,14 @@
 import { freeName, type schemas } from 'openapi-document';
 
-/** The kind of a type: that of a direction, or `plain` for a response whose dates are strings. */
+/** The kind of a type. `plain` is that of a response whose dates are strings. */
 export type TypeKind = schemas.Direction | 'plain';
 
 /** The key of a named type: its kind and its definition. */
 export type TypeKey = `${TypeKind} ${string}`;
 
 /**
- * A reference to a named type, in the text of another type: a key between two NULs. The name is
- * known when all types are made.
+ * A reference to a named type, in the text of another type: a key between two NUL characters. The
+ * name replaces it after all types are made.
  */
 const REFERENCE = /\0([^\0]*)\0/g;
 
@@ -31,8 +31,8 @@ export const isIdentifier = (name: string): boolean =>
   /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name);
 
 /**
- * Returns a function that returns a name in TypeScript. The name differs from the given one only if
- * TypeScript forbids that one, or if it was returned before.
+ * Returns a function that turns a name into a TypeScript name. It changes names that TypeScript
+ * does not allow, names that the generated file uses, and names that it has already returned.
  */
 export function aliasMaker(): (name: string) => string {
   const taken = new Set(RESERVED_NAMES);

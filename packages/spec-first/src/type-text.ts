@@ -20,7 +20,7 @@ export function intersection(types: readonly string[]): string {
 /** Returns a type with parentheses if it is a union or an intersection. */
 export const grouped = (type: string): string => (type.startsWith(' ') ? `(${type})` : type);
 
-/** Returns an object type. Each member is on its own lines, as comments must be. */
+/** Returns an object type. Each member begins a line, since a comment must begin a line. */
 export const objectOf = (members: readonly string[]): string => `{\n${members.join('\n')}\n}`;
 
 /** Returns a member of an object type, with a comment from the annotations of its source. */

@@ -63,7 +63,7 @@ export async function generateTypes(
 }
 
 /**
- * Generates the file of a client as text: types, and a function for each operation. It imports
+ * Generates the module of a client as text: types, routes and `createClient`. It imports
  * `openapi-document`.
  */
 export async function generateClient(document: Document): Promise<string> {

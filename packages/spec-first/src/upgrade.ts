@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import manifest from '../package.json' with { type: 'json' };
 import { type Manifest, pageAddress } from './page-address.ts';
 
-/** Contains the version of the last run. npm keeps this folder. */
+/** Contains the version of the last run. `npm install` keeps this folder; `npm ci` deletes it. */
 const MARKER = 'node_modules/.cache/spec-first/version';
 
 /** Returns a line with a link on the first run after an upgrade, otherwise `undefined`. */

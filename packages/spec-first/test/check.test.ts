@@ -44,7 +44,7 @@ test.each<[title: string, files: Files, isServed: boolean, problems: Lines, noti
     [line('openapi.yaml:7:5', 'parameter id is not declared')],
   ],
   [
-    'with an operation that cannot be enforced',
+    'with a reference to a missing file',
     { 'openapi.yaml': DOCUMENT },
     true,
     [line('openapi.yaml:13:42', 'plant.yaml')],
@@ -58,7 +58,7 @@ test.each<[title: string, files: Files, isServed: boolean, problems: Lines, noti
     [],
   ],
   [
-    'whose paths are no object',
+    'whose paths are not an object',
     { 'openapi.yaml': DOCUMENT.replace(/paths:[\s\S]*/, 'paths: 5') },
     false,
     [line('openapi.yaml:5:1', 'must be object')],

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { command, documentFile, messageOf, OUTSIDE, UsageError } from '../src/command.ts';
+import { ALLOW_OUTSIDE, command, documentFile, messageOf, UsageError } from '../src/command.ts';
 import { call } from './call.ts';
 import { type Files, inFolder } from './folder.ts';
 
@@ -8,7 +8,7 @@ const USAGE = 'Usage: water [--amount LITRES] [PLANT]';
 const water = (failure?: number) =>
   command(
     USAGE,
-    { amount: { type: 'string' }, ...OUTSIDE },
+    { amount: { type: 'string' }, ...ALLOW_OUTSIDE },
     1,
     async ({ amount, 'allow-outside': isOutside }, plants) => {
       if (amount === 'none') throw new UsageError('--amount must be a number');

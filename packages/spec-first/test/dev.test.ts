@@ -104,8 +104,8 @@ describe('npm run dev', () => {
     await loop.said(pattern);
   };
   /**
-   * Waits for a greeting. One save can be followed twice, and "Served" may belong to the save
-   * before.
+   * Waits for a greeting. One save may start two servers, and the line "Served" may belong to an
+   * earlier save.
    */
   const greets = (text: string, mock?: string) =>
     eventually(async () => {
@@ -374,7 +374,7 @@ To write stubs: npm run stub -- ${many.slice(0, 10).join(' ')}`,
     `Operations without a handler (mocked): ${many.slice(0, 10).join(', ')} and 2 more
 To write stubs: npm run stub -- --all`,
   ],
-])('of the operations %j without a handler, names ten at most', (missing, isMocked, text) => {
+])('names at most ten operations without a handler, of %j', (missing, isMocked, text) => {
   expect(describeMissing(missing, isMocked)).toBe(text);
 });
 

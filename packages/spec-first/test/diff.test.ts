@@ -82,7 +82,7 @@ test('exits with 0 when the document has not changed', async () => {
   });
 });
 
-test('exits with 1 for a breaking change in a referenced file and leaves the repository alone', async () => {
+test('exits with 1 for a breaking change in a referenced file, and changes nothing in the repository', async () => {
   write('schemas/new.yaml', NEW_PLANT.replace('code: { type: integer }', 'code: { type: string }'));
   const { status, stdout, stderr } = await diff(['main']);
   expect(stderr).toBe('');
@@ -94,7 +94,7 @@ test('exits with 1 for a breaking change in a referenced file and leaves the rep
   expect(git('status', '--porcelain')).toBe(' M schemas/new.yaml\n');
 });
 
-test('sees a property that becomes required behind allOf', async () => {
+test('finds a property that becomes required in an allOf', async () => {
   write('schemas/new.yaml', NEW_PLANT.replace('required: [code]', 'required: [code, tag]'));
   expect(await diff(['main'])).toMatchObject({
     status: 1,
@@ -141,7 +141,7 @@ test('names references of both versions that are not compared', async () => {
   });
 });
 
-test('names the commit of an operation that is gone', async () => {
+test('names the commit of a removed operation', async () => {
   write('openapi.yaml', DOCUMENT.replace('/plants:', '/herbs:'));
   expect(await diff(['main'])).toMatchObject({
     status: 1,
@@ -265,7 +265,7 @@ test('names each operation that has the same change', async () => {
   expect(stdout).toContain('Changes since HEAD: error 2, warning 0, info 0');
 });
 
-test('--fail-on error lets warnings pass, none all changes, and info no change', async () => {
+test('--fail-on error accepts warnings, none accepts all changes, info accepts no change', async () => {
   write('openapi.yaml', limited('type: string'));
   git('commit', '-qam', 'before');
   write('openapi.yaml', limited('type: string, maxLength: 5'));
@@ -342,7 +342,7 @@ test.each(['exit 3', 'kill -9 $$'])(
       stdout: '',
       stderr: expect.stringMatching(/oasdiff/),
     });
-    // Other processes have such folders for a moment, too.
+    // Other tests that run now create such folders, too.
     await eventually(() => folders().isSubsetOf(before));
   },
 );
@@ -425,7 +425,7 @@ test('exits with 2 for an unknown commit, a wrong option, or a file that cannot 
   });
   expect(await diff([])).toMatchObject({
     status: 2,
-    stderr: expect.stringContaining('One git reference is expected'),
+    stderr: expect.stringContaining('Name a git reference'),
   });
   expect(await diff(['main', '--fast'])).toMatchObject({
     status: 2,

@@ -138,7 +138,7 @@ export const errorBody: ErrorBody = {
 `);
 });
 
-test('makes problem details where the document declares no JSON body of errors', async () => {
+test('makes problem details if the document declares no JSON body of errors', async () => {
   const expected = `import { STATUS_CODES } from 'node:http';
 import type { ErrorBody } from 'spec-first-server';
 
@@ -229,7 +229,7 @@ test.each<[keys: string[], schemas: object[], lines: string]>([
   [['400', '5XX', '404'], [usual, usual, rare], 'message,'],
   [['400', '404'], [rare, usual], 'code: status,message,'],
   [['200', '302', '503'], [rare, rare, usual], 'message,'],
-])('of the responses %j, the most common body is used', async (keys, schemas, lines) => {
+])('uses the most common body of the responses %j', async (keys, schemas, lines) => {
   const responses = Object.fromEntries(
     schemas.map((schema, index) => [
       keys[index],

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { run as command, firstOf, writeChanged } from '../src/generate.ts';
+import { run as command, firstNotices, writeChanged } from '../src/generate.ts';
 import { call } from './call.ts';
 import { inFolder } from './folder.ts';
 
@@ -39,7 +39,7 @@ const PLANT = `Plant:
 `;
 
 describe('npm run generate', () => {
-  test('writes the same types for a document in several files each time, in whatever folder', async () => {
+  test('writes the same types for a document of several files each time, and in any folder', async () => {
     const files = { 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT };
     await inFolder(files, async (folder) => {
       expect(await generate(folder)).toMatchObject({
@@ -343,7 +343,7 @@ components:
     });
   });
 
-  test('reads the document that OPENAPI_FILE in .env names, also without paths', async () => {
+  test('reads the document that OPENAPI_FILE in .env names, even one without paths', async () => {
     const text = HEAD.replace(', identifier: MIT', '');
     await inFolder(
       { 'garden.yaml': `${text}paths: {}\n`, '.env': 'OPENAPI_FILE=garden.yaml\n' },
@@ -406,7 +406,7 @@ components:
     });
   });
 
-  test('with --client, also writes the file of a client, and checks it', async () => {
+  test('with --client, also writes and checks a client', async () => {
     await inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
       const args = ['--client', 'app/plants.ts'];
       expect(await generate(folder, ...args)).toMatchObject({ status: 0 });
@@ -444,10 +444,10 @@ test.each([
   [0, 0, undefined],
   [10, 10, undefined],
   [11, 10, 'a.yaml has 1 more notices. "npm run generate -- --all" shows all.'],
-])('of %i notices, the first %i are shown', (count, limit, last) => {
+])('firstNotices of %i notices returns %i', (count, limit, last) => {
   const notices = Array.from({ length: count }, (_, index) => `notice ${index}`);
   const expected = [...notices.slice(0, limit), last].filter((line) => line !== undefined);
-  expect(firstOf('a.yaml', notices)).toEqual(expected);
+  expect(firstNotices('a.yaml', notices)).toEqual(expected);
 });
 
 test('writeChanged makes the folders of a file, and does not write the same text again', async () => {

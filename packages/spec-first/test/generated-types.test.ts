@@ -154,9 +154,9 @@ const claims: true[] = [
 const common = { wide: 1n, safe: 1, half: 1, level: 1, maybe: null, mixed: 1, pair: [1], free: { any: 1 } } as const;
 export const reply: Reply = { ...common, pair: [1], born: 'today', next: [{ to: 1 }], a: 'x' };
 export const request: Request = { ...common, pair: [1, 'x'], secret: 's', filled: 'x', next: [{}], b: 'x' };
-// @ts-expect-error a reply holds what is readOnly
+// @ts-expect-error a reply must have readOnly members
 export const unborn: Reply = { ...common, pair: [1], next: [], a: 'x' };
-// @ts-expect-error one of the alternatives holds beside the properties
+// @ts-expect-error a value must also fit one of the alternatives
 export const neither: Reply = { ...common, pair: [1], born: 'today', next: [] };
 export default claims;
 `;
@@ -201,12 +201,12 @@ const SCHEMAS_CLAIMS = `import type { Deep, Filter, JsonValue, Order, Pet, Price
 
 export const json: JsonValue = { a: [1, 'x', null, { b: true }] };
 export const filter: Filter = { not: { all: ['x', { not: 'y' }] } };
-// @ts-expect-error a filter is no number
+// @ts-expect-error a filter is not a number
 export const wrongFilter: Filter = { not: 1 };
 
 export const prices: Prices = { currency: 'EUR', small: 1, large: 2 };
 export const withoutNote: Prices = { currency: 'EUR', note: undefined };
-// @ts-expect-error a price is no boolean
+// @ts-expect-error a price is not a boolean
 export const wrongPrices: Prices = { currency: 'EUR', small: true };
 
 export const withId: WithId = { id: 1 };
@@ -280,7 +280,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each([
-  ['as the server treats values: integers, files, directions, defaults and tuples', 'everything'],
+  ['for integers, files, readOnly members, defaults and tuples', 'everything'],
   ['for recursive schemas, maps, required members, dates and discriminators', 'schemas'],
   ['for schemas with the names of keywords and of words in the file', 'everything-names'],
   ['for schemas with the names of other schemas', 'schemas-names'],

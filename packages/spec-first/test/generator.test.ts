@@ -193,7 +193,7 @@ test.each<[title: string, members: object, bodies: string[]]>([
     ['PlantWritable', 'Plant'],
   ],
   [
-    'a webhook sends, and its response contains,',
+    'a webhook sends, and that its response contains,',
     { webhooks: { grown: { post: { requestBody: { content }, responses } } } },
     ['Plant', 'PlantWritable'],
   ],

@@ -46,13 +46,13 @@ describe('the example', () => {
     expect(await failures({ document, app, credentials: 'token', runs: 10 })).toEqual({});
   });
 
-  test('has complete errors, so that the project compiles at once', () => {
+  test('has a complete src/errors.ts, so that the project compiles', () => {
     expect(readFileSync(join(books, 'src/errors.ts'), 'utf8')).not.toContain('TODO');
   });
 });
 
 describe('spec-first new', () => {
-  test('writes the files of a project beside .git, and says how to go on', async () => {
+  test('writes the files of a project beside .git, and prints the next commands', async () => {
     const files = [
       '.dockerignore',
       '.env',
@@ -96,7 +96,7 @@ ${files.length} files written to ${books}. Next:
       expect(`${path}: ${/(?<!\$)\{\{.*/.exec(String(content))?.[0]}`).toBe(`${path}: undefined`);
   });
 
-  test('links to the guide for handlers, where the tools are published', () => {
+  test('links to the guide for handlers if the tools are published, else names its path', () => {
     const path = 'docs/handlers.md';
     for (const file of ['README.md', 'AGENTS.md'])
       expect(readFileSync(join(books, file), 'utf8')).toContain(`\`${path}\` in the repository`);
@@ -114,7 +114,7 @@ ${files.length} files written to ${books}. Next:
     });
   });
 
-  test('says that the errors are to be written if no common body fits', async () => {
+  test('says that src/errors.ts must be completed if no common body fits', async () => {
     const file = join(folder, 'errors.json');
     const content = { 'application/json': { schema: { enum: ['no'] } } };
     const get = { operationId: 'a', responses: { 400: { description: 'No.', content } } };
@@ -172,7 +172,7 @@ ${files.length} files written to ${books}. Next:
     expect(existsSync(join(folder, 'broken'))).toBe(false);
   });
 
-  /** A document with an operation that returns what a reference leads to. */
+  /** Returns a document in which the schema of a response is a reference. */
   const withReference = (ref: string) => `openapi: 3.1.0
 info: { title: T, version: 1.0.0, license: { name: MIT, identifier: MIT } }
 security: []
@@ -318,12 +318,12 @@ paths:
     'node_modules/a/package.json',
     "x', app: globalThis, y: '.json",
     'a b.json',
-  ])('copies no file named %s', async (name) => {
+  ])('rejects a document that references a file named %s', async (name) => {
     await expect(referencing(name)).rejects.toThrow('cannot be copied');
   });
 
   test.each(['3.0.4', '3.1.1', '3.2.0'])(
-    'lets editors check a document of OpenAPI %s by the schema of that version',
+    'configures editors with the JSON Schema of OpenAPI %s',
     async (version) => {
       const file = join(folder, `version-${version}.yaml`);
       writeFileSync(file, withReference("'#/x'").replace('3.1.0', version));

@@ -225,7 +225,7 @@ const typesAfter = (schemas: object, uses: readonly string[], isServer = true) =
   typesOf(uses.map(ref), schemas, isServer);
 
 describe('a named type', () => {
-  test('has a suffix in requests if it differs there, or another type inside', () => {
+  test('has a suffix in requests if it differs there, or if it contains a type that differs', () => {
     const schemas = {
       Team: record({ users: arrayOf(ref('User')) }),
       User: record({ id, secret }),
@@ -265,7 +265,7 @@ describe('a named type', () => {
     expect(typesAfter(schemas, names, false)).toEqual({ replies: names, requests: names, types });
   });
 
-  test('has a suffix in the replies of a server if it has dates, or another type inside', () => {
+  test('has a suffix in the replies of a server if it has dates, or if it contains a type with dates', () => {
     const schemas = {
       Day: record({ day }),
       List: record({ parts: arrayOf({ oneOf: [ref('Part'), text] }) }),

@@ -25,7 +25,7 @@ test.each<[title: string, files: Files, notice: string]>([
   ],
   ['with the same version', { [MARKER]: '1.2.0' }, 'undefined'],
   ['on the first run', { 'node_modules/a/package.json': '{}' }, 'undefined'],
-])('the notice %s is printed once', async (_, files, notice) => {
+])('the notice %s, and none on the next call', async (_, files, notice) => {
   await inFolder(files, async (folder) => {
     expect(await noticeIn(folder, { version: '1.2.0' })).toBe(notice);
     expect(readFileSync(join(folder, MARKER), 'utf8')).toBe('1.2.0');

@@ -1,6 +1,6 @@
 import { checkFile } from '../check.ts';
 import { messageOf } from '../command.ts';
-import { firstOf, writeChanged } from '../generate.ts';
+import { firstNotices, writeChanged } from '../generate.ts';
 import { generateTypes, TYPES } from '../types.ts';
 
 /** The result of writing types. */
@@ -18,7 +18,7 @@ export async function writeTypes(file: string, allowOutside: boolean): Promise<W
   if (document === undefined) return { files, text: '' };
   try {
     writeChanged(TYPES, await generateTypes(document));
-    return { files, text: [...problems, ...firstOf(file, notices())].join('\n') };
+    return { files, text: [...problems, ...firstNotices(file, notices())].join('\n') };
   } catch (error) {
     return { files, text: `${TYPES} is not written: ${messageOf(error)}` };
   }

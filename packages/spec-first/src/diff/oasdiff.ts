@@ -90,7 +90,7 @@ export async function changesBetween(
   after: string,
   signal: AbortSignal,
 ): Promise<Change[]> {
-  // With this option, oasdiff opens no connection and no other file.
+  // With `--allow-external-refs=false`, oasdiff opens no connection and no other file.
   const args = ['changelog', before, after, '--format', 'json', '--allow-external-refs=false'];
   const options = { maxBuffer: 2 ** 28, windowsHide: true, signal };
   const [plain, merged] = await Promise.all([
@@ -109,7 +109,7 @@ export async function changesBetween(
 /**
  * Parses the output of oasdiff.
  *
- * @throws {Error} if the output is not a list. A failure must not look like no change.
+ * @throws {Error} if the output is not a list, since an empty list would mean "no change".
  */
 function parseChanges(output: string): Change[] {
   try {

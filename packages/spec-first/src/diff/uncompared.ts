@@ -24,7 +24,7 @@ export function uncompared(before: Document, after: Document): Change[] {
   });
 }
 
-/** Returns the schemas of a document by place: a pointer, with the names of parameters. */
+/** Returns schemas by place: a pointer in which parameters have names instead of indexes. */
 function schemasOf({ root }: Document) {
   const schemas = new Map<string, { readonly pointer: string; readonly schema: Json }>();
   let parameter = '';

@@ -49,7 +49,7 @@ export function writeSelfContained({ root }: Document, file: string): void {
   writeFileSync(file, JSON.stringify(root, withoutOutside));
 }
 
-/** A replacer of `JSON.stringify`. */
+/** A replacer for `JSON.stringify` that omits references to other files. */
 function withoutOutside(this: Json, key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
   if (key === '$ref' && !isLocal(value)) return undefined;

@@ -3,7 +3,7 @@ import { checkTypes } from '../../src/dev/compiler.ts';
 import { call } from '../call.ts';
 import { type Files, inFolder } from '../folder.ts';
 
-/** Files with a program in place of the compiler, which prints its arguments or runs a script. */
+/** Returns the files of a project in which a script replaces the compiler. */
 const projectWith = (script: string, files: Files = { 'tsconfig.json': '{}' }): Files => ({
   'node_modules/typescript/package.json': '{ "version": "1.0.0" }',
   'node_modules/typescript/bin/tsc': script,
@@ -50,7 +50,7 @@ test.each<[title: string, script: string, result: string]>([
   expect(await check(projectWith(script))).toBe(result);
 });
 
-test('describes a compiler that ends without a word', async () => {
+test('describes a compiler that fails without output', async () => {
   expect(await check(projectWith('process.exit(1);'))).toMatch(
     /^The code does not compile:\nCommand failed: .*bin\/tsc --noEmit/,
   );
@@ -67,7 +67,7 @@ test('checks nothing without a tsconfig.json', async () => {
   expect(await check(projectWith('process.exit(1);', {}))).toBeUndefined();
 });
 
-test('returns nothing after an abort, and ends the compiler', async () => {
+test('returns nothing after an abort', async () => {
   const abort = new AbortController();
   const result = check(projectWith('setInterval(() => 0, 1e6);'), abort.signal);
   setImmediate(() => abort.abort());

@@ -10,7 +10,7 @@ import { writeFiles } from '../folder.ts';
 
 let folder: string;
 let watching: AbortController;
-/** The calls of `saved`: true for a save of the document. */
+/** The calls of `onSave`: true for a save of the document. */
 let saves: boolean[];
 let watchDocument: (...names: string[]) => void;
 
@@ -34,7 +34,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Waits for a call of `saved`, until its pause is over. */
+/** Waits for a call of `onSave`. Returns the calls, and forgets them. */
 async function nextSave(): Promise<boolean[]> {
   await eventually(() => saves.length > 0);
   return saves.splice(0);
@@ -102,7 +102,7 @@ test('watches only the newest files of the document', async () => {
   expect(await nextSave()).toEqual([false]);
 });
 
-test('goes on after a folder of the document is removed', async () => {
+test('continues after a folder of the document is removed', async () => {
   rmSync(join(folder, 'schemas'), { recursive: true });
   await nextSave();
   write('openapi.yaml');
