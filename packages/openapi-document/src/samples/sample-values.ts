@@ -9,7 +9,9 @@ import { lowerSchemas } from '../lowered.ts';
 /** The maximum number of values for one schema. */
 const MAX_VALUES = 20;
 
-/** No further value is generated after this many strings, numbers, arrays and objects. */
+/**
+ * The maximum number of strings, numbers, arrays and objects. It does not limit the first two values.
+ */
 const MAX_PARTS = 100_000;
 
 /** Options of the first value: all members, with the examples and defaults of the schemas. */

@@ -200,7 +200,7 @@ describe('members of the other direction', () => {
     expect(response.$defs.A).toMatchObject({ [keyword]: [{ required: ['id'] }, def('R')] });
   });
 
-  test('of one alternative are required by the others, but not by the schema itself', () => {
+  test('that one alternative declares may be required by the others, but not by the schema itself', () => {
     const other = { required: ['id'] };
     const A = { required: ['id'], anyOf: [{ properties: { id: { readOnly: true } } }, other] };
     expect(lowered({ A }, 'A').request.$defs.A).toEqual({
@@ -330,7 +330,7 @@ describe('a discriminator', () => {
     expect($defs.PetBase2).toMatchObject(kinds('name'));
   });
 
-  test('of a schema in allOf is left out: the reference leads to the base and keeps its siblings', () => {
+  test('of a schema is ignored where allOf references it: the $ref leads to its base and keeps its siblings', () => {
     const declared = {
       Pet: { ...kinds('name'), discriminator: { propertyName: 'kind' } },
       Cat: { allOf: [{ ...ref('Pet'), title: 'T' }, ref('Other')] },

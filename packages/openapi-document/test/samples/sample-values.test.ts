@@ -47,7 +47,7 @@ test('the second value has the required members only', () => {
   expect(second).toEqual({ name: expect.any(String) });
 });
 
-test('each call yields the same values, which differ', () => {
+test('each call yields the same list of different values', () => {
   const values = samples(plant);
   expect(samples(plant)).toEqual(values);
   expect(values).toHaveLength(20);
@@ -72,7 +72,7 @@ test.each<[schema: Readonly<Record<string, unknown>>]>([
   expect(misfitOf(root, schema, first)).toBeUndefined();
 });
 
-test('values of recursive schemas end', () => {
+test('most values of recursive schemas are valid', () => {
   for (const name of ['Tree', 'List']) {
     const schema = { $ref: `#/components/schemas/${name}` };
     const values = samples(schema).filter((value) => misfitOf(root, schema, value) === undefined);
@@ -80,7 +80,7 @@ test('values of recursive schemas end', () => {
   }
 });
 
-test.each([true, false, undefined])('the schema %p has an empty object', (schema) => {
+test.each([true, false, undefined])('the sample of the schema %p is an empty object', (schema) => {
   expect(samples(schema)).toEqual([{}]);
 });
 
@@ -91,7 +91,7 @@ test('an unrealistic minItems is ignored', () => {
   expect(Math.max(...lengths)).toBeLessThan(100);
 });
 
-test('large values are not repeated', () => {
+test('only two large values are generated', () => {
   const row = { type: 'array', minItems: 110, items: { const: 1 } };
   expect(samples({ type: 'array', minItems: 1_000, items: row })).toHaveLength(2);
 });
