@@ -211,7 +211,7 @@ function chunkOf(type: string, chunk: unknown): string | Uint8Array {
 
 /**
  * Validates headers, and writes them in the `simple` style or as JSON. Headers that are `undefined`
- * or `null` are not sent.
+ * or `null` are not sent. Of two names that differ in case only, the last one is.
  */
 function checkHeaders(
   validator: ReplyValidator,
@@ -223,15 +223,16 @@ function checkHeaders(
   const present = Object.entries(headers ?? {}).filter(
     ([, value]) => value !== undefined && value !== null,
   );
-  const byName = Object.fromEntries(present.map(([name, value]) => [name.toLowerCase(), value]));
-  const values = isDeclared ? validator.responseHeaders(declared, byName) : {};
+  const names = new Map(present.map(([name]) => [name.toLowerCase(), name]));
+  const sources = Object.fromEntries(present.map(([name, value]) => [name.toLowerCase(), value]));
+  const values = isDeclared ? validator.responseHeaders(declared, sources) : {};
   const written: Record<string, string | string[]> = {};
-  for (const [name, source] of present) {
-    const lower = name.toLowerCase();
+  for (const [lower, name] of names) {
     if (FRAMING_HEADERS.has(lower))
       throw new InvalidReply(`the header ${name} is set by the server only`);
     const header = declared.headers.find((each) => each.name === lower);
-    const value = header === undefined ? source : values[lower];
+    const value = header === undefined ? sources[lower] : values[lower];
+    if (value === undefined) continue;
     const writeValue = header?.write ?? String;
     // The values of `Set-Cookie` cannot be joined (RFC 9110 §5.3).
     written[name] =

@@ -109,6 +109,16 @@ describe('a reply that the document declares', () => {
       { headers: { Location: '/a' } },
     ],
     [
+      'the last of two headers whose names differ in case',
+      { status: 201, headers: { location: '/a', 'x-count': 1, Location: '/b', 'X-COUNT': 2 } },
+      { headers: { Location: '/b', 'X-COUNT': '2' } },
+    ],
+    [
+      'headers that JSON can write',
+      { status: 201, headers: { Location: '/a', 'X-Tags': () => 1 } },
+      { headers: { Location: '/a' } },
+    ],
+    [
       'headers as JSON writes them',
       {
         status: 201,
