@@ -10,7 +10,8 @@ import { lowerSchemas } from '../lowered.ts';
 const MAX_VALUES = 20;
 
 /**
- * The maximum number of strings, numbers, arrays and objects. It does not limit the first two values.
+ * No further value is generated after this many strings, numbers, arrays and objects. The first two
+ * values are always generated.
  */
 const MAX_PARTS = 100_000;
 
