@@ -22,8 +22,8 @@ const BODY_HEADERS = new Set(['content-length', 'content-type', 'transfer-encodi
 const STATUSES_WITHOUT_LENGTH = new Set([204, 304]);
 
 /**
- * Makes caches and proxies forward each item immediately. `no-transform` prevents compression, which
- * would buffer items (RFC 9111 §5.2.2.6). nginx reads `X-Accel-Buffering`.
+ * Makes caches and proxies forward each item immediately. `no-transform` prevents compression,
+ * which would buffer items (RFC 9111 §5.2.2.6). nginx reads `X-Accel-Buffering`.
  */
 const UNBUFFERED_HEADERS = [
   ['Cache-Control', 'no-cache, no-transform'],

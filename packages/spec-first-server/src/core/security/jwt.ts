@@ -159,7 +159,7 @@ function unusable({ origin }: URL, pause: number, error: unknown): HttpError {
   });
 }
 
-/** @throws {ConfigError} for credentials in the URL, or a connection on which keys can be forged. */
+/** @throws {ConfigError} for credentials in the URL, or if keys can be forged on the way. */
 function checkUrl({ protocol, hostname, host, username, password }: URL): void {
   const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
   if (isSafe && username + password === '') return;

@@ -38,8 +38,8 @@ export interface SchemaOptions {
 export type Check = (value: unknown) => unknown;
 
 /**
- * A validation with more steps has a time limit. The steps are members × schemas × repetitions, plus
- * those of regular expressions. A million take a few milliseconds.
+ * A validation with more steps has a time limit. The steps are members × schemas × repetitions,
+ * plus those of regular expressions. A million take a few milliseconds.
  */
 const MAX_STEPS = 1_000_000;
 

@@ -13,8 +13,8 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
     /** The number of schemas and of required members. */
     schemas: 0,
     /**
-     * Matching a text of length n against a format or a regular expression takes at most n ** degree
-     * steps.
+     * Matching a text of length n against a format or a regular expression takes at most
+     * n ** degree steps.
      */
     degree: 1,
     /** True if a value may be validated against several alternatives. */

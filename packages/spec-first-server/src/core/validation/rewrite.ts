@@ -87,8 +87,8 @@ function rewriteMembers(
 }
 
 /**
- * Returns the day of a date. Some drivers, such as pg, read a day as its start in local time, others
- * as its start in UTC. No time is the start of two different days.
+ * Returns the day of a date. Some drivers, such as pg, read a day as its start in local time,
+ * others as its start in UTC. No time is the start of two different days.
  */
 function dayOf(date: Date): string {
   const start = new Date(date);
