@@ -46,7 +46,7 @@ describe('a response', () => {
     [499, 'valid'],
     [201, 'each status is declared: the status 201 is not declared (200, 4XX)'],
     [500, 'each status is declared: the status 500 is not declared (200, 4XX)'],
-  ])('has a declared status: %i', async (status, expected) => {
+  ])('must have a declared status: %i', async (status, expected) => {
     const responses = { '200': described({}), '4XX': described({}) };
     expect(await (await checkerOf(responses))(answerOf(status))).toBe(expected);
     expect(await (await checkerOf(responses, { isStrict: false }))(answerOf(status))).toBe('valid');
@@ -59,7 +59,7 @@ describe('a response', () => {
     [{ 'x-count': '7' }, "/headers/x-name must have required property 'X-Name'"],
     [{ 'x-count': 'a', 'x-name': 'a' }, '/headers/x-count must be integer'],
     [{ 'x-name': 'a', 'x-other': 'b' }, 'valid'],
-  ])('has the declared headers: %p', async (headers, expected) => {
+  ])('must have the declared headers: %p', async (headers, expected) => {
     const declared = {
       'X-Count': { schema: { type: 'integer' } },
       'X-Name': { required: true, schema: text },
@@ -84,7 +84,7 @@ describe('a response', () => {
       'the media type text/html of the response 200 is not declared (application/json, application/problem+json)',
     ],
     [undefined, 'the media type undefined of the response 200 is not declared'],
-  ])('has a declared media type: %s', async (type, expected) => {
+  ])('must have a declared media type: %s', async (type, expected) => {
     const { content } = json({ type: 'object' });
     const check = await checkerOf({ '200': described({ content: { ...content, ...problem } }) });
     const headers: Readonly<Record<string, string>> =
@@ -98,7 +98,7 @@ describe('a response', () => {
   test.each([
     ['', 'valid'],
     ['a', 'the body fits its schema: the body of the response 200 is not declared'],
-  ])('has no body, if none is declared: "%s"', async (body, expected) => {
+  ])('must have no body if none is declared: "%s"', async (body, expected) => {
     expect(await (await checkerOf({ '200': described({}) }))(answerOf(200, {}, body))).toBe(
       expected,
     );

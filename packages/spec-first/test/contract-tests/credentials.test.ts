@@ -95,15 +95,18 @@ describe('insufficient secrets', () => {
   };
 
   test.each([
-    ['all requirements have scopes', [{ header: ['read'] }, { oauth: ['read'] }], true],
-    ['a requirement has no scope', [{ header: ['read'] }, { oauth: [] }], false],
-  ])('have no scopes if %s', async (_name, security, isUnscoped) => {
-    expect(await labelsOf(security)).toEqual([
-      'without credentials',
-      'with wrong credentials',
-      ...(isUnscoped ? ['without the scopes'] : []),
-    ]);
-  });
+    ['yes', [{ header: ['read'] }, { oauth: ['read'] }], true],
+    ['no', [{ header: ['read'] }, { oauth: [] }], false],
+  ])(
+    'include those without scopes only if all requirements have scopes: %s',
+    async (_name, security, isUnscoped) => {
+      expect(await labelsOf(security)).toEqual([
+        'without credentials',
+        'with wrong credentials',
+        ...(isUnscoped ? ['without the scopes'] : []),
+      ]);
+    },
+  );
 
   test('do not exist if the operation needs no credentials', async () => {
     expect(await labelsOf([])).toEqual([]);

@@ -277,7 +277,7 @@ describe('a resource', () => {
     ]);
   });
 
-  test.each([404, 410])('is missing with the status %i', async (status) => {
+  test.each([404, 410])('must not be missing after a creation: %i', async (status) => {
     const { check, failedChecks } = checksOf(await document(), 'add', () => answerOf(status));
     await check({ body: { name: 'a' } }, reply, { roomId: 7 });
     expect(await failedChecks()).toEqual([
@@ -297,7 +297,7 @@ describe('a resource', () => {
     [404, []],
     [410, []],
     [500, []],
-  ])('is gone after a deletion: %i', async (status, expected) => {
+  ])('must be gone after a deletion: %i', async (status, expected) => {
     const { check, failedChecks, sent } = checksOf(await document(), 'remove', () =>
       answerOf(status),
     );

@@ -373,7 +373,7 @@ describe('the credentials of an operation', () => {
     [403, 0],
     [400, 1],
     [404, 1],
-  ])('are checked with 401 or 403, not %i', async (status, count) => {
+  ])('must be rejected with 401 or 403: %i', async (status, count) => {
     const respond = (sent: Sent) =>
       sent.headers['X-Key'] === 'a' ? follow(sent) : answerOf(status);
     const options = { secrets, insufficient };
@@ -412,7 +412,7 @@ test.each([
   [2, 20],
   [100, 60],
 ])(
-  'ten resources are created if one of %i requests succeeds, with %i requests',
+  'at most ten resources are created: if one of %i requests succeeds, with %i requests',
   async (every, count) => {
     let received = 0;
     const respond = () => {

@@ -101,7 +101,7 @@ describe('variants', () => {
     ['an unbounded pattern', '^a+$'],
     ['too many characters', '^a{1,5001}$'],
     ['a pattern that cannot be matched', 7],
-  ])('of a text have no upper bound: %s', (_name, pattern) => {
+  ])('of a text have less than 200 characters for %s', (_name, pattern) => {
     const lengths = edgeCases({ pattern }, 'a').map((text) => String(text).length);
     expect(Math.max(...lengths)).toBeLessThan(200);
   });
