@@ -55,7 +55,7 @@ export type { Backend, OpenContext } from './serve/service.ts';
  * @throws {DocumentError} if the document cannot be served, or does not fit the handlers.
  */
 export async function createApp(options: AppOptions): Promise<Express> {
-  // Not loaded by `serve` before it handles signals.
+  // Imported here, so that `serve` can handle signals before the app is loaded.
   const app = await import('./serve/app.ts');
   return app.createApp(options);
 }

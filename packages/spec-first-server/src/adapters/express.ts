@@ -28,7 +28,7 @@ export function expressHandler(service: Service): RequestHandler {
     const fault = faultOf(request);
     const call = new ExpressCall(request, response, request.baseUrl !== '');
     if (!service.has(call.path, call.isMounted)) {
-      // Express derives the URL for the next handler from the original one.
+      // Undoes the change by `faultOf`: Express computes the URL of the next handler from it.
       request.url = url;
       return next();
     }

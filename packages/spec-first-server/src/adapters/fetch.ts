@@ -42,13 +42,13 @@ export function fetchHandler<Context extends readonly unknown[]>(
       service.end(call, { status, isComplete: isComplete && !isGone }),
     );
     if (!isGone) return response;
-    // The client has disconnected. Platforms drop the response, perhaps without closing its stream.
+    // The client has disconnected. A platform may drop the response without closing its stream.
     await response.body?.cancel();
     return new Response(null, { status });
   };
 }
 
-/** @param onEnd called when the answer is sent or the client has disconnected. */
+/** @param onEnd called when a stream ends, fails or is cancelled; immediately for other bodies. */
 function toResponse(
   { status, headers: list, body }: Answer,
   onEnd: (isComplete: boolean) => void,

@@ -9,13 +9,13 @@ const silent = new Set<Socket>();
 let isScheduled = false;
 
 /**
- * Delays reading from a new connection: each round of the event loop starts to read only one, since
- * Node parses up to 64 KiB of each at once, which can take 10 ms. The newest connection is read
- * first, so that clients that connect after a flood do not wait for it.
+ * Delays reading from a new connection. Each round of the event loop starts to read only one: Node
+ * parses up to 64 KiB of each at once, which can take 10 ms. The newest connection is read first,
+ * so a flood of connections does not delay the clients that connect after it.
  */
 export function admit(socket: Socket): void {
   waiting.push(socket);
-  // Node starts to read in this tick.
+  // Delayed: Node starts to read a new connection at the end of this tick.
   process.nextTick(() => socket.pause());
   socket.once('close', () => silent.delete(socket));
   schedule();

@@ -3,12 +3,12 @@ import { isIP } from 'node:net';
 import proxyAddress from 'proxy-addr';
 
 /**
- * The proxies whose `X-Forwarded-For` is trusted, as in Express: all, a number of hops, or those
- * with these addresses.
+ * The proxies whose `X-Forwarded-For` is trusted, as in Express: `true` for all, `false` for none,
+ * a number of hops, or a list of addresses and subnets.
  */
 export type TrustProxy = boolean | number | readonly string[];
 
-/** Returns a function that returns the address of the client of a request. */
+/** Creates a function that returns the address of a request's client. */
 export function clientAddress(
   trustProxy: TrustProxy = false,
 ): (request: IncomingMessage) => string | undefined {
@@ -18,8 +18,8 @@ export function clientAddress(
 }
 
 /**
- * Returns the forwarded address if it is valid, or else the address of the socket: a proxy may pass
- * on any text of a client.
+ * Returns the forwarded address if it is valid, or else the address of the socket. A client may
+ * send an `X-Forwarded-For` with any text, and proxies may forward it.
  */
 export function validAddress(
   forwarded: string | undefined,

@@ -26,7 +26,7 @@ const SMALL_BODY = 65_536;
 export class ClientConnection {
   /** The time when the connection was accepted, or when its last response was closed. */
   idleSince = performance.now();
-  /** True after its first request. */
+  /** True once its first request has arrived. */
   isUsed = false;
   /** True if the connection closes after the newest request. */
   closing = false;
@@ -67,8 +67,8 @@ export class ClientConnection {
   }
 
   /**
-   * The newest response. `undefined` once it is sent and its request has arrived: a response may be
-   * sent before the body has arrived.
+   * The newest response; `undefined` once it is sent and its request is complete. A response may be
+   * sent before the request body has arrived.
    */
   get newestResponse(): ServerResponse | undefined {
     const isOver = !this.#isAnswering && this.#next.length === 0;
@@ -116,8 +116,8 @@ export class ClientConnection {
   }
 
   /**
-   * Calls `begin` when the responses to all previous requests are closed. Closes a connection with
-   * too many requests.
+   * Calls `begin` when the responses to all previous requests are closed. Closes the connection if
+   * too many requests wait, or if there is no memory for one more that would have to wait.
    *
    * @param begin called with true if there is memory for the request.
    */
@@ -176,7 +176,10 @@ export class ClientConnection {
     );
   }
 
-  /** Calls `onLate` if no further request arrives in time after the newest response is closed. */
+  /**
+   * Calls `onLate` if no further request arrives within `timeout` milliseconds after the newest
+   * response is closed.
+   */
   watch(timeout: number, onLate: () => void): void {
     const count = this.#count;
     this.#newestResponse?.once('close', () => {
@@ -189,7 +192,7 @@ export class ClientConnection {
 
   /**
    * Returns true if the connection is idle, the client does not read, or no byte was transferred
-   * since the last call. Called after each half of the idle timeout.
+   * since the last call. Called after each half of the idle timeout without activity.
    */
   isStuck(): boolean {
     const before = this.#bytes;

@@ -32,7 +32,7 @@ export function faultOf(request: IncomingMessage): HttpError | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return fault('the version of HTTP must be 1.1 (RFC 9112 §2.3)');
-  // Node has removed further headers. One of them may be the length of the body.
+  // Node may have dropped further headers, such as Content-Length.
   if (rawHeaders.length >= 2 * MAX_HEADERS) return HEADER_OVERFLOW;
   // By default, Node drops a second host or authorization.
   const isHost = headers.host === undefined ? httpVersion === '1.0' : HOST.test(headers.host);

@@ -57,7 +57,7 @@ interface ListenOptions {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
-  /** True if a worker of `node:cluster` listens on a port that is not shared. */
+  /** True if workers of `node:cluster` do not share the port. By default false. */
   readonly exclusive?: boolean;
   readonly limits?: Partial<Limits>;
   readonly onRejected?: OnRejected;
@@ -159,7 +159,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
 
   /**
    * Closes a connection after its last response. Reads and drops further bytes for a while:
-   * otherwise the system of the client could drop the response before it is read (RFC 9112 §9.6).
+   * otherwise the client could get a reset before it has read the response (RFC 9112 §9.6).
    */
   function linger(socket: Duplex): void {
     const connection = connections.get(socket);
@@ -299,7 +299,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       // Closes idle connections whose last response was sent without `Connection: close`.
       const close = setInterval(() => server.closeIdleConnections(), STOP_CHECK);
       const abort = setTimeout(() => {
-        // The error tells the log that the server closed the connection, not the client.
+        // With this error, the log shows that the server closed the connection, not the client.
         for (const socket of connections.keys()) socket.destroy(CUT_OFF);
       }, limits.stopTimeout);
       await closed;

@@ -41,8 +41,8 @@ function listener(
     response.on('close', () => service.end(call, endOf(response)));
     if (fault !== undefined) closeAfterFault(response);
     else if (hasBody(request) && !request.complete) {
-      // Node parses a body that arrived with its head after this listener returns. One round later,
-      // the body is complete and can be read without a stream.
+      // Node parses the body after this listener returns, even if it arrived with the headers. One
+      // round later, such a body is complete and can be read without a stream.
       service.begin(call);
       setImmediate(answer, service, call);
       return;

@@ -18,7 +18,7 @@ export const http = process.getBuiltinModule('node:http');
  */
 export type OnRejected = (reason: Failure, client: string | undefined) => void;
 
-/** Rejects a request if there is no memory for it. */
+/** The error of a request for which there is no memory. */
 export const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later', {
   headers: { 'Retry-After': 1 },
 });
@@ -28,10 +28,10 @@ const NO_TUNNELS = new HttpError(405, 'CONNECT is not a method of this service',
   headers: { Allow: '' },
 });
 
-/** The reasons of rejections while the app answered the request. */
+/** The failures of requests that were rejected while the app answered them, by response. */
 const rejections = new WeakMap<ServerResponse, Failure>();
 
-/** Returns the reason if a request was rejected after the app got it, for the log of the app. */
+/** Returns the failure of a request that was rejected while the app answered it. */
 export const rejectionOf = (response: ServerResponse): Failure | undefined =>
   rejections.get(response);
 

@@ -30,11 +30,11 @@ export async function* requestBody(
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Returns all bytes of a body that have arrived, in one buffer. */
+/** Returns all bytes of a body that have arrived, in one buffer; `null` if there are none. */
 export function readAll(request: IncomingMessage): Buffer | null {
   const first: Buffer | null = request.read();
   if (first === null || request.readableLength === 0) return first;
-  // `read(readableLength)` would make Node buffer more each time.
+  // `read(readableLength)` would raise the `highWaterMark` of the stream.
   const chunks = [first];
   for (;;) {
     const chunk: Buffer | null = request.read();
@@ -44,15 +44,15 @@ export function readAll(request: IncomingMessage): Buffer | null {
 }
 
 /**
- * Sends `100 Continue` if the client waits for it. Otherwise Node would close the connection after
- * the response.
+ * Sends `100 Continue` if the client waits for it. Node closes the connection after a response
+ * without it.
  */
 export function continueRequest(request: IncomingMessage, response: ServerResponse): void {
   const { headers, httpVersion } = request;
   // An expectation from HTTP/1.0 is ignored (RFC 9110 §10.1.1).
   if (headers.expect === undefined || httpVersion === '1.0' || response.headersSent) return;
-  // A server without a listener for `checkContinue` has sent it before the request. Node exposes
-  // this only as the undocumented property `_sent100`.
+  // A server without a listener for `checkContinue` sends it before it emits `request`. Node
+  // exposes this only as the undocumented property `_sent100`.
   if ('_sent100' in response && response._sent100 === true) return;
   response.writeContinue();
 }

@@ -9,7 +9,7 @@ const INTERVAL = 100;
 /** The interval if memory is short, in milliseconds. */
 const SHORT_INTERVAL = 10;
 
-/** Fewer connections cannot exceed the budget, since each head has at most 16 KiB. */
+/** Below this number, nothing is checked: headers have at most 16 KiB per connection. */
 const MIN_CONNECTIONS = 100;
 
 /** The maximum number of connections that get a response when many are closed at once. */

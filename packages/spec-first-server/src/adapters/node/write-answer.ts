@@ -46,7 +46,7 @@ async function writeStream(response: ServerResponse, body: Stream): Promise<void
   response.once('close', () => {
     if (!response.writableFinished) closeItems(body, chunks);
   });
-  // Delayed, so that headers and first chunk share a segment if the chunk is ready.
+  // Delayed, so that headers and first chunk share a TCP segment if the chunk is ready.
   const opening = setImmediate(() => response.flushHeaders());
   try {
     await pipeline({ [Symbol.asyncIterator]: () => chunks }, response);
