@@ -16,7 +16,7 @@ type ReplyHeaders = Readonly<Record<string, string | number | readonly string[]>
 const securityHeaders = [...SECURITY_HEADERS].flat();
 
 /** Headers that are derived from the body. An error or a reply cannot set them. */
-const BODY_HEADERS = new Set(['content-length', 'content-type', 'transfer-encoding']);
+const BODY_HEADERS = new Set(['content-length', 'content-type', 'trailer', 'transfer-encoding']);
 
 /** Statuses without a `Content-Length` (RFC 9110 §8.6). */
 const STATUSES_WITHOUT_LENGTH = new Set([204, 304]);
@@ -66,7 +66,8 @@ export function createAnswer(
 }
 
 /**
- * Returns the answer of a reply whose body is a stream. Waits a limited time for its first item.
+ * Returns the answer for a reply whose body may be a stream. Waits a limited time for its first
+ * item.
  *
  * @throws the error of the first item.
  */
@@ -90,7 +91,7 @@ export async function streamedAnswer(
 export const isItemStream = (body: CheckedReply['body']): body is ItemStream =>
   typeof body === 'object' && !(body instanceof Uint8Array);
 
-/** Returns a list of headers, and of the defaults that have other names. */
+/** Returns the headers as a list, with the defaults that they do not override. */
 function withDefaults(
   headers: ReplyHeaders,
   defaults: readonly (readonly [name: string, value: string])[],

@@ -32,8 +32,8 @@ type Samples = (media: MediaType) => Iterable<unknown>;
  * Returns the answer to an error, with the error body of the document. The cause is only in the
  * record, for the log.
  *
- * @param context the operation, if the request has reached one. The body matches its declared
- *   response.
+ * @param context the operation, if the request has reached one. Its declared response determines
+ *   the body.
  */
 export function failureAnswer(
   error: unknown,
@@ -46,8 +46,8 @@ export function failureAnswer(
   const { failure, reply, bodyMismatch, headerMismatch } = sent;
   record.failure = failure;
   // Logs violations that the body does not contain, except undeclared members: the client chose
-  // their names, which may be secrets. `instanceof` throws for a hostile proxy, but that has no
-  // `failure.errors`.
+  // their names, which may be secrets. `instanceof` may throw for a proxy. It comes last,
+  // since `failure.errors` is undefined for such a proxy.
   const isHidden = reply.body === undefined || bodyMismatch !== undefined;
   if (isHidden && failure.errors !== undefined && error instanceof Violations) {
     const violations = error.violations.filter((each) => !isUndeclared(each));
@@ -66,9 +66,9 @@ export function failureAnswer(
 }
 
 /**
- * Converts a thrown value to the failure that is sent. Reads the properties of http-errors:
- * `status`, `headers`, and `message`, which is sent only if `expose` is true. Any other value
- * becomes 500, with the value as the cause for the log.
+ * Converts a thrown value to the failure that is sent. {@link Violations} become 400. Errors of the
+ * package http-errors are also supported: `status` and `headers` are sent, and `message` only if
+ * `expose` is true. Any value without an error status becomes 500, and is its cause for the log.
  *
  * Never throws, although handlers may throw values whose properties cannot be read.
  */
@@ -175,7 +175,8 @@ interface FailureReply {
 
 /**
  * Returns the reply to a failure, also to a request that has reached no operation. If `errorBody`
- * throws, it is a 500 in problem details (RFC 9457), and its failure has the cause for the log.
+ * throws, the reply is a 500 with problem details (RFC 9457). The returned failure then has the
+ * cause for the log.
  */
 export function failureReply(
   failure: Failure,
@@ -193,7 +194,8 @@ export function failureReply(
 
 /**
  * Returns a reply with the body that `errorBody` makes. If that does not match the declared
- * response, the body is an example of the document, or else problem details (RFC 9457).
+ * response, the body is an example of the document, or a generated value if the operation is
+ * mocked, or else problem details (RFC 9457). No body is sent if the response declares none.
  *
  * @throws {unknown} if `errorBody` throws, makes a promise, or makes a header that cannot be sent.
  */
@@ -262,7 +264,7 @@ function writeBody(contentType: string, body: unknown): Pick<CheckedReply, 'type
   return { type, body: inCharset(type, typeof body === 'string' ? body : writeJson(body)) };
 }
 
-/** Compares the headers of an error with those that its declared response has. */
+/** Returns the first reason that the headers of an error do not match its declared response. */
 function headerMismatchOf(
   validator: OperationValidator,
   declared: DeclaredResponse,
@@ -279,7 +281,7 @@ function headerMismatchOf(
     validator.responseHeaders(declared, Object.fromEntries(values));
     return undefined;
   } catch (error) {
-    // `read` throws if the style does not fit.
+    // `read` throws for a text that it cannot parse.
     return error instanceof Error ? error.message : String(error);
   }
 }

@@ -37,7 +37,7 @@ export class HttpError extends Error {
   readonly status: number;
   readonly type: string | undefined;
   readonly headers: Readonly<Record<string, string | number>>;
-  /** Logged instead of the message. Contains no data of the client. */
+  /** Logged instead of the message. Must not contain data of the client. */
   readonly reason: string;
   readonly expected: boolean;
   /** The differences between the request and the document, at most 100. */

@@ -33,7 +33,7 @@ const FIRST_ITEM_MS = 500;
 /** The silence after which an event stream gets a comment, in milliseconds. */
 const HEARTBEAT_MS = 15_000;
 
-/** The maximum number of bytes that streams send before other requests run. */
+/** The number of bytes after which streams yield to other requests. */
 const MAX_SENT = 16_384;
 
 const DONE: Result = { done: true, value: undefined };
@@ -42,8 +42,8 @@ const DONE: Result = { done: true, value: undefined };
 let sentBytes = 0;
 
 /**
- * The body of a stream. Each item is pulled, checked and written when the adapter requests the next
- * chunk.
+ * The body of a streamed reply. Each item is pulled, checked and written when the adapter requests
+ * the next chunk.
  */
 export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   readonly #stream: ItemStream;
@@ -155,7 +155,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
 
   /**
    * Waits for the pulled chunk of an event stream. Resolves to a comment if the chunk is late. Adds
-   * no listener to the chunk: it may be late for days.
+   * no listener to the promise of the chunk, since each comment would add another one.
    */
   #commentIfLate(comment: Chunk): Promise<Chunk | undefined> {
     const { promise, resolve } = Promise.withResolvers<Chunk | undefined>();
@@ -177,8 +177,8 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
 }
 
 /**
- * Lets the handler clean up items that are not read. Errors are ignored: the response has no such
- * items.
+ * Lets the handler clean up items that are not read. Errors are ignored, since the response
+ * does not contain these items.
  *
  * @param iterator their iterator, if it has been created.
  */

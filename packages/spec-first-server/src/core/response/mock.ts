@@ -50,7 +50,8 @@ export function mock(
   };
 
   /**
-   * Returns the first body that matches its schema, or else the first example of the document.
+   * Returns a reply with the first body that matches its schema, or else with the first example of
+   * the document. Returns a 501 if there is neither.
    *
    * @throws {HttpError} 400 if no example has the name.
    */
@@ -78,7 +79,7 @@ export function mock(
       } catch (error) {
         const mismatch = mismatchOf(error);
         if (mismatch === undefined) throw error;
-        // The first value is the most complete one.
+        // Reported if none matches. The first value is the most complete one.
         firstMismatch ??= mismatch;
         if (pointer === undefined) continue;
         chosen ??= candidate;
@@ -99,14 +100,13 @@ export function mock(
       mismatches.length > 0
         ? `examples that do not match their schemas: ${mismatches.join('; ')}`
         : undefined;
-    // Marks the answer as a mock.
     const marked = { ...Object.fromEntries(headers), 'X-Mock': 'true' };
     return { status, headers: marked, contentType, body: chosen.value, reason, mocked: true };
   }
 
   /**
-   * Yields the possible bodies, best first. For a failure that is declared for a range of statuses,
-   * the first is that of `errorBody`, which contains the status.
+   * Yields the possible bodies, best first. For a failure that is declared as a range or as
+   * `default`, the body that `errorBody` makes comes first, since it contains the status.
    */
   function* bodies(
     status: number,
@@ -159,7 +159,7 @@ function chosenResponse(
   code: string | undefined,
 ): [number, DeclaredResponse] {
   const { responses } = operation;
-  // The first success declared, or the first response.
+  // The first declared success, or else the first declared response.
   const first =
     (responses.find(({ key }) => /^2/.test(key)) ?? responses[0])?.key.replace(/XX$/i, '00') ??
     '200';

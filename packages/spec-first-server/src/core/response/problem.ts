@@ -5,7 +5,7 @@ import type { Violation } from '../validation/violations.ts';
 export interface Problem {
   /** An HTTP status code from 400 to 599. */
   readonly status: number;
-  /** The fault and the remedy, for the client. */
+  /** An error message for the client. */
   readonly message: string;
   /** A URI reference that identifies the kind of problem (RFC 9457 §3.1.1). */
   readonly type?: string | undefined;

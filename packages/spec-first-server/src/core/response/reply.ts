@@ -22,6 +22,7 @@ export const FRAMING_HEADERS = new Set([
   'content-length',
   'content-type',
   'keep-alive',
+  'trailer',
   'transfer-encoding',
   'upgrade',
 ]);

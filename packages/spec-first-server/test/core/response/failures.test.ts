@@ -512,6 +512,7 @@ paths:
       'Content-Length': '1',
       'content-type': 'text/html',
       'Transfer-Encoding': 'chunked',
+      Trailer: 'x',
     };
     const answer = answerTo({ status: 410, expose: true, message: 'gone', headers });
     expect(answer.headers).toMatchObject({
@@ -519,7 +520,9 @@ paths:
       'Content-Length': String(String(answer.body).length),
     });
     expect(Object.keys(answer.headers)).not.toEqual(
-      expect.arrayContaining([expect.stringMatching(/^(content-type|transfer-encoding)$/)]),
+      expect.arrayContaining([
+        expect.stringMatching(/^(content-type|[Tt]railer|transfer-encoding)$/),
+      ]),
     );
   });
 

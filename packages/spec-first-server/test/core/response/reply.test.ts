@@ -309,6 +309,7 @@ describe('a reply that the document does not declare is rejected', () => {
     'content-length',
     'Content-Type',
     'Keep-Alive',
+    'Trailer',
     'transfer-encoding',
     'UPGRADE',
   ])('the header %s', (name) => {
