@@ -29,6 +29,6 @@ export async function announce(started: Started): Promise<void> {
   await tellParent('ready');
   await tellParent({ started });
   if (process.env.NOTIFY_SOCKET === undefined) return;
-  // Node has no datagram sockets of the family AF_UNIX.
+  // Runs a tool of systemd, since Node cannot send to AF_UNIX datagram sockets.
   await promisify(execFile)('systemd-notify', ['--ready', `--pid=${process.pid}`]);
 }

@@ -26,12 +26,12 @@ export interface AppOptions
     ServiceOptions,
     'loggedPaths' | 'methods' | 'probePaths' | 'tracing' | 'trustedOrigins'
   > {
-  /** An OpenAPI document, or its file. */
+  /** An OpenAPI document, or the path of its file. */
   readonly document: Document | string;
   /**
    * True in development. Logs unknown paths too, which may contain secrets. Rejects requests whose
-   * `Host` is not this machine, since a page could make its own name resolve to this machine. By
-   * default false.
+   * `Host` is neither localhost nor an IP address: a page could make its own name resolve to this
+   * machine (DNS rebinding). By default false.
    */
   readonly inDevelopment?: boolean;
   /**
@@ -43,9 +43,9 @@ export interface AppOptions
   readonly trustProxy?: TrustProxy;
   /** True if the document and its page are served. By default true. */
   readonly docs?: boolean;
-  /** A path before those of operators, such as `/ops`. By default none. */
+  /** A path before `/healthz`, `/docs` and the like, such as `/ops`. By default none. */
   readonly operatorPrefix?: string;
-  /** Resolves if the service can do its work, for `GET /readyz`. */
+  /** Called for `GET /readyz`. Rejects if the service is not ready. */
   readonly ready?: () => Promise<void>;
   /** Express middleware and routers that run before the operations. */
   readonly use?: readonly RequestHandler[] | undefined;
@@ -58,7 +58,7 @@ type ListenerOptions = Pick<AppOptions, 'trustProxy' | 'use'>;
 
 /**
  * Creates the listener of a service for a server of `listen`. Uses Express only if the project has
- * middleware, since Express takes half the time of a request.
+ * middleware, since Express would take half the time of a request.
  */
 export async function createListener(
   service: Service,
@@ -157,7 +157,7 @@ function withOrigins(
   };
 }
 
-/** Rejects requests whose `Host` is not this machine. */
+/** Rejects requests whose `Host` is neither localhost nor an IP address. */
 function onlyLocal(service: Service, handle: Handle): Handle {
   const failure = new HttpError(421, 'the Host header must name localhost');
   return async (call) =>
@@ -165,8 +165,8 @@ function onlyLocal(service: Service, handle: Handle): Handle {
 }
 
 /**
- * Returns true if a host is localhost or an address. Any other name can be made to resolve to this
- * machine (DNS rebinding).
+ * Returns true if a host is missing, an IP address or localhost. Any other name could resolve to
+ * this machine (DNS rebinding).
  */
 function isLocalHost(host: string | undefined): boolean {
   const name = host?.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');

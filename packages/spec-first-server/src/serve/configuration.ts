@@ -47,7 +47,7 @@ export interface Variable<Value> {
   /** One line for `--help`. */
   readonly description: string;
   /**
-   * Reads a text without spaces around it.
+   * Parses the value, which is trimmed.
    *
    * @throws {Error} whose message completes the sentence "NAME must be …".
    */
@@ -81,8 +81,8 @@ export function readVariables<V extends Variables>(variables: V, env: Environmen
 }
 
 /**
- * Returns a function that rejects an address that is not available. Its error contains the reason
- * of Node and advice.
+ * Creates a function that throws the error of an address that is not available. Its message has
+ * Node's reason, and names the variables to change.
  *
  * @param port the name of the variable of the port
  * @param host the name of the variable of the address
@@ -280,11 +280,11 @@ export function misspelledVariables(
   return Object.fromEntries(misspelled);
 }
 
-/** Returns true if two names differ by one character or by two swapped ones. */
+/** Returns true if one character is missing, added, different or at another position. */
 const isMisspelled = (one: string, other: string): boolean =>
   !variantsByDeletion(one).isDisjointFrom(variantsByDeletion(other));
 
-/** Returns a name, and the same name without each one of its characters. */
+/** Returns a name and its variants with one character removed. */
 function variantsByDeletion(name: string): Set<string> {
   const shorter = Array.from(name, (_, at) => name.slice(0, at) + name.slice(at + 1));
   return new Set([name, ...shorter]);

@@ -15,7 +15,7 @@ const SERVICE_HEADERS = [
   'etag',
 ];
 
-/** The time that a browser may keep the answer to a preflight, in seconds. */
+/** The time that a browser may cache the response to a preflight, in seconds. */
 const MAX_AGE = 600;
 
 /**
@@ -23,8 +23,8 @@ const MAX_AGE = 600;
  * read each header that the document declares. Browsers may send cookies if the origins are listed,
  * not for `*`.
  *
- * @returns the function that returns the headers of a call. The answer to a preflight consists of
- *   them.
+ * @returns a function that returns the CORS headers of a call, and true if it is a preflight. The
+ *   response to a preflight has only these headers.
  */
 export function crossOrigin(origins: '*' | readonly string[], operations: readonly Operation[]) {
   const declared = operations.flatMap(({ responses }) =>

@@ -10,7 +10,7 @@ import type { Config } from './configuration.ts';
 /** The time limit for writing the last lines of the log, in milliseconds. */
 export const FLUSH_LIMIT = 2_000;
 
-/** Returns a package's name and version; empty without a package.json that has them. */
+/** Returns a package's name and version; an empty object if its package.json cannot be read. */
 function readPackage(folder: string): { readonly name?: string; readonly version?: string } {
   try {
     return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -45,7 +45,7 @@ export let lostLines = 0;
 /**
  * Opens standard output for lines.
  *
- * @param onLost called once lines are accepted again, with the number that was dropped meanwhile.
+ * @param onLost called each time that lines are accepted again, with the number of dropped lines.
  */
 function createOutput(onLost: (lines: number) => void) {
   const out = new sonic.SonicBoom({

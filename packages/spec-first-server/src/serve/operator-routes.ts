@@ -6,10 +6,10 @@ import type { ReadResource, Resource } from './page/page.ts';
 
 export const PROBE_PATHS = ['/healthz', '/readyz'];
 
-/** The paths of operators, outside the document. */
+/** The paths for operators, which the document does not declare. */
 export const OPERATOR_PATHS = [...PROBE_PATHS, '/docs', '/openapi.yaml', '/openapi.json'];
 
-/** Answers a call; `undefined` if the path is not one of operators. */
+/** Answers a call. Returns `undefined` if its path is not one for operators. */
 type AnswerOperator = (call: Call) => Promise<Answer> | undefined;
 
 /**

@@ -42,8 +42,8 @@ export interface ServeOptions<V extends Variables>
 
 /**
  * Serves the document until a signal ends the process. Reads flags from the command line, and
- * variables from the environment and the file `.env`. Never throws: an error at the start is
- * printed, and the process ends with 1.
+ * variables from the environment and the file `.env`. Never rejects: an error at the start is
+ * printed, and the process ends with exit code 1.
  *
  * @example
  * const getBook = ({ path }) => ({ status: 200, body: find(path.id) });

@@ -27,9 +27,9 @@ type Hooks = Pick<AppOptions, 'around' | 'use' | 'verifiers'>;
 
 /** The result of `open`: opened when the service starts, closed when it stops. */
 export interface Backend extends Hooks {
-  /** By operationId: the `Handlers` of the generated types. */
+  /** The handlers by operationId, as in the generated type `Handlers`. */
   readonly handlers: Readonly<Record<string, AnyHandler>>;
-  /** The place of the data, without secrets. Shown at the start. */
+  /** The location of the data, such as a file or a URL without secrets. Shown at the start. */
   readonly location?: string | undefined;
   /**
    * Called for `GET /readyz`.
@@ -78,7 +78,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   const inDevelopment = isDevelopment(process.env);
   const stopping = new AbortController();
   let draining = false;
-  // Closes what is open if the start fails.
+  // If the start fails, closes everything that was opened.
   await using opened = new AsyncDisposableStack();
 
   /** @throws {Error} if the service cannot do its work now. */
@@ -186,7 +186,8 @@ export async function startService(config: Config, definition: ServiceDefinition
  * Checks the configuration and the document like a start, without opening a backend or a port.
  * Handlers and verifiers are not checked, since `open` may return them.
  *
- * @throws {Error} if one of them has an error, or an operation could not be served.
+ * @throws {Error} if the configuration or the document has an error, or an operation could not be
+ *   served.
  */
 export async function checkService(
   config: Config,
@@ -201,7 +202,7 @@ export async function checkService(
     handlers: {},
     authenticator: await openAuthenticator(config, document, definition.verifiers, log),
     log,
-    // Needs neither handlers nor verifiers.
+    // Mocks need neither handlers nor verifiers.
     missing: 'mock',
     strict: true,
   });
@@ -226,8 +227,8 @@ async function createMetrics({ METRICS_PORT: port }: Config) {
 
 /**
  * Serves metrics and probes on a separate address. Their requests are neither logged nor counted.
- * With `node:cluster`, each worker needs a separate port: a shared one would answer for a random
- * worker.
+ * With `node:cluster`, each worker needs a separate port: requests to a shared one would reach a
+ * random worker.
  */
 function serveOperators(
   service: Service,

@@ -14,7 +14,7 @@ import { ConfigError, SERVER_VARIABLES, type Variables } from './configuration.t
 export type Started = Awaited<ReturnType<typeof describeStart>>;
 
 /**
- * Describes a start.
+ * Collects the facts that a start reports.
  *
  * @param serverUrl the URL that the server listens on.
  * @param docsPath the path of the document's page, if it is served.
@@ -30,7 +30,7 @@ export async function describeStart(
     readonly missing: readonly string[];
   },
 ) {
-  // A client cannot connect to a wildcard address on every system.
+  // On some systems, clients cannot connect to a wildcard address.
   const reachable = serverUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const [basePath] = document.basePaths;
   const url = reachable + basePath;
@@ -111,10 +111,10 @@ export function explain(error: unknown): string {
 }
 
 /**
- * Writes a curl command for the first operation that needs a token, which is in the shell variable
- * `TOKEN`. If no operation needs one, writes a command for the first operation. The body is an
- * example of the document, or generated from its schema. Parameters of the path are examples of the
- * document, and preferably the path has none.
+ * Returns a curl command for one operation. Prefers operations that need a token, then those
+ * without parameters in the path. The command has the shell variable `TOKEN` instead of a token.
+ * Its body and its parameters are examples of the document. A body without an example is generated
+ * from its schema.
  *
  * @param url the base URL of the document's paths, without a slash at the end.
  * @returns `undefined` if each operation needs parameters without examples, another body than JSON,
@@ -158,7 +158,7 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
   return words.join(' ');
 }
 
-/** Returns an example of a parameter in the path, as it is written in a URL. */
+/** Returns the example of a path parameter, as it is written in a URL. */
 function pathExample({ parameters }: Operation, name: string): string | undefined {
   const parameter = parameters.find((each) => each.in === 'path' && each.name === name);
   const [example] = parameter?.examples() ?? [];

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { asObject, isObject, type Json, resolveRef, stringifyJson } from 'openapi-document';
 
 export interface PageOptions {
-  /** The path before those of the operations: empty by default, or like `/v1`. */
+  /** The path before the paths of operations, such as `/v1`. By default empty. */
   readonly basePath?: string;
-  /** The path before `/docs`: empty by default, or like `/ops`. */
+  /** The path before `/docs`, such as `/ops`. By default empty. */
   readonly prefix?: string;
   /** True if operations can be called without a click on "Try it out". By default false. */
   readonly tryItOut?: boolean;
