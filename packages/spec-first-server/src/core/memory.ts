@@ -1,4 +1,4 @@
-/** The maximum bytes that all requests may reserve together. */
+/** The maximum number of bytes that all requests may reserve together. */
 const BUDGET = 64 * 1024 ** 2;
 
 let reserved = 0;
@@ -14,10 +14,10 @@ export function reserve(bytes: number): boolean {
   return true;
 }
 
-/** Returns reserved bytes to the budget. */
+/** Releases reserved bytes. */
 export function release(bytes: number): void {
   reserved -= bytes;
 }
 
-/** Returns the bytes that are left. */
+/** Returns the number of bytes that are left. */
 export const bytesLeft = (): number => BUDGET - reserved;

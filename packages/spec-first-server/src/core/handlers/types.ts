@@ -50,7 +50,7 @@ type RequestBody<Declared> = Declared extends { content: infer Content }
     }[keyof Content]
   : { readonly contentType: undefined; readonly body: undefined };
 
-/** A log whose lines have the request's id and its operationId. */
+/** A log whose lines have the request's id, trace id and operationId. */
 export type RequestLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 /** The part of pino's interface that the service uses. */
@@ -88,7 +88,10 @@ interface RequestBase<AuthenticatedCaller> {
   readonly caller: AuthenticatedCaller;
   /** Returns the media type that the client prefers by its `Accept` header (RFC 9110 §12.5.1). */
   readonly accepts: <T extends string>(...types: readonly T[]) => T | undefined;
-  /** Aborted when the client closes its side of the connection before the response is sent. */
+  /**
+   * Aborted when the client closes its side of the connection before the response is sent, or when
+   * the service stops while the reply is an event stream.
+   */
   readonly signal: AbortSignal;
 }
 

@@ -2,7 +2,7 @@ import { asObject, type Finding, type MediaType, type Operation } from 'openapi-
 
 const UNITS = ['b', 'kb', 'mb'];
 
-/** The maximum size of a body that is parsed as one string. V8's strings have at most 512 MiB. */
+/** The maximum size of a body that is parsed as one string. V8 limits strings to 2²⁹ characters. */
 const MAX_PARSED = 256 * 1024 ** 2;
 
 /**
@@ -47,7 +47,7 @@ export const bodyLimitFindings = (operations: readonly Operation[]): Finding[] =
     }),
   );
 
-/** Parses a limit. Bodies that are streamed may be larger. @throws {Error} */
+/** Parses a limit. A streamed body may have a larger limit. @throws {Error} */
 function parseLimit({ kind }: MediaType, limit: unknown): number {
   const isStreamed = kind === 'stream' || kind === 'multipart';
   const text = typeof limit === 'object' ? '' : String(limit);

@@ -22,16 +22,20 @@ import { checkedItems, cutOff, limitedStream, tooLarge } from './streams.ts';
 export interface ReceivedBody {
   readonly media: MediaType | undefined;
   readonly body: unknown;
-  /** Called at the end of the call: removes files, and destroys a stream that was not read. */
+  /**
+   * Called at the end of the call. Releases memory, removes files, and destroys a stream that was
+   * not read to its end.
+   */
   readonly release?: (() => void) | undefined;
 }
 
 const NO_BODY: ReceivedBody = { media: undefined, body: undefined };
 
 /**
- * Returns the function that reads the bodies of an operation, by declared media type. JSON is
- * parsed with exact integers. A text becomes a string, or a number or boolean if its schema has
- * that type. A form becomes an object, and a sequence its items. Other media types are streams.
+ * Returns the function that reads the bodies of an operation. The declared media type selects the
+ * format. JSON is parsed with exact integers. A text becomes a string, or a number or boolean if
+ * its schema has that type. A form becomes an object. A sequence becomes an iterable of its items.
+ * Other media types are streams.
  *
  * @param defaultLimit the maximum number of bytes of a body (also after decompression) or of an
  *   item of a sequence, if the document has no limit.

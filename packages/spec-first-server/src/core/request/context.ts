@@ -3,9 +3,9 @@ import type { Call, CallRecord } from '../call.ts';
 import type { AnyRequest, Log, RequestLog } from '../handlers/types.ts';
 
 /**
- * The members of a handler's request besides its values. A class with getters, because V8 stores
- * functions of plain objects in hidden classes: these would keep the whole request in memory until
- * the next major garbage collection.
+ * The members of a handler's request besides parameters, body and caller. A class with getters,
+ * because V8 stores functions of plain objects in hidden classes: these would keep the whole
+ * request in memory until the next major garbage collection.
  */
 export class RequestContext {
   readonly #call: Call;
@@ -45,7 +45,7 @@ export class RequestContext {
     return this.#controller.signal;
   }
 
-  /** Aborts the signal, if the handler uses it. */
+  /** Aborts the signal, if the handler has read it. */
   abort(): void {
     this.#controller?.abort();
   }

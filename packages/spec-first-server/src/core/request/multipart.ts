@@ -27,7 +27,7 @@ type PartValue = string | File | undefined;
  * they arrive.
  *
  * @returns the object, and a function that removes the files on disk.
- * @throws {HttpError} 400, 413 or 503
+ * @throws {HttpError} 400, 413, 415 or 503
  */
 export async function multipart(
   media: MediaType,
@@ -47,7 +47,7 @@ export async function multipart(
     if (folder === undefined) return;
     rm(folder, { recursive: true, force: true, maxRetries: 5 }, () => undefined);
   };
-  /** The bytes that have arrived and are not on disk. */
+  /** The number of bytes that have arrived and are not on disk. */
   let held = 0;
   let firstError: unknown;
   /** The number of parts that have arrived and that the parser has not reported. */
@@ -94,7 +94,7 @@ export async function multipart(
     });
     form.on('file', (name, part, { filename = '', mimeType }) => {
       unreadParts -= 1;
-      // The parser destroys the parts of a rejected form with an error.
+      // When a form is rejected, the parser destroys its parts. They then emit an error.
       part.on('error', () => {});
       add(name, async (field) => {
         checkUtf8(field + filename);
@@ -110,7 +110,7 @@ export async function multipart(
     const delimiter = delimiterOf(headers['content-type']);
     const countPart = () => (unreadParts += 1);
     await pipeline(bytes, counted, (chunks) => countParts(chunks, delimiter, countPart), form);
-    // The parser skips a part with another Content-Disposition than form-data.
+    // The parser skips a part whose Content-Disposition is not form-data.
     if (unreadParts > 0) throw new HttpError(400, UNNAMED);
   } catch (error) {
     const reason = firstError ?? error;

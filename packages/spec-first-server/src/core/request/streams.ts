@@ -29,7 +29,7 @@ export function limitedStream(body: Bytes | AsyncIterable<Bytes>, limit: number)
       done(error);
     },
   });
-  // Handlers may ignore the stream and its errors.
+  // Handlers may ignore the stream. Without a listener, its error would end the process.
   stream.on('error', () => {});
   return stream;
 }
