@@ -21,13 +21,16 @@ export interface AccessLogOptions {
 
 /**
  * Returns the function that logs a call when its answer is sent or its client has disconnected. It
- * does not log the query, the headers and the body, since they may contain secrets.
+ * does not log the query, headers or body, since they may contain secrets.
  */
 export function accessLog(
   log: Log,
   { loggedPaths = new Set(), probePaths = [], observe, slowMs = Infinity }: AccessLogOptions,
 ) {
-  /** Ongoing outages, by operation or path of a probe. The first 503 is logged as an error. */
+  /**
+   * Ongoing outages, by operation or path of a probe. Only the first 503 of an outage is logged as
+   * an error.
+   */
   const outages = new Map<string, { readonly since: number; failed: number }>();
 
   /** Logs an entry. The logger may throw while it reads the properties of a thrown value. */

@@ -36,7 +36,7 @@ export interface ServiceOptions extends AccessLogOptions {
   readonly authenticator?: Authenticator;
   /** Verifiers of credentials that are not tokens, by the name of the security scheme. */
   readonly verifiers?: Verifiers | undefined;
-  /** The origins whose pages may send cookies. By default none. */
+  /** Other origins whose pages may authenticate with cookies, also in POST. By default none. */
   readonly trustedOrigins?: readonly string[];
   /** Receives all log lines. By default nothing is logged. */
   readonly log?: Log;
@@ -166,7 +166,7 @@ function withReadMethods(
 /** The values that the operations of a service share. */
 export type ServiceContext = Awaited<ReturnType<typeof prepare>>['context'];
 
-/** Logs the first undeclared member in the replies of each operation. */
+/** Returns a function that logs the first undeclared member of each operation. */
 function firstDropLogger(log: Log): (operation: Operation, name: string) => void {
   const logged = new Set<string>();
   return ({ id: operationId }, member) => {

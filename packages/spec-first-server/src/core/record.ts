@@ -9,10 +9,10 @@ export interface Tracing {
   traceId(): string | undefined;
 }
 
-/** Ids from a proxy that are safe in a log. */
+/** Matches values of `X-Request-Id` that are safe in a log. */
 const SAFE_ID = /^[\w.:-]{1,64}$/;
 
-/** The trace id of the client (https://www.w3.org/TR/trace-context/#traceparent-header). */
+/** Captures the trace id (https://www.w3.org/TR/trace-context/#traceparent-header). */
 const TRACE_PARENT =
   /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 

@@ -51,7 +51,7 @@ export async function createService(
   const findBelowServers = createRouter(operations, document.basePaths);
   let findMounted: FindRoute | undefined;
   const methods = operations.map(({ method }) => method.toUpperCase());
-  /** The answer to `OPTIONS *`, which asks for the methods of the server (RFC 9110 §9.3.7). */
+  /** The answer to `OPTIONS *`, with the methods of the server (RFC 9110 §9.3.7). */
   const serverOptions: CheckedReply = {
     status: 204,
     headers: { Allow: [...new Set([...methods, 'GET', 'HEAD', 'OPTIONS'])].join(', ') },
@@ -85,7 +85,7 @@ export async function createService(
 
     has(path, isMounted) {
       const route = findRoute('GET', path, isMounted);
-      // A path that is not percent-encoded is not in the document.
+      // A path with invalid percent-encoding is not in the document.
       return route !== undefined && !(route instanceof HttpError && route.status === 400);
     },
 

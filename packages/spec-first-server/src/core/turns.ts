@@ -1,7 +1,7 @@
 /** The CPU time that requests may use in one round of the event loop, in milliseconds. */
 const MAX_ROUND_MS = 2;
 
-/** Work for later rounds of the event loop: continued work first, other work as it arrived. */
+/** Work for later rounds of the event loop: continued work, then other work by arrival. */
 const waiting: (() => void)[] = [];
 
 let isScheduled = false;
@@ -32,7 +32,7 @@ export function inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
 }
 
 /**
- * Waits for a later round of the event loop, and starts no other work in it. For work that cannot
+ * Waits for a later round of the event loop. No further work is started in it. For work that cannot
  * be timed, such as parsing the next bytes of a body.
  */
 export function nextRound(): Promise<void> {
@@ -55,7 +55,7 @@ function timed<T>(work: () => T): T {
 
 function spend(milliseconds: number): void {
   spent += milliseconds;
-  // Schedules a round even if no work waits, since each round resets the time.
+  // Schedules a round even if no work is queued, since each round resets the time.
   if (spent >= MAX_ROUND_MS) schedule();
 }
 

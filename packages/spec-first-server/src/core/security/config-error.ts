@@ -1,4 +1,4 @@
-/** A variable has a wrong value, or the file `.env` cannot be read. The message is one line. */
+/** Thrown if a setting is wrong or a file with settings cannot be read. Has a one-line message. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

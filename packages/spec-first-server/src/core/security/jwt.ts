@@ -4,7 +4,7 @@ import type { Caller } from '../handlers/types.ts';
 import { HttpError, Unauthorized } from '../response/http-error.ts';
 import { ConfigError } from './config-error.ts';
 
-/** The keys of signed tokens, and the claims that they must have. */
+/** The keys and the required claims of signed tokens. */
 export interface JwtSettings {
   /** A JSON Web Key Set (RFC 7517 §5): https, or plain http on this machine. */
   readonly jwksUrl: URL;
@@ -35,7 +35,7 @@ export type KeyTiming = Readonly<typeof TIMING>;
  */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
-/** The maximum length of a key set, after decompression. */
+/** The maximum number of characters of a key set, after decompression. */
 const MAX_KEY_SET = 1024 ** 2;
 
 /** The allowed difference between the clocks of issuer and service, in seconds. */
@@ -170,8 +170,8 @@ function checkUrl({ protocol, hostname, host, username, password }: URL): void {
 }
 
 /**
- * Types of access tokens (RFC 9068 §2.1). Issuers sign others with the same keys, such as logout
- * tokens (RFC 8725 §3.11).
+ * Matches the types of access tokens (RFC 9068 §2.1). Issuers sign other tokens with the same keys,
+ * such as logout tokens (RFC 8725 §3.11).
  */
 const ACCESS_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
 

@@ -141,7 +141,7 @@ export type Schemes = ReturnType<typeof schemesOf>;
 
 /**
  * Returns true if a page of another origin sent the request, with the cookies of the user (CSRF).
- * GET, HEAD and OPTIONS are allowed. Other clients than browsers send neither `Origin` nor
+ * GET, HEAD and OPTIONS are allowed. Clients other than browsers send neither `Origin` nor
  * `Sec-Fetch-Site`.
  */
 function isForged({ method, headers }: Credentials, trustedOrigins: readonly string[]): boolean {
@@ -293,7 +293,7 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
   }
 }
 
-/** Returns true if the request has no credential. */
+/** Returns true for the error of a missing credential. */
 const isAbsence = (error: unknown): boolean => error instanceof Unauthorized && !error.presented;
 
 /**

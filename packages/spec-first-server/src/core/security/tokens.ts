@@ -38,13 +38,14 @@ export interface Authenticator {
    * Returns the caller of a static token, or a promise of the caller of a signed token.
    *
    * @param scheme the name of the security scheme. Tokens of other schemes are rejected.
-   * @throws {Unauthorized | Forbidden} or rejects with it.
+   * @throws {Unauthorized | Forbidden} or rejects with it, or with a 503 {@link HttpError}.
    */
   verify(token: string, scopes: readonly string[], scheme: string): Caller | Promise<Caller>;
   /**
    * Reads ACCESS_TOKENS_FILE again. Resolves to the number of tokens.
    *
-   * @throws {ConfigError} if an entry is wrong. The previous tokens stay valid.
+   * @throws {ConfigError} if the file cannot be read, has no token any more, or has a wrong entry.
+   *   The previous tokens stay valid.
    */
   reload(): Promise<number>;
 }
@@ -159,7 +160,11 @@ function withScopes(caller: Caller, scopes: readonly string[]): Caller {
   throw new Forbidden(scopes);
 }
 
-/** Assigns each token to its security scheme. @throws {ConfigError} if the scheme is not clear. */
+/**
+ * Assigns each token to its security scheme.
+ *
+ * @throws {ConfigError} if a scheme is missing or unknown, or tokens conflict.
+ */
 function tablesOf(
   entries: readonly TokenEntry[],
   schemes: TokenSchemes,
@@ -229,7 +234,7 @@ function entriesOfFile(file: string) {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    // A relative path is not shown: it may be a token for ACCESS_TOKENS.
+    // A relative path is not shown: it may be a token that was meant for ACCESS_TOKENS.
     const place = isAbsolute(file) ? file : `relative to ${process.cwd()}`;
     throw new ConfigError(`ACCESS_TOKENS_FILE cannot be read (${Object(error).code}): ${place}`);
   }

@@ -40,7 +40,7 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
   const names = new Map<string, string>();
   /** The targets of references in converted schemas. Grows while schemas are converted. */
   const definitions = new Map<string, Schema>();
-  /** Converts definitions. Called in a loop: calls inside one another could overflow the stack. */
+  /** Functions that convert definitions. A queue, because recursion could overflow the stack. */
   const pending: (() => void)[] = [];
 
   return {
@@ -111,7 +111,7 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
   }
 }
 
-/** Replaces alternatives by conditions: the tag selects one of them. */
+/** Replaces alternatives with conditions on the tag, which selects one of them. */
 function select(schema: Keywords, { name, values }: schemas.Tag): void {
   const key = schema.oneOf === undefined ? 'anyOf' : 'oneOf';
   const alternatives = asArray(schema[key]);

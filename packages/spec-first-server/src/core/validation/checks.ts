@@ -38,14 +38,14 @@ export interface SchemaOptions {
 export type Check = (value: unknown) => unknown;
 
 /**
- * A validation with more steps has a time limit. The steps are members × schemas × repetitions,
- * plus those of regular expressions. A million take a few milliseconds.
+ * The number of steps above which a validation has a time limit: members × schemas × repetitions,
+ * plus the steps of regular expressions. A million steps take a few milliseconds.
  */
 const MAX_STEPS = 1_000_000;
 
 /**
- * The maximum steps of collecting violations: members × schemas. Lower than {@link MAX_STEPS},
- * because Ajv copies all earlier violations for each member.
+ * The maximum number of steps for collecting violations: members × schemas. Lower than
+ * {@link MAX_STEPS}, because Ajv copies all earlier violations for each member.
  */
 const MAX_COLLECTING_STEPS = 3_000;
 
@@ -64,7 +64,7 @@ const MIN_TIMED_DEPTH = 12;
 /** The context of a validation in Ajv. */
 const ROOT_CONTEXT = { parentData: {}, parentDataProperty: '', rootData: {}, dynamicAnchors: {} };
 
-/** Prepares to validate values of one direction. Schemas are compiled when they are first used. */
+/** Returns a function that creates the check of a schema. Compiles a schema on its first use. */
 export function createChecks(
   lowered: schemas.LoweredSchemas,
   direction: schemas.Direction,
@@ -105,7 +105,7 @@ export function createChecks(
         if (isRewritten && isRequest && isValid) result = rewrite(rewriting, schema, value);
       };
       if (size !== undefined && needsTimeLimit(size, cost, isRewritten)) {
-        // Compiled without the limit. Ajv cannot be used after a stop during a compilation.
+        // Compiled before the limit starts: Ajv is unusable after an interrupted compilation.
         if (isRewritten) cost.matched.forEach(alternativeOf);
         withinTime(task, size);
       } else {
@@ -115,7 +115,7 @@ export function createChecks(
       return result;
     };
 
-    /** Collects the violations of an invalid value: those at its start if it is large. */
+    /** Collects the violations of an invalid value. Of a large value, checks only the start. */
     function collect(value: unknown, { errors }: ValidateFunction, cost: Cost): Violations {
       validateAll ??= compileAll(convert(schema, { files, open: false }));
       const validate = validateAll;

@@ -77,7 +77,7 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
         alternativesFor({ $defs }, list, 'array'),
       ])
       .filter((list) => list.length > 1);
-    // A condition and one of its branches.
+    // A condition counts as two alternatives: its `if` and one branch.
     if (part.if !== undefined) unions.push([part.if, part.then ?? part.else]);
     if (unions.length === 0) return;
     cost.unions += 1;
@@ -92,7 +92,7 @@ function hasCycle(references: ReadonlyMap<string, ReadonlySet<string>>): boolean
   let before: number;
   do {
     before = open.size;
-    // References are found before their targets, so a chain needs one round.
+    // A reference is listed before its targets, so the reverse order needs one round for a chain.
     for (const [ref, targets] of [...open].reverse())
       if (![...targets].some((target) => open.has(target))) open.delete(ref);
   } while (open.size < before);

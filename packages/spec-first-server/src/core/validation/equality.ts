@@ -1,11 +1,11 @@
 import { isBytes, toJson } from './rewrite.ts';
 
-/** Marks the key of an array or an object, which is its text. */
+/** The first character of the key of an array or an object. Its JSON text follows. */
 const MARK = '\0';
 
 /**
- * Returns a key for a `Set` or a `Map`. Equal values of JSON have equal keys: objects whose members
- * have another order, and a number and the bigint of the same value.
+ * Returns a key for a `Set` or a `Map`. Equal values of JSON have equal keys, such as two objects
+ * whose members are in different orders, or a number and the bigint of the same value.
  */
 export function keyOf(value: unknown): unknown {
   switch (typeof value) {
@@ -21,7 +21,7 @@ export function keyOf(value: unknown): unknown {
   }
 }
 
-/** Returns the bigint of an integer that is not safe, and the number of one that is. */
+/** Returns a safe integer as a number, and any other integer as a bigint. */
 function exactNumber(value: number | bigint): number | bigint {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;

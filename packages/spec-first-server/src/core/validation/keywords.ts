@@ -89,7 +89,7 @@ function numeric({ type, format, ...bounds }: Json, isRequest: boolean): Test {
     if (typeof value === 'number') {
       if (isInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value))
         return wrongType;
-      // Larger integers of requests are parsed as bigint, so this number is not exact.
+      // Other int64 integers of requests are parsed as bigint, so this number is larger.
       if (isInteger && isRequest && !Number.isSafeInteger(value)) return outside;
     } else if (typeof value !== 'bigint') {
       return types.length === 0 || types.includes(typeOf(value)) ? NONE : wrongType;
@@ -134,7 +134,7 @@ function oneOfValues(values: readonly unknown[]): Test {
   return (value) => (allowed.has(keyOf(value)) ? NONE : mismatches);
 }
 
-/** Tests that no two items are equal. Linear, since Ajv compares each item with all others. */
+/** Tests that no two items are equal. Takes linear time, unlike `uniqueItems` of Ajv. */
 function distinctItems(): Test {
   return (value) => {
     if (!Array.isArray(value)) return NONE;

@@ -4,7 +4,7 @@ import type { Shape, ShapeOf } from './shapes.ts';
 
 export interface Rewriting {
   readonly shapeOf: ShapeOf;
-  /** True if strings may be files, which are not rewritten. Otherwise bytes are objects. */
+  /** True if strings may be files, which are not rewritten. Otherwise bytes become objects. */
   readonly files: boolean;
   /** Called with the name of each removed member. */
   readonly onDrop?: ((name: string) => void) | undefined;
@@ -77,7 +77,7 @@ function rewriteMembers(
   for (const [name, preset] of shape.defaults) {
     if (Object.hasOwn(object, name) && object[name] !== undefined) continue;
     changes ??= new Map();
-    // Cloning a scalar takes a microsecond.
+    // Scalars are not cloned: `structuredClone` takes a microsecond.
     const copy: unknown = typeof preset === 'object' ? structuredClone(preset) : preset;
     changes.set(name, rewrite(rewriting, shape.member(name) ?? true, copy));
   }
@@ -88,11 +88,11 @@ function rewriteMembers(
 
 /**
  * Returns the day of a date. Some drivers, such as pg, read a day as its start in local time,
- * others as its start in UTC. No time is the start of two different days.
+ * others as its start in UTC. A day never starts in local time when another day starts in UTC.
  */
 function dayOf(date: Date): string {
   const start = new Date(date);
-  // Not always midnight, which summer time may skip.
+  // The day starts later if summer time skips midnight.
   start.setHours(0, 0, 0, 0);
   const day = new Date(date);
   if (start.getTime() === date.getTime())
@@ -104,7 +104,7 @@ function dayOf(date: Date): string {
 export const isBytes = (value: unknown): boolean =>
   ArrayBuffer.isView(value) || value instanceof Blob;
 
-/** Returns the result of `toJSON`, if a value has this method. */
+/** Returns the result of `toJSON` if a value has this method, or else the value. */
 export const toJson = (value: object): unknown =>
   'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON('') : value;
 

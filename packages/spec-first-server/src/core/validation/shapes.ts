@@ -93,7 +93,7 @@ export function createShapes(
   }
 }
 
-/** Returns the alternatives that allow objects or arrays. */
+/** Returns the alternatives that allow values of a type. */
 export const alternativesFor = (
   root: Json,
   list: readonly unknown[],
@@ -116,7 +116,7 @@ function onFirstObject<Value>(create: (key: Json) => Value): (key: Json) => Valu
   };
 }
 
-/** The values of the lists that begin with the same items. */
+/** A node of a tree of lists. Lists that begin with the same items share nodes. */
 interface ListNode<Item, Value> {
   value?: Value;
   readonly next: Map<Item, ListNode<Item, Value>>;
@@ -171,7 +171,7 @@ function shapeFrom(
   const schemasOf = schemas.finderIn(parts);
   const names = new Set(parts.flatMap(({ properties }) => Object.keys(asObject(properties))));
   const patterns = parts.flatMap((part) => Object.keys(asObject(part.patternProperties)));
-  // An object that declares no members may have any.
+  // A schema that declares no members allows any.
   const isClosed = names.size + removed.size + patterns.length > 0;
   const required = new Set(parts.flatMap((part) => asArray(part.required)));
   const members = new Map([...names].map((name) => [name, memberOf(name)]));
@@ -185,7 +185,7 @@ function shapeFrom(
   const tupleLength = Math.max(...parts.map(({ prefixItems }) => asArray(prefixItems).length), 0);
   const rest = itemOf(tupleLength);
   return {
-    /** Properties with their defaults. */
+    /** Names and defaults of the members that have one. Empty for a reply. */
     defaults: isRequest ? defaults : [],
     /** True if a `bigint` of a request becomes a number. */
     isDouble: isRequest && hasType('number') && !hasType('integer') && !types.some(schemas.isWide),

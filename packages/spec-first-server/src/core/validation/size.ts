@@ -48,7 +48,7 @@ function addText(size: Size, { length }: string, degree: number): void {
 }
 
 /**
- * Copies the start of a value. Also returns the paths of the objects and arrays that lack members.
+ * Copies the start of a value. Also returns the paths of objects and arrays that are incomplete.
  *
  * @param maxMembers the maximum number of members.
  */

@@ -25,7 +25,7 @@ export interface ValidatorOptions {
   readonly onDrop?: ((operation: Operation, name: string) => void) | undefined;
   /**
    * Removes undeclared and `writeOnly` members from replies, and `readOnly` members from requests.
-   * If false, these are validated instead. By default true.
+   * If false, undeclared members are validated, and the others are rejected. By default true.
    */
   readonly drops?: boolean;
 }
@@ -87,7 +87,7 @@ export function createValidators(
     const replies = onFirstUse(({ schema, items, sequence }: MediaType) => {
       const body = responses.lower(items === undefined ? schema : items.schema);
       const drop = onDrop && ((name: string) => onDrop(operation, name));
-      // Only the parts of a multipart body may be bytes. JSON would write their numbers.
+      // Only the parts of a multipart body may be bytes. JSON writes bytes as an object.
       const files = items !== undefined && sequence === 'parts';
       return checkResponse(body, { files, path: '/body', onDrop: drop });
     });
