@@ -258,7 +258,7 @@ describe('ExpressCall', () => {
   });
 });
 
-test('addHeaders adds shared and repeated headers, and replaces others', () => {
+test('addHeaders appends to Vary and Set-Cookie, and replaces other headers of the app', () => {
   const { response } = createRequest();
   const existing = { Vary: 'Origin', 'Set-Cookie': 'a=1', 'X-A': 'old', 'X-Frame-Options': 'DENY' };
   for (const [name, value] of Object.entries(existing)) response.setHeader(name, value);
@@ -319,7 +319,7 @@ test('an answer that cannot be written goes to the error handler of the app', as
   expect(text).toBe('ERR_INVALID_CHAR');
 });
 
-test('requests that can be read in two ways are rejected, and all ends are reported', async () => {
+test('ambiguous requests are rejected, and the ends of all requests are reported', async () => {
   const notes = await createNotes();
   const app = express().use(expressHandler(notes));
   const headers = { Host: 'a/b', Connection: 'keep-alive' };

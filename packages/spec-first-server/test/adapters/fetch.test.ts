@@ -29,7 +29,7 @@ describe('a request', () => {
     });
   });
 
-  test('has the client that the platform knows, or none', async () => {
+  test('has the client that the option returns, or none', async () => {
     const service = await createNotes();
     const client = (request: Request, connection: { readonly ip: string }) =>
       `${connection.ip} ${request.method}`;

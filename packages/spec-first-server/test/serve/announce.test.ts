@@ -19,7 +19,7 @@ console.log(isShownByParent);
 process.disconnect?.();
 `,
 );
-// Records its arguments, as the systemd-notify of a machine gets them.
+// Replaces the systemd-notify of the system, and records its arguments.
 writeFileSync(
   join(folder, 'systemd-notify'),
   `#!/bin/sh\necho "$NOTIFY_SOCKET $*" > ${folder}/notified\n`,

@@ -40,7 +40,7 @@ test('the versions of a project without a version have one space between words',
 });
 
 describe('the log', () => {
-  test('has a JSON line for each event from its level, which the end of the process flushes', () => {
+  test('writes a JSON line for each event of its level or above, and flushes at the end', () => {
     const { status, stdout, stderr } = run(`
       const out = await log.createLog('info');
       out.debug('not logged');

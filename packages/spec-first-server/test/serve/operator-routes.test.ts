@@ -55,7 +55,7 @@ async function routesOf(
 
 const PATHS = ['/healthz', '/readyz', '/openapi.json', '/openapi.yaml', '/docs'];
 
-test('the paths of operators are those of the routes', () => {
+test('OPERATOR_PATHS and PROBE_PATHS list all routes', () => {
   expect(OPERATOR_PATHS.toSorted()).toEqual(PATHS.toSorted());
   expect([...probes().keys()]).toEqual(PROBE_PATHS);
 });

@@ -127,7 +127,7 @@ describe('a service', () => {
     expect(await docsFor({ OPENAPI_FILE: docs, OPERATOR_PREFIX: '/ops' })).toBe('/ops/docs');
   });
 
-  test('uses the parts of the project, and those of the backend instead of them', async () => {
+  test('uses the options of the project, unless the backend replaces them', async () => {
     const definition: Partial<ServiceDefinition> = {
       formats: { greeting: (text) => text.startsWith('h') },
       around: async (_operation, _request, next) => ({
@@ -376,7 +376,7 @@ describe('a service', () => {
     expect(await fetch(url).catch(String)).toBe('TypeError: fetch failed');
   });
 
-  test('warns about tokens that other services may use', async () => {
+  test('warns if tokens that were issued for other services are accepted', async () => {
     const JWKS_URL = 'https://issuer.example/keys';
     const isWarned = async (env: Readonly<Record<string, string>>) => {
       lines.length = 0;
@@ -390,7 +390,7 @@ describe('a service', () => {
   });
 });
 
-test('a stop first reports that the service is not ready, and then closes the backend', async () => {
+test('a stop reports that the service is not ready before it closes the backend', async () => {
   const events: string[] = [];
   const close = async () => void events.push('closed');
   const { service: stopped, get } = await start(
@@ -415,7 +415,7 @@ describe('a broken operation', () => {
     expect((await get('/broken')).status).toBe(501);
   });
 
-  test('stops the start in production', async () => {
+  test('is an error of the start in production', async () => {
     process.env.NODE_ENV = 'production';
     await expect(start({}, { OPENAPI_FILE: broken })).rejects.toThrow(
       /broken\.yaml:\d+:\d+ .*none/,

@@ -53,7 +53,7 @@ async function argumentsFor(paths: object): Promise<string[] | undefined> {
 const responses = { 200: { description: 'Fine' } };
 
 describe('the example command', () => {
-  test('calls the first operation that needs a token and no parameters, with an example of the document', async () => {
+  test('prefers an operation that needs a token and no path parameters', async () => {
     const parameters = [{ in: 'path', name: 'name', required: true, schema: { type: 'string' } }];
     const args = await argumentsFor({
       '/open': { get: { operationId: 'open', responses } },
@@ -121,7 +121,7 @@ describe('the example command', () => {
     ).toEqual([url, '-H', 'X-Key: secret']);
   });
 
-  test('is missing if every operation needs credentials other than a token or a header', async () => {
+  test('is missing if no operation accepts a token or an API key in a header', async () => {
     const get = (scheme: string) => ({
       get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
     });
@@ -159,7 +159,7 @@ describe('the example command', () => {
     ]);
   });
 
-  test('is missing if every operation needs parameters without examples, or a body other than JSON', async () => {
+  test('is missing if parameters have no examples and bodies are not JSON', async () => {
     const content = { 'text/csv': { schema: { type: 'string' } } };
     const parameters = [{ in: 'query', name: 'q', required: true, schema: { type: 'string' } }];
     const post = { operationId: 'post', requestBody: { content }, responses };
@@ -177,7 +177,7 @@ test.each([
   expect(argumentsOf(`curl ${quoted}`)).toEqual([argument]);
 });
 
-test('a token with $& replaces $TOKEN unchanged', () => {
+test('a token that contains $& is inserted unchanged', () => {
   expect(withToken('curl -H "a: $TOKEN" -H "b: $TOKEN"', '$&')).toBe('curl -H "a: $&" -H "b: $&"');
 });
 
@@ -229,7 +229,7 @@ describe('the banner', () => {
 `);
   });
 
-  test('omits what a start does not have', () => {
+  test('omits facts that are undefined or empty', () => {
     const { url, operations } = started;
     const facts = { docs: undefined, example: undefined, store: undefined, metrics: undefined };
     expect(stripVTControlCharacters(banner({ url, operations, ...facts, missing: [] }))).toBe(`
@@ -242,7 +242,7 @@ describe('the banner', () => {
   });
 });
 
-test('the help lists the flags, and the variables of the server and the project with defaults', () => {
+test('the help lists flags and variables, also those of the project', () => {
   const text = help({
     DATABASE_URL: { default: '', description: 'the database', parse: String },
     SHELF: { default: '7', description: 'the shelf', parse: Number },

@@ -21,7 +21,7 @@ async function admitSockets(count: number): Promise<Socket[]> {
 
 const readIn = (connections: readonly Socket[]) => connections.map((socket) => !socket.isPaused());
 
-test('each turn of the event loop reads one connection more, the newest first', async () => {
+test('each round of the event loop starts to read one connection, the newest first', async () => {
   const connections = await admitSockets(3);
   expect(readIn(connections)).toEqual([false, false, false]);
   await nextTurn();
@@ -42,7 +42,7 @@ test('a connection that arrives later is read before those that wait', async () 
   expect(readIn(old)).toEqual([true, true]);
 });
 
-test('after many first bytes, connections without bytes wait again, behind the others', async () => {
+test('a large first chunk queues silent connections again, behind the others', async () => {
   const [first, second, third, fourth] = await admitSockets(4);
   if (!first || !second || !third || !fourth) throw new Error('four sockets');
   const all = [first, second, third, fourth];
@@ -59,7 +59,7 @@ test('after many first bytes, connections without bytes wait again, behind the o
   expect(readIn(all)).toEqual([true, true, true, true]);
 });
 
-test('connections that wait again are read in the next turns', async () => {
+test('connections that are queued again are read in the next rounds', async () => {
   const [first, second] = await admitSockets(2);
   if (!first || !second) throw new Error('two sockets');
   await nextTurn();
@@ -70,7 +70,7 @@ test('connections that wait again are read in the next turns', async () => {
   expect(readIn([first, second])).toEqual([true, true]);
 });
 
-test('few first bytes pause no other connection', async () => {
+test('a small first chunk pauses no other connection', async () => {
   const [first, second] = await admitSockets(2);
   if (!first || !second) throw new Error('two sockets');
   await nextTurn();

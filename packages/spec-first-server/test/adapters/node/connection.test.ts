@@ -223,7 +223,7 @@ describe('a body', () => {
     socket.destroy();
   });
 
-  test('whose chunks arrive without their sizes is read to its end', async () => {
+  test('is read to its end if the size and the data of a chunk arrive separately', async () => {
     const accepted = once(listening.server, 'connection');
     const socket = await connected(port);
     const [serverSocket] = await accepted;
@@ -245,7 +245,7 @@ describe('a body', () => {
     socket.destroy();
   });
 
-  test('of at most 64 KiB that the app does not read is dropped, and the next request gets a response', async () => {
+  test('that the app does not read is dropped if it has at most 64 KiB', async () => {
     const socket = await connected(port);
     let received = '';
     socket.on('data', (chunk) => {
@@ -259,7 +259,7 @@ describe('a body', () => {
     socket.destroy();
   });
 
-  test('of more bytes that the app does not read closes the connection after the response', async () => {
+  test('that the app does not read closes the connection if it is chunked', async () => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     let received = '';
     socket.on('data', (chunk) => {
@@ -337,7 +337,7 @@ describe('a connection', () => {
     expect(begun).toEqual(['first', 'second']);
   });
 
-  test('begins a request at once, and the next one after the response is closed', async () => {
+  test('begins a request immediately, and the next one after the response is closed', async () => {
     const { begun, add, connection } = create();
     const first = add('first', 100);
     expect(begun).toEqual(['first']);
@@ -388,7 +388,7 @@ describe('a connection', () => {
     expect(bytesLeft()).toBe(left);
   });
 
-  test('calls end after the response, or at once if there is none', async () => {
+  test('calls the callback of end after the response, or immediately without one', async () => {
     const idle = create();
     const calls: string[] = [];
     idle.connection.end(() => calls.push('idle'));
@@ -403,7 +403,7 @@ describe('a connection', () => {
   });
 
   test.each<[string, string[], number, number]>([
-    ['of an incomplete head', [], 1_000, 8 * 1_000],
+    ['of incomplete headers', [], 1_000, 8 * 1_000],
     ['of a body', ['Content-Length', '5'], 100, 1_000],
     ['of a chunked body', ['Transfer-Encoding', 'chunked'], 100, 50 * 1_000],
   ])('estimates the memory %s and of unsent responses', (_name, rawHeaders, head, memory) => {
@@ -426,24 +426,24 @@ describe('a connection', () => {
     expect(connection.estimatedBytes).toBe(8 * 10);
   });
 
-  test.each<[string, (state: { bytesRead: number; writableLength: number }) => void, boolean]>([
-    ['no byte was transferred', () => {}, true],
+  test.each<[string, boolean, (state: { bytesRead: number; writableLength: number }) => void]>([
+    ['no byte was transferred', true, () => {}],
     [
       'a byte was read',
+      false,
       (state) => {
         state.bytesRead += 1;
       },
-      false,
     ],
     [
       'a byte was read, but the client does not read',
+      true,
       (state) => {
         state.bytesRead += 1;
         state.writableLength = 1;
       },
-      true,
     ],
-  ])('is stuck if %s: %3$p', (_name, transfer, expected) => {
+  ])('is stuck if %s: %p', (_name, expected, transfer) => {
     const { add, connection, state } = create();
     expect(connection.isStuck()).toBe(true);
     add('a', 100, ['Content-Length', '5']);
@@ -482,7 +482,7 @@ describe('a connection', () => {
     [false, false, false],
     [true, false, true],
     [true, true, true],
-  ])('waits for responses: answering %p, complete %p', (isAnswering, hasNext, expected) => {
+  ])('waits for responses: answering %p, another request %p', (isAnswering, hasNext, expected) => {
     const { add, connection } = create();
     if (isAnswering) add('first', 100);
     if (hasNext) add('second', 200, ['Content-Length', '5']);

@@ -184,7 +184,7 @@ test('a stop closes used connections, and answers the first request of the other
   await stopped;
 });
 
-test('a stop waits for each connection by its age, and never longer than its limit', async () => {
+test('a stop gives each connection its own timeout, but ends at its total limit', async () => {
   const limits = { quietTimeout: 0, arrivalStopTimeout: 300, maxArrivalStop: 900 };
   const stopping = await listen(app, { ...LOCAL, limits });
   const at = Number(new URL(stopping.url).port);
@@ -205,7 +205,7 @@ test('a stop waits for each connection by its age, and never longer than its lim
   }
   await stopped;
   await eventually(() => ages.length >= 4);
-  // The first ones had all their time.
+  // The first connections were closed at their own timeout, not earlier.
   expect(Math.min(...ages.slice(0, 3))).toBeGreaterThanOrEqual(290);
 });
 
@@ -223,7 +223,7 @@ test('a stop answers a request that arrived while the process was busy', async (
     .on('error', (error) => received.push(error.message));
   await accepted;
   const stopped = other.stop();
-  // Timers come next in the event loop, before it reads.
+  // The event loop runs timers next, and reads sockets after them.
   await new Promise(setImmediate);
   client.write(GET);
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
@@ -256,7 +256,7 @@ test.each(['//a@[#', '//a@:#', '//a@b#x', '/b#', '/b?#a', 'http://h/b#c'])(
   },
 );
 
-test('a connection without reads is closed after the same time as a silent one', async () => {
+test('a client that does not read is disconnected like a silent one', async () => {
   const responses: ServerResponse[] = [];
   const keepApp: RequestListener = (_request, response) => void responses.push(response);
   const impatient = await listen(keepApp, { ...LOCAL, limits: { idleTimeout: 1_000 } });
@@ -341,7 +341,7 @@ test('a stop aborts requests that take too long', async () => {
   expect(CUT_OFF.status).toBe(503);
 });
 
-test('at most 256 rejected connections wait for their client', async () => {
+test('at most 256 rejected connections linger', async () => {
   const lingering = await listen(app, { ...LOCAL, limits: { lingerTimeout: 600_000 } });
   const at = Number(new URL(lingering.url).port);
   let ended = 0;

@@ -110,7 +110,7 @@ test('trustProxy is the proxies whose X-Forwarded-For is trusted', async () => {
   await eventually(() => notes.ends[0]?.call.client === '192.0.2.1');
 });
 
-describe('a request that can be read in two ways', () => {
+describe('an ambiguous request', () => {
   const FAULTY = request('DELETE /notes', { Host: 'a/b' });
 
   test('is rejected by nodeListener, which closes the connection', async () => {
@@ -122,7 +122,7 @@ describe('a request that can be read in two ways', () => {
     await eventually(() => notes.ends[0]?.end.status === 400);
   });
 
-  test('reaches serviceListener only if its server allows it', async () => {
+  test('is not rejected by serviceListener, since the server of listen does that', async () => {
     const port = await start(serviceListener(await createNotes(), {}));
     expect((await exchange(port, FAULTY)).responses).toMatchObject([{ status: 204 }]);
   });
@@ -147,7 +147,7 @@ test('an answer that cannot be written closes the connection and is recorded', a
   await eventually(() => notes.ends[0]?.end.isComplete === false);
 });
 
-test('the end of a request that the server rejects while it is answered has the reason', async () => {
+test('a request that is rejected while it is answered ends with the reason', async () => {
   const notes = await createNotes();
   const begun = Promise.withResolvers<void>();
   const listening = await listen(
@@ -195,10 +195,10 @@ describe('endOf', () => {
   test.each([
     ['complete', { headersSent: true, writableFinished: true }, undefined, 201, undefined],
     ['cut by the client', { headersSent: true }, undefined, 201, undefined],
-    ['cut before its head', {}, undefined, 499, undefined],
+    ['cut before its headers', {}, undefined, 499, undefined],
     ['cut by an error', {}, reset, 499, undefined],
     ['cut by a stop', { headersSent: true }, CUT_OFF, 201, CUT_OFF],
-    ['cut by a stop before its head', {}, CUT_OFF, 503, CUT_OFF],
+    ['cut by a stop before its headers', {}, CUT_OFF, 503, CUT_OFF],
     [
       'complete before a stop',
       { headersSent: true, writableFinished: true },

@@ -98,13 +98,13 @@ describe('the signal', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  test('is aborted if the socket is destroyed before it is read', () => {
+  test('is aborted if it is first read after the socket is destroyed', () => {
     const { call, socket } = createCall();
     socket.destroy();
     expect(call.signal.aborted).toBe(true);
   });
 
-  test('is aborted if the client has closed its side before it is read', () => {
+  test('is aborted if it is first read after the client has closed its side', () => {
     const { call, socket } = createCall();
     Object.defineProperty(socket, 'readableEnded', { value: true });
     expect(call.signal.aborted).toBe(true);

@@ -141,7 +141,7 @@ describe('bytes that the app does not get', () => {
     if (status === 405) expect(response?.headers.allow).toBe('');
   });
 
-  test('get the only response: later requests of the connection are dropped', async () => {
+  test('get the last response of their connection, and later requests are dropped', async () => {
     const faulty = request('GET /', { Host: 'a/b' });
     for (const bytes of [faulty + request('GET /'), request('GET /') + faulty + request('GET /')]) {
       const { responses, closed } = await exchange(port, bytes, { responses: 9 });
@@ -162,7 +162,7 @@ describe('bytes that the app does not get', () => {
     ]);
   });
 
-  test('are reported also after a request of the connection that the app has answered', async () => {
+  test('are reported also after an answered request of the same connection', async () => {
     rejected.length = 0;
     const faulty = request('GET /', { Host: 'a/b' });
     await exchange(port, request('GET /') + faulty, { responses: 9 });
@@ -232,7 +232,7 @@ describe('bytes that the app does not get', () => {
     expect(text?.headers['content-type']).toBe('text/plain; charset=utf-8');
   });
 
-  test('get the headers of errorBody, which do not frame the response', async () => {
+  test('get the headers of errorBody, except those that frame the response', async () => {
     const headers = () => ({ 'X-Api': '1', 'content-length': '9', 'transfer-encoding': 'chunked' });
     const { response } = await rejectedBy({ ...json(() => 'text'), headers });
     expect(response?.headers).toMatchObject({ 'x-api': '1', 'content-length': '4' });

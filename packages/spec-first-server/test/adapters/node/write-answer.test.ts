@@ -51,7 +51,7 @@ test.each<[string, Answer['body'], string]>([
   expect(String(responses[0]?.body)).toBe(text);
 });
 
-test('only a stream is written later', async () => {
+test('only a stream returns a promise', async () => {
   const results: unknown[] = [];
   for (const body of ['text', undefined, chunksOf('a')]) {
     await respond((response) => {
