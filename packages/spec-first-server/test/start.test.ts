@@ -140,7 +140,7 @@ describe('the start fails, with the location of', () => {
     [
       'a handler without an operation',
       'paths: {}\n',
-      'openapi.yaml:3:1 there is a handler for a, but no such operation',
+      'openapi.yaml:3:1 the handler a has no operation: rename or remove it',
     ],
     [
       'an invalid regular expression',

@@ -206,7 +206,7 @@ describe('the start fails for', () => {
     const requestBody = { content: { 'application/json': { 'x-body-limit': '0' } } };
     const limited = { paths: { '/a': { post: { operationId: 'a', requestBody, responses } } } };
     expect((await prepared(limited)).error.split('\n')).toEqual([
-      expect.stringContaining('there is a handler for b, but no such operation'),
+      expect.stringContaining('the handler b has no operation: rename or remove it'),
       expect.stringContaining('x-body-limit must be a size'),
     ]);
   });

@@ -47,7 +47,7 @@ export async function completeHandlers(
   }
   const ids = new Set(document.operations.map(({ id }) => id));
   for (const id of when === 'mock' ? [] : Object.keys(handlers)) {
-    const message = `there is a handler for ${id}, but no such operation`;
+    const message = `the handler ${id} has no operation: rename or remove it`;
     if (!ids.has(id)) findings.push({ pointer: '/paths', message });
   }
   return {

@@ -215,7 +215,7 @@ function entriesOf(text: string, place: string): TokenEntry[] {
     throw new ConfigError(
       `${place} must be a token (up to ${MAX_TOKEN_LENGTH} letters, digits and -._~+/ ` +
         'with = only at its end) or "sha256:" and 64 hex digits, ' +
-        'with a name and a colon before it if wanted, and scheme=… and scope=… after it',
+        'optionally with a name and a colon before it, and scheme=… and scope=… after it',
     );
   }
   return [

@@ -82,7 +82,7 @@ test.each<[when: WhenMissing, isReported: boolean]>([
 ])('with %s, a handler without an operation is reported: %j', async (when, isReported) => {
   const handlers = { listBooks: own, 'add a book': own, broken: own, removed: own };
   const { findings } = await complete(handlers, when);
-  const message = 'there is a handler for removed, but no such operation';
+  const message = 'the handler removed has no operation: rename or remove it';
   expect(findings).toEqual(isReported ? [{ pointer: '/paths', message }] : []);
 });
 
