@@ -280,7 +280,7 @@ export function misspelledVariables(
   return Object.fromEntries(misspelled);
 }
 
-/** Returns true if one character is missing, added, different or at another position. */
+/** Returns true if two names are equal after at most one character is removed from each. */
 const isMisspelled = (one: string, other: string): boolean =>
   !variantsByDeletion(one).isDisjointFrom(variantsByDeletion(other));
 
