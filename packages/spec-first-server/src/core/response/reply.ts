@@ -50,7 +50,7 @@ export const responseFor = (operation: Operation, status: number): DeclaredRespo
 
 type ReplyValidator = Pick<OperationValidator, 'response' | 'responseHeaders'>;
 
-/** Used for mocks, which may be examples that do not match their schema. */
+/** Used for mocks. Their bodies may be examples that do not match their schema. */
 const UNCHECKED: ReplyValidator = {
   response: (_media, body) => body,
   responseHeaders: (_response, headers) => headers,
@@ -138,7 +138,7 @@ export const withCharset = (type: string): string =>
   /^text\/[^;]+$/i.test(type) ? `${type}; charset=utf-8` : type;
 
 /**
- * Returns a text that is written under a media type. Strings are written as UTF-8.
+ * Returns the text of a body with this media type. Strings are sent as UTF-8.
  *
  * @throws {InvalidReply} if the media type has another charset, unless the bytes are the same.
  */
@@ -212,7 +212,7 @@ function chunkOf(type: string, chunk: unknown): string | Uint8Array {
 
 /**
  * Validates headers, and writes them in the `simple` style or as JSON. Headers that are `undefined`
- * or `null` are not sent. Of two names that differ in case only, the last one is.
+ * or `null` are not sent. If two names differ only in case, the last one is sent.
  */
 function checkHeaders(
   validator: ReplyValidator,
