@@ -69,7 +69,7 @@ const READY_MS = 800;
 /** Returns a shorter limit for the engine, so that its error arrives before the call times out. */
 const withMargin = (milliseconds: number): number => milliseconds - Math.min(500, milliseconds / 2);
 
-/** The code of a database that another process has locked. All waiting calls fail with it. */
+/** The error code if another process has locked the database. All waiting calls fail with it. */
 const LOCKED = 'SQLITE_BUSY';
 
 /** Gathers waiting calls into commits. */

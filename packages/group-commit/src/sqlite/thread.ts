@@ -17,7 +17,7 @@ port?.on('message', (request: Request | 'close') => {
   }
 });
 
-/** Replaces results that cannot be cloned by errors. Their calls are committed nevertheless. */
+/** Puts an error in place of each result that cannot be cloned. Its call is still committed. */
 function withoutUncloneable(response: BatchResult): BatchResult {
   if ('permanent' in response) return { ...response, cause: { message: response.message } };
   return response.map((outcome) => {

@@ -32,8 +32,8 @@ export function inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
 }
 
 /**
- * Waits for a later round of the event loop. No further work is started in it. For work that cannot
- * be timed, such as parsing the next bytes of a body.
+ * Waits for a later round of the event loop. No further work is started in that round. For work
+ * that cannot be timed, such as parsing the next bytes of a body.
  */
 export function nextRound(): Promise<void> {
   return new Promise((resolve) => {

@@ -297,8 +297,8 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
 const isAbsence = (error: unknown): boolean => error instanceof Unauthorized && !error.presented;
 
 /**
- * Returns the most important error: that of a check (503, 500), then a caller without
- * permission (403), then a rejected credential (401).
+ * Returns the most important error: first a check that failed to run (503, 500), then a caller
+ * without permission (403), then a rejected credential (401).
  */
 const mostImportant = (errors: readonly unknown[]): unknown =>
   errors.find((error) => !(error instanceof Unauthorized || error instanceof Forbidden)) ??

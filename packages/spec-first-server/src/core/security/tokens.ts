@@ -38,7 +38,7 @@ export interface Authenticator {
    * Returns the caller of a static token, or a promise of the caller of a signed token.
    *
    * @param scheme the name of the security scheme. Tokens of other schemes are rejected.
-   * @throws {Unauthorized | Forbidden} or rejects with it, or with a 503 {@link HttpError}.
+   * @throws {Unauthorized | Forbidden} A promise rejects with these or a 503 {@link HttpError}.
    */
   verify(token: string, scopes: readonly string[], scheme: string): Caller | Promise<Caller>;
   /**

@@ -92,7 +92,7 @@ function hasCycle(references: ReadonlyMap<string, ReadonlySet<string>>): boolean
   let before: number;
   do {
     before = open.size;
-    // A reference is listed before its targets, so the reverse order needs one round for a chain.
+    // A reference is listed before its targets, so the reverse order removes a chain in one round.
     for (const [ref, targets] of [...open].reverse())
       if (![...targets].some((target) => open.has(target))) open.delete(ref);
   } while (open.size < before);

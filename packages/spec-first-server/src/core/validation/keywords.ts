@@ -89,7 +89,7 @@ function numeric({ type, format, ...bounds }: Json, isRequest: boolean): Test {
     if (typeof value === 'number') {
       if (isInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value))
         return wrongType;
-      // Other int64 integers of requests are parsed as bigint, so this number is larger.
+      // Unsafe int64 integers of requests are parsed as bigint, so this number is not an int64.
       if (isInteger && isRequest && !Number.isSafeInteger(value)) return outside;
     } else if (typeof value !== 'bigint') {
       return types.length === 0 || types.includes(typeOf(value)) ? NONE : wrongType;

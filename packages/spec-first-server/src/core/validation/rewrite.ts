@@ -88,7 +88,7 @@ function rewriteMembers(
 
 /**
  * Returns the day of a date. Some drivers, such as pg, read a day as its start in local time,
- * others as its start in UTC. A day never starts in local time when another day starts in UTC.
+ * others as its start in UTC. The start of a day in local time is never that of another day in UTC.
  */
 function dayOf(date: Date): string {
   const start = new Date(date);

@@ -25,7 +25,8 @@ export interface ValidatorOptions {
   readonly onDrop?: ((operation: Operation, name: string) => void) | undefined;
   /**
    * Removes undeclared and `writeOnly` members from replies, and `readOnly` members from requests.
-   * If false, undeclared members are validated, and the others are rejected. By default true.
+   * If false, undeclared members are validated, and `writeOnly` and `readOnly` members are
+   * rejected. By default true.
    */
   readonly drops?: boolean;
 }
