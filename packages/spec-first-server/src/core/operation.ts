@@ -81,7 +81,6 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     const { method, headers, query = '' } = call;
     record.operationId = id;
     let releaseBody: (() => void) | undefined;
-    let request: RequestContext | undefined;
     let isStreamCancelled = false;
     try {
       const caller = await authenticate?.(credentialsOf(method, headers, query));
@@ -92,11 +91,10 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       const { values, violations } = readParameters({ path, query, headers });
       if (violations.length > 0) throw new Violations(violations);
       const validated = await inTurn(() => validator.request(values, media, body), true);
-      const current = new RequestContext(call, record, log);
-      request = current;
+      const request = new RequestContext(call, record, log);
 
       const reply = await handle(
-        Object.assign(current, validated, { contentType: media?.type, caller }),
+        Object.assign(request, validated, { contentType: media?.type, caller }),
       );
       record.reason = reply.reason;
       record.mocked = reply.mocked;
@@ -104,10 +102,10 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       if (isItemStream(checked.body)) {
         return await streamedAnswer(checked, record, method, {
           stopping,
-          onStop: () => current.abort(),
+          onStop: () => request.abort(),
           onFailure: (error) => {
             // The signal often closes the source of the items, which then fails.
-            isStreamCancelled = current.signal.aborted;
+            isStreamCancelled = call.signal?.aborted === true;
             if (!isStreamCancelled) record.failure = failureOf(error);
           },
           onEnd: releaseBody,
@@ -117,7 +115,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       return createAnswer(checked, record, method);
     } catch (error) {
       releaseBody?.();
-      if (isStreamCancelled || (isAbortError(error) && request?.signal.aborted)) {
+      if (isStreamCancelled || (isAbortError(error) && call.signal?.aborted)) {
         return createAnswer({ status: DISCONNECTED }, record, method);
       }
       return failureAnswer(error, record, method, errorBody, operationContext);

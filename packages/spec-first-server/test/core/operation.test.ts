@@ -351,6 +351,21 @@ describe('a stream of items', () => {
     expect([status, record.failure]).toEqual([499, undefined]);
   });
 
+  test('of events ends if the service stops before the first item', async () => {
+    const stopping = new AbortController();
+    async function* items({ signal }: AnyRequest) {
+      yield* [];
+      await once(signal, 'abort');
+      throw new TypeError('terminated');
+    }
+    const handler: AnyHandler = (request) => ({ status: 200, body: items(request) });
+    setImmediate(() => stopping.abort());
+    const options = { stopping: stopping.signal };
+    const { answered, record } = await call(['follow', handler, options]);
+    expect([answered.status, record.failure]).toEqual([200, undefined]);
+    expect(await textOf(answered)).toBe('');
+  });
+
   test('of events ends, with an aborted signal, when the service stops', async () => {
     const stopping = new AbortController();
     let signal: AbortSignal | undefined;
