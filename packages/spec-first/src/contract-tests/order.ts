@@ -75,8 +75,11 @@ export function isEnding(operation: Operation): boolean {
 /** Normalizes a name for comparison: `orderid` for `order_id` and `orderId`. */
 export const idName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-/** Returns true for a name that ends with `id`, such as `orderId`, except for `id` itself. */
-export const isIdName = (name: string): boolean => /.id$/.test(idName(name));
+/** Returns true for the name of an id: `id`, `orderId`, `order_id`, `order-id` or `orderID`. */
+export const isIdName = (name: string): boolean => /(?:^|[_-])id$|Id$|(?<!\p{Lu})ID$/u.test(name);
+
+/** Returns true for the name of an id that contains the name of its resource: not for `id`. */
+export const isQualifiedIdName = (name: string): boolean => isIdName(name) && idName(name) !== 'id';
 
 /** Returns the name of the ids in a collection: `orderid` for `/customers/{id}/orders`. */
 export function idNameOfPath(path: string): string {
@@ -86,9 +89,13 @@ export function idNameOfPath(path: string): string {
 
 /** Returns the names of the ids that an operation needs in its path, parameters and bodies. */
 function neededIds(root: Json, { parameters, requestBody }: Operation): Set<string> {
-  const named = parameters.filter(({ in: where, name }) => where === 'path' || isIdName(name));
+  const named = parameters.filter(
+    ({ in: where, name }) => where === 'path' || isQualifiedIdName(name),
+  );
   const bodies = (requestBody?.media ?? []).flatMap(({ schema }) => memberNames(root, schema));
-  return new Set([...named.map(({ name }) => name), ...bodies.filter(isIdName)].map(idName));
+  return new Set(
+    [...named.map(({ name }) => name), ...bodies.filter(isQualifiedIdName)].map(idName),
+  );
 }
 
 function memberNames(root: Json, schema: unknown, level = 0): string[] {

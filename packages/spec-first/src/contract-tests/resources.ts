@@ -18,6 +18,7 @@ import {
   idName,
   idNameOfPath,
   isIdName,
+  isQualifiedIdName,
   resourceOf,
   schemaIdNames,
 } from './order.ts';
@@ -97,7 +98,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     const names = new Set([idNameOfPath(path), ...(isList ? [] : declared.flatMap(schemaIdNames))]);
     for (const entity of entitiesIn(body)) {
       for (const [name, value] of Object.entries(entity)) {
-        if (isIdName(name)) rememberId(idName(name), value);
+        if (isQualifiedIdName(name)) rememberId(idName(name), value);
       }
       if (entity !== body && asObject(body).id !== undefined) continue;
       for (const name of names) rememberId(name, entity.id);
@@ -159,7 +160,9 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
         // Only replies for the resource itself or for its collection have its ids as members.
         if (operation.path !== resource && operation.path !== collectionOf(resource)) continue;
         const name = names.at(-1) ?? '';
-        const idOf = (entity: Json) => entity[name] ?? (/id$/i.test(name) ? entity.id : undefined);
+        // `roomid` of `/rooms/{roomid}` is an id without a capital letter.
+        const isId = isIdName(name) || idName(name) === idNameOfPath(resource);
+        const idOf = (entity: Json) => entity[name] ?? (isId ? entity.id : undefined);
         // The items in a resource have ids of their own.
         const isResource = idOf(asObject(body)) !== undefined;
         for (const entity of isResource ? [asObject(body)] : entitiesIn(body)) {

@@ -9,6 +9,7 @@ import {
   inOrder,
   isEnding,
   isIdName,
+  isQualifiedIdName,
   resourceOf,
   schemaIdNames,
 } from '../../src/contract-tests/order.ts';
@@ -193,15 +194,32 @@ test.each([
 });
 
 test.each([
-  ['orderId', 'orderid', true],
-  ['order_id', 'orderid', true],
-  ['Größe-ID', 'größeid', true],
-  ['order2Id', 'order2id', true],
-  ['id', 'id', false],
-  ['line_item_id', 'lineitemid', true],
-  ['video', 'video', false],
-])('the name %s is normalized to %s, and is an id: %p', (name, normalized, isId) => {
-  expect([idName(name), isIdName(name)]).toEqual([normalized, isId]);
+  ['orderId', true, true],
+  ['order_id', true, true],
+  ['order-id', true, true],
+  ['orderID', true, true],
+  ['Größe-ID', true, true],
+  ['order2Id', true, true],
+  ['ORDER_ID', true, true],
+  ['id', true, false],
+  ['ID', true, false],
+  ['_id', true, false],
+  ['paid', false, false],
+  ['valid', false, false],
+  ['grid', false, false],
+  ['isPaid', false, false],
+  ['PAID', false, false],
+  ['video', false, false],
+])('%s is the name of an id: %p, with the name of its resource: %p', (name, isId, isQualified) => {
+  expect([isIdName(name), isQualifiedIdName(name)]).toEqual([isId, isQualified]);
+});
+
+test.each([
+  ['orderId', 'orderid'],
+  ['line_item_id', 'lineitemid'],
+  ['Größe-ID', 'größeid'],
+])('the name %s is normalized to %s', (name, normalized) => {
+  expect(idName(name)).toBe(normalized);
 });
 
 test.each([

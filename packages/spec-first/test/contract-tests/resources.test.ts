@@ -176,6 +176,23 @@ describe('the path of an existing resource', () => {
     expect(pathOf('getGuest')).toStrictEqual({});
   });
 
+  test.each([
+    ['petid', '/pets', { petid: 7 }],
+    ['grid', '/plans', {}],
+  ])('is the id of an object only if its parameter is an id: %s', async (name, list, expected) => {
+    const document = await documentOf({
+      paths: {
+        [list]: { post: operation('add') },
+        [`${list}/{${name}}`]: { parameters: [path(name, 'integer')], get: operation('get') },
+      },
+    });
+    const add = operationIn(document, 'add');
+    const get = operationIn(document, 'get');
+    const resources = trackResources(document.root, document.operations);
+    resources.learn(add, new Map(), answerOf(200, {}, { id: 7 }));
+    expect(resources.pathOf(get, 0)).toEqual(expected);
+  });
+
   test('comes from links', async () => {
     const { learn, pathOf } = await tracked();
     const body = { invoice: { number: 'A-1' } };
@@ -272,6 +289,7 @@ describe('ids by name', () => {
     ],
     ['no missing ids', 'addGuest', { title: 'Dr.' }, 'guestId', []],
     ['no names without Id', 'addGuest', { title: 'Dr.' }, 'title', []],
+    ['no words that end with id', 'addGuest', { paid: 7 }, 'paid', []],
     [
       'no objects, empty texts or null',
       'listHotels',
