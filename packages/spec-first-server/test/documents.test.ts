@@ -740,7 +740,7 @@ describe('security', () => {
     ['/optional', bearer, 200, 'someone'],
     ['/optional', { Authorization: 'Bearer bad' }, 401, null],
     ['/optional', { Authorization: 'Bearer' }, 401, null],
-    ['/optional', { Authorization: 'Basic xxbearerxx' }, 200, null],
+    ['/optional', { Authorization: 'Basic xxbearerxx' }, 401, null],
     ['/either', { 'X-Key': 'good' }, 200, 'someone'],
     ['/either?key=good', {}, 200, 'someone'],
     ['/either', { Cookie: 'key=good' }, 200, 'someone'],

@@ -96,6 +96,7 @@ export function schemesOf(
     // A scheme may have the name of a property of every object, such as `constructor`.
     const verifier = Object.hasOwn(verifiers, name) ? verifiers[name] : undefined;
     const isVerified = tokenKind !== undefined || verifier !== undefined;
+    const usesAuthorization = source.type !== 'apiKey' && source.type !== 'mutualTLS';
     /** Without a verifier, mocks accept any credential of the declared kind. */
     const verify: VerifyScheme = (credentials, scopes) => {
       const token = read(credentials);
@@ -105,7 +106,7 @@ export function schemesOf(
       if (verifier !== undefined) return verifier(credentials, scopes);
       return tokenKind ? authenticator.verify(token, scopes, name) : ANYONE;
     };
-    return [name, { isVerified, verify, challenge }] as const;
+    return [name, { isVerified, usesAuthorization, verify, challenge }] as const;
   });
   return new Map(schemes);
 }
@@ -256,7 +257,8 @@ export function challengesOf(operation: Operation, schemes: Schemes) {
 /**
  * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30): the caller is
  * that of the first alternative whose credentials are all accepted; `undefined` if credentials are
- * optional and the request has none.
+ * optional and the request has none. If a scheme of the operation uses the Authorization header,
+ * this header is a credential even if it names another scheme.
  */
 export function authentication(operation: Operation, schemes: Schemes, isMock: boolean) {
   const alternatives = operation.security
@@ -265,15 +267,21 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
     )
     .filter((checks) => checks.length > 0);
   const isOptional = alternatives.length < operation.security.length;
+  const usesAuthorization = [...schemesIn([operation])].some(
+    (name) => schemes.get(name)?.usesAuthorization,
+  );
 
   return async (credentials: Credentials): Promise<Caller | undefined> => {
-    checkAuthorization(credentials.headers.authorization);
+    const { authorization } = credentials.headers;
+    checkAuthorization(authorization);
+    let isPresented = usesAuthorization && Boolean(authorization);
     const errors: unknown[] = [];
     for (const checks of alternatives) {
       const callers: Caller[] = [];
       for (const { verify, scopes } of checks) {
         try {
           callers.push(await verify(credentials, scopes));
+          isPresented = true;
         } catch (error) {
           errors.push(error);
         }
@@ -281,7 +289,7 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
       if (callers.length < checks.length) continue;
       return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
     }
-    if (isOptional && errors.every(isAbsence)) return undefined;
+    if (isOptional && !isPresented && errors.every(isAbsence)) return undefined;
     throw mostImportant(errors);
   };
 

@@ -142,14 +142,16 @@ describe('optional security', () => {
     ['a credential', 'Bearer robot-token', 'robot'],
     ['a wrong credential', 'Bearer other', 401],
     ['a malformed credential', 'Bearer a b', 401],
-    ['a credential of another scheme', 'Basic eA==', undefined],
+    ['a credential of another scheme', 'Basic eA==', 401],
+    ['a token without its scheme', 'robot-token', 401],
+    ['an empty header', '', undefined],
     ['two credentials', 'Basic eA==, Bearer robot-token', 400],
     ['two credentials without a space', 'Basic eA==,Bearer robot-token', 400],
     ['two credentials, the first of which is empty', 'Basic , Bearer robot-token', 400],
     [
       'a credential with parameters that look like another one',
       'Digest username="a, Bearer b", realm="c", uri="/", qop=auth, nc = 1',
-      undefined,
+      401,
     ],
   ])('with %s', async (_title, authorization, outcome) => {
     expect(await authorize(authorization)).toBe(outcome);
@@ -163,6 +165,7 @@ describe('alternatives', () => {
     const document = await documentWith(schemes, {
       either: [{ first: [] }, { second: [] }],
       both: [{ first: [], second: [] }],
+      bothOrNone: [{ first: [], second: [] }, {}],
     });
     const accessTokens = [
       'ann:one scheme=first',
@@ -188,10 +191,22 @@ describe('alternatives', () => {
     ['both', 'one', 'key=one', 401],
     ['both', 'two', 'key=two', 401],
     ['both', 'two', 'key=one', 401],
+    ['bothOrNone', 'one', 'key=two', 'ann'],
+    ['bothOrNone', 'one', '', 401],
+    ['bothOrNone', undefined, 'key=two', 401],
+    ['bothOrNone', undefined, '', undefined],
   ])('%s, with the header %j and the query %j: %j', async (id, key, query, outcome) => {
     const headers = { 'x-key': key };
     expect(await subjectOrStatus(authenticate(id, { headers, query }))).toBe(outcome);
   });
+});
+
+test('an Authorization header is ignored if no scheme of the operation uses it', async () => {
+  const schemes = { key: header('X-Key'), mutual: { type: 'mutualTLS' } };
+  const document = await documentWith(schemes, { get: [{ key: [] }, { mutual: [] }, {}] });
+  const mutual = () => Promise.reject(new Unauthorized('no certificate', false));
+  const authenticate = await authenticating(document, {}, { verifiers: { mutual } });
+  expect(await authenticate('get', { headers: { authorization: 'Basic eA==' } })).toBeUndefined();
 });
 
 test.each([
