@@ -18,7 +18,7 @@ export interface Call {
   /** By name in lower case. */
   readonly headers: IncomingHttpHeaders;
   /**
-   * The bytes, if all have arrived, or a stream of them; `undefined` if the request has no body.
+   * The bytes, if all have arrived, or a stream of them; `undefined` if the request has none.
    * Read once, and only after the credentials are verified.
    */
   readonly body?: Bytes | AsyncIterable<Bytes> | undefined;

@@ -26,7 +26,7 @@ export async function* requestBody(
   }
 }
 
-/** Returns true if a request has a body: a length or a transfer coding (RFC 9112 §6). */
+/** Returns true if a request has bytes: a length above 0 or a transfer coding (RFC 9112 §6). */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 

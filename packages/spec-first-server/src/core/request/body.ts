@@ -66,7 +66,8 @@ export function bodyReader(
 
   async function read(call: Call): Promise<ReceivedBody> {
     if (requestBody === undefined) return NO_BODY;
-    const { headers, body: source } = call;
+    const { headers } = call;
+    const source = bodyOf(call);
     if (source === undefined) return withoutBody();
     const contentType = headers['content-type'] ?? '';
     const media = mediaByType.get(contentType) ?? declaredType(contentType);
@@ -163,6 +164,15 @@ export function bodyReader(
       throw error;
     }
   }
+}
+
+/**
+ * Returns the body of a request. A length of 0 means an empty body if the request has a media type;
+ * otherwise it means no body, since clients send it with every POST.
+ */
+function bodyOf({ headers, body }: Call): Call['body'] {
+  if (headers['content-length'] !== '0') return body;
+  return headers['content-type'] === undefined ? undefined : EMPTY;
 }
 
 /**

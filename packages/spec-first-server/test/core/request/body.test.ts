@@ -180,6 +180,12 @@ describe('a missing body', () => {
     });
   });
 
+  test('has a length of 0 and no media type', async () => {
+    const headers = { 'content-length': '0' };
+    for (const [, body] of empty)
+      expect((await read('/optional', undefined, body, headers)).media).toBeUndefined();
+  });
+
   test('is rejected with another message if no media type is declared', async () => {
     const violations = [{ path: '/body', message: 'is required', keyword: 'required' }];
     await expect(read('/undeclared', undefined, undefined)).rejects.toMatchObject({ violations });
@@ -187,6 +193,35 @@ describe('a missing body', () => {
       status: 415,
       message: 'the document declares no media type for the body',
     });
+  });
+});
+
+describe('a body with a length of 0 and a media type is empty:', () => {
+  const headers = { 'content-length': '0' };
+  const readEmpty = (type: string) => read('/required', type, undefined, headers);
+
+  test('a text', async () => {
+    expect(await readEmpty('text/plain')).toMatchObject({ type: 'text/plain', body: '' });
+  });
+
+  test('a form', async () => {
+    expect(await readEmpty('application/x-www-form-urlencoded')).toMatchObject({ body: {} });
+  });
+
+  test('bytes', async () => {
+    const { body } = await readEmpty('application/octet-stream');
+    expect(await (body as Readable).toArray()).toEqual([]);
+  });
+
+  test('a sequence', async () => {
+    const { body } = await readEmpty('application/x-ndjson');
+    expect(await Readable.from(body as AsyncIterable<unknown>).toArray()).toEqual([]);
+  });
+
+  test('JSON, which is then missing', async () => {
+    const received = await read('/optional', 'application/json', undefined, headers);
+    expect(received.media).toBeUndefined();
+    await expect(readEmpty('application/json')).rejects.toThrow();
   });
 });
 
