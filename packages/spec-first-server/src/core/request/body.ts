@@ -182,7 +182,8 @@ function bodyOf({ headers, body }: Call): Call['body'] {
  */
 function checkEncoding(header: string | undefined, isStreamed: boolean): string {
   const accepted = isStreamed ? ['identity'] : ['gzip', 'identity'];
-  const encoding = header?.toLowerCase() ?? 'identity';
+  // `x-gzip` is another name of `gzip` (RFC 9110 §8.4.1.3).
+  const encoding = header?.toLowerCase().replace(/^x-gzip$/, 'gzip') ?? 'identity';
   if (accepted.includes(encoding)) return encoding;
   throw new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, {
     headers: { 'Accept-Encoding': accepted.join(', ') },

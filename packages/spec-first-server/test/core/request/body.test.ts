@@ -312,7 +312,7 @@ test.each(['application/json', 'application/octet-stream', 'multipart/form-data;
 describe('a compressed body', () => {
   const gzip = { 'content-encoding': 'gzip' };
 
-  test.each(['gzip', 'GZIP'])('is decompressed: %s', async (encoding) => {
+  test.each(['gzip', 'GZIP', 'X-GZip'])('is decompressed: %s', async (encoding) => {
     const bytes = gzipSync('{"n":1}');
     const headers = { 'content-encoding': encoding, 'content-length': String(bytes.length) };
     expect((await read('/required', 'application/json', bytes, headers)).body).toEqual({ n: 1 });
