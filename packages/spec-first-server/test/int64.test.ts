@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { documentFile, scripted, serve } from 'test-support/documents';
-import { int64, MAX, RUNS, seen } from 'test-support/int64';
+import { asReceived, int64, MAX, RUNS } from 'test-support/int64';
 import type { AnyHandler, AnyRequest } from '../src/core/handlers/types.ts';
 
 const OUTSIDE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
@@ -28,7 +28,7 @@ describe('over HTTP', () => {
       fc.asyncProperty(int64, int64, async (a, b) => {
         script.next = () => ({
           status: 200,
-          headers: { 'X-Integer': seen(a) },
+          headers: { 'X-Integer': asReceived(a) },
           body: { body: last.request?.body },
         });
         const text = `{"integer":${a},"plain":${b},"unique":[${a}],"nested":{"x":${b},"n":null}}`;
@@ -41,14 +41,14 @@ describe('over HTTP', () => {
         expect([response.status, String(response.body)]).toEqual([200, `{"body":${text}}`]);
         expect(response.headers['x-integer']).toBe(String(a));
         expect(last.request).toMatchObject({
-          path: { id: seen(a) },
-          query: { q: seen(b), list: [seen(a), seen(b)] },
-          header: { 'X-Integer': seen(a) },
+          path: { id: asReceived(a) },
+          query: { q: asReceived(b), list: [asReceived(a), asReceived(b)] },
+          header: { 'X-Integer': asReceived(a) },
           body: {
-            integer: seen(a),
-            plain: seen(b),
-            unique: [seen(a)],
-            nested: { x: seen(b), n: null },
+            integer: asReceived(a),
+            plain: asReceived(b),
+            unique: [asReceived(a)],
+            nested: { x: asReceived(b), n: null },
           },
         });
       }),

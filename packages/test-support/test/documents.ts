@@ -44,7 +44,7 @@ export const echo: AnyHandler = ({ path, query, header, cookie, contentType, bod
 
 export type Options = Partial<Omit<AppOptions, 'document' | 'handlers'>>;
 
-/** Makes an app for a document in this process, with a client and the lines of its log. */
+/** Creates an app for a document in this process. Returns it with a client and its log lines. */
 export async function serve(
   file: string,
   handlers: Readonly<Record<string, AnyHandler>>,

@@ -21,5 +21,5 @@ export const int64 = fc.oneof(
 );
 
 /** Returns an integer as handlers receive it: a number if it is safe, else a bigint. */
-export const seen = (value: bigint) =>
+export const asReceived = (value: bigint) =>
   Number.isSafeInteger(Number(value)) ? Number(value) : value;

@@ -61,8 +61,8 @@ export function makeProject(files: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Compiles a project. Returns the messages of the compiler. One thread takes two thirds of the CPU
- * time of several.
+ * Compiles a project. Returns the messages of the compiler. Uses one thread, which takes two
+ * thirds of the CPU time of several threads.
  */
 export function compile(folder: string, ...args: readonly string[]): string {
   const compiler = join(original, 'node_modules/typescript/bin/tsc');
@@ -167,15 +167,18 @@ export function end(running: Running | undefined): void {
     process.kill(-(running.child.pid ?? 0), 'SIGKILL');
 }
 
-/** A response on a connection of its own. */
-export interface Answer {
+/** The response to a {@link get}. */
+export interface HttpResponse {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
 /** Sends a GET request on a new connection. */
-export function get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+export function get(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     request(url, { agent: false, headers }, async (response) => {
       let text = '';

@@ -15,15 +15,15 @@ export interface Exchange {
   readonly responses: readonly RawResponse[];
   /** The bytes after the last complete response: a cut response, or text that is not HTTP. */
   readonly rest: string;
-  /** True if the server closed the connection, false if the wait ended. */
+  /** True if the server closed the connection first, false if the client did. */
   readonly closed: boolean;
 }
 
-/** The conditions that end an exchange on a connection that stays open. */
+/** Settings of one {@link exchange}. */
 export interface ExchangeOptions {
-  /** The number of final responses (not 1xx) to wait for. By default one. */
+  /** The number of final responses (not 1xx) after which the client disconnects. By default one. */
   readonly responses?: number;
-  /** The maximum wait in milliseconds. By default 60 s. */
+  /** The time in milliseconds after which the client disconnects. By default 60 s. */
   readonly wait?: number;
   /** Closes the client's side after the last byte. */
   readonly end?: boolean;
