@@ -18,7 +18,7 @@ import { type FileContent, resolver } from './resolver.ts';
 
 type Members = Record<string, unknown>;
 
-/** A `$ref` to a component (`holder`), and its location in the copy. */
+/** An object with a `$ref` to a component (`holder`), and its location in the copy. */
 interface Reference {
   readonly holder: Members;
   readonly kind: MemberKind;
@@ -30,7 +30,7 @@ interface Reference {
  *
  * A referenced part of another file becomes a component. The reference is replaced by a copy of
  * the part if OpenAPI has no components of its kind, if the part is a path item, or if the
- * reference is a component.
+ * reference is itself a component.
  *
  * @returns the copy (`root`), and the original locations of its referenced parts (`origins`). The
  *   `problems` are references that cannot be resolved. They are removed. The `notices` are
@@ -43,7 +43,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   /** The `$ref` of the component for each part of another file, by {@link locationKey}. */
   const componentRefs = new Map<string, string>();
   /** Parts of other files that became components. */
-  const added: { readonly group: string; readonly name: string; copy?: unknown }[] = [];
+  const addedComponents: { readonly group: string; readonly name: string; copy?: unknown }[] = [];
   const references: Reference[] = [];
   const origins = new Map<string, Location>();
   /** The targets that are being copied in place of a reference. */
@@ -90,16 +90,19 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   }
 
   function withComponents(copy: Json): Json {
-    if (added.length === 0) return copy;
+    if (addedComponents.length === 0) return copy;
     const components: Members = { ...asObject(copy.components) };
-    for (const [group, parts] of Map.groupBy(added, (part) => part.group)) {
+    for (const [group, parts] of Map.groupBy(addedComponents, (part) => part.group)) {
       const members = Object.fromEntries(parts.map((part) => [part.name, part.copy]));
       components[group] = { ...asObject(components[group]), ...members };
     }
     return { ...copy, components };
   }
 
-  /** @param pointer the location of the copy. */
+  /**
+   * @param from the location of the original.
+   * @param pointer the location of the copy.
+   */
   function copyOf(
     value: unknown,
     kind: MemberKind | undefined,
@@ -186,9 +189,9 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     componentPointers.add(pointer);
     componentRefs.set(locationKey(target), refTo(pointer));
     origins.set(pointer, target);
-    const part: (typeof added)[number] = { group, name };
+    const part: (typeof addedComponents)[number] = { group, name };
     // Added before it is copied, so that it precedes the parts inside it.
-    added.push(part);
+    addedComponents.push(part);
     part.copy = copyOf(valueIn(target), kind, target, pointer);
     return refTo(pointer);
   }
@@ -241,8 +244,8 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   }
 
   /**
-   * Removes a reference that cannot be resolved in the copy. Shortens one that points through
-   * another `$ref`.
+   * Removes a reference that cannot be resolved in the copy. Makes a reference direct if it points
+   * through another `$ref`.
    */
   function checkReference(copy: Json, { holder, kind, pointer }: Reference): void {
     const name = String(holder.$dynamicRef ?? '');
@@ -251,7 +254,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     const direct = directPointer(copy, decoded(ref.slice(1)));
     if (valueAt(copy, ref) === undefined && valueAt(copy, direct) !== undefined) {
       holder.$ref = refTo(direct);
-      const message = `$ref: ${ref} points through another $ref, which is resolved`;
+      const message = `$ref: ${ref} points through another $ref: it is read as ${holder.$ref}`;
       notices.push({ pointer, message });
     }
     const message = isAmbiguous

@@ -465,7 +465,7 @@ components:
     ],
     [
       '#/components/schemas/A/properties/n',
-      '$ref: #/components/schemas/A/properties/n points through another $ref, which is resolved',
+      '$ref: #/components/schemas/A/properties/n points through another $ref: it is read as #/components/schemas/B%20%23/properties/n',
       ref('B%20%23/properties/n'),
     ],
   ])('%s is corrected, with a notice', (target, message, expected) => {
