@@ -27,10 +27,10 @@ export async function correct(
       typeof swagger === 'string'
         ? `Swagger ${swagger} is not supported. Convert it to OpenAPI 3: ${CONVERT} ${file}`
         : `openapi must be 3.1.x, 3.0.x or 3.2.x, but it is ${openapi ?? 'missing'}`;
-    const [place] = positionsOf([
+    const [position] = positionsOf([
       { file, pointer: swagger === undefined ? '/openapi' : '/swagger' },
     ]);
-    throw new DocumentError(`${place} ${message}`);
+    throw new DocumentError(`${position} ${message}`);
   }
   let root = openapi.startsWith('3.0') ? await upgraded(source) : source;
   const corrections: Finding[] = [];

@@ -30,7 +30,7 @@ export interface UnionTag extends Tag {
 /**
  * Returns the member that distinguishes the alternatives of a `oneOf` or an `anyOf`. This is a
  * required member with different constants in each alternative, or the member of the discriminator
- * (OpenAPI 3.1 §4.8.25). A discriminator with `x-selects: false` is ignored.
+ * (OpenAPI 3.1 §4.8.25). With `x-selects: false`, only constants distinguish them.
  */
 export function tagOf(
   root: Json,

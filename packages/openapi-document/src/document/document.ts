@@ -9,7 +9,7 @@ export interface Finding {
   readonly about?: string;
 }
 
-/** Thrown for a document that cannot be served. The message has one line for each finding. */
+/** Thrown for a document that cannot be read or served. The message has one line per finding. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
   /** Absolute paths of the files of the document, including missing ones, for tools to watch. */
@@ -67,7 +67,10 @@ export function decoded(text: string): string {
 export const encodedPath = (template: string): string =>
   template.replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent);
 
-/** Caches the result of a function for each object. The document must not change. */
+/**
+ * Caches the result of a function for each `value` that is an object. The object must always be
+ * used with the same `root`, and neither may change.
+ */
 export function memoized<V, T>(compute: (root: Json, value: V) => T): typeof compute {
   const results = new WeakMap<object, T>();
   return (root, value) => {

@@ -39,7 +39,10 @@ const membersOfKind = <T>(names: readonly string[], kind: T): Record<string, T> 
 const contentMembers = { content: ['mediaType'] } as const;
 const valueMembers = { ...contentMembers, schema: 'schema', examples: ['example'] } as const;
 
-/** The members that contain other objects (OpenAPI 3.2 §4). `*` stands for all other names. */
+/**
+ * The kinds of the members of an object, by the kind of the object (OpenAPI 3.2 §4). `*` stands for
+ * all other names.
+ */
 const MEMBERS = {
   document: {
     ...membersOfKind(['info', 'servers', 'tags', 'externalDocs'], 'other' as const),
@@ -100,18 +103,18 @@ const MEMBERS = {
   securityScheme: {},
 } as const;
 
-const TABLE: Readonly<Record<Kind, Readonly<Record<string, MemberKind>>>> = MEMBERS;
+const MEMBER_KINDS: Readonly<Record<Kind, Readonly<Record<string, MemberKind>>>> = MEMBERS;
 
 /** The group of `components` for objects of a kind, such as `schemas` for schemas. */
 export const componentGroup = (kind: Kind): string | undefined =>
-  Object.entries(TABLE.components).find(([, [groupKind]]) => groupKind === kind)?.[0];
+  Object.entries(MEMBER_KINDS.components).find(([, [groupKind]]) => groupKind === kind)?.[0];
 
 /** The kind of a member, or `undefined` for data that OpenAPI does not define. */
 export function memberKind(kind: MemberKind | undefined, key: string): MemberKind | undefined {
   if (kind === undefined) return undefined;
   if (typeof kind !== 'string') return kind[0];
   if (key.startsWith('x-')) return undefined;
-  const members = TABLE[kind];
+  const members = MEMBER_KINDS[kind];
   return Object.hasOwn(members, key) ? members[key] : members['*'];
 }
 

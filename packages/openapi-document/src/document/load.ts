@@ -27,10 +27,10 @@ export interface Document extends Awaited<ReturnType<typeof read>> {}
  * @throws {DocumentError} if the file cannot be read or is not an OpenAPI document.
  */
 export async function loadDocument(
-  name: string,
+  fileName: string,
   { allowOutside = false }: { readonly allowOutside?: boolean | undefined } = {},
 ): Promise<Document> {
-  const file = join(name);
+  const file = join(fileName);
   // Also contains files that cannot be read: tools watch them, too.
   const contents = new Map<string, FileContent>();
   try {
@@ -84,7 +84,7 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
     corrections: [...bundled.notices, ...corrections],
     /** Formats findings as sorted, distinct lines: `file:line:column message`. */
     describe: (findings: readonly Finding[]) => describeFindings(findings, positions),
-    /** Returns `file:line:column` of each pointer, or of the nearest value around it. */
+    /** Returns `file:line:column` of each pointer, or of the nearest enclosing value. */
     positions,
   };
 }
@@ -127,14 +127,14 @@ function basePathsOf(root: Json): readonly [string, ...string[]] {
 }
 
 /**
- * The URLs of a server without the host: one for each combination of the values of the variables in
- * the path (OpenAPI 3.1 §4.8.6). The value of an undeclared variable is its name.
+ * The URLs of a server without the scheme and the host: one for each combination of the values of
+ * the variables in the path (OpenAPI 3.1 §4.8.6). The value of an undeclared variable is its name.
  */
 function urlsOf({ url, variables }: Json): string[] {
   let urls = [String(url).replace(/^([^/?#]*:)?\/\/[^/?#]*/, '')];
   for (const name of new Set(pathTemplate(String(urls[0])).names)) {
-    const { enum: values, default: preset = name } = asObject(asObject(variables)[name]);
-    const texts = asArray(values).length > 0 ? asArray(values) : [preset];
+    const { enum: values, default: defaultValue = name } = asObject(asObject(variables)[name]);
+    const texts = asArray(values).length > 0 ? asArray(values) : [defaultValue];
     urls = urls.flatMap((text) =>
       texts.map((value) => text.replaceAll(`{${name}}`, String(value))),
     );

@@ -32,11 +32,11 @@ function mediaType(root: Json, type: string, value: unknown, parentPointer: stri
     kind: isSequence ? 'stream' : kindOf(type, root, schema),
     /** A Schema Object or a boolean (JSON Schema 2020-12 §4.3.2), or `undefined`. */
     schema,
-    /** The schema of the items of a sequence (OpenAPI 3.2 §4.14.3). Its bodies are streams. */
+    /** The schema of each item of a sequence (OpenAPI 3.2 §4.14.3). */
     itemSchema,
     /** The format of a sequential media type. */
     sequence,
-    /** The items, if there is an `itemSchema`. */
+    /** The items of a sequential media type with an `itemSchema`. */
     items,
     /** The encoding of the fields of a form, by name. */
     encoding,

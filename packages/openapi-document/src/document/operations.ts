@@ -31,12 +31,12 @@ export const pathItemsIn = (root: Json, member: 'paths' | 'webhooks'): PathItem[
     return isPathItem ? [{ path, item, pointer: `/${member}/${escapePointerToken(path)}` }] : [];
   });
 
-/** Lists the Operation Objects of path items, in order, with the parameters of their path items. */
+/** Lists the Operation Objects of path items, in order, with their path items. */
 export const operationObjects = (items: readonly PathItem[]) =>
   items.flatMap(({ path, item: value, pointer: itemPointer }) => {
     const item = asObject(value);
     const named = METHODS.map((method) => [method, item[method], method] as const);
-    // Other methods (OpenAPI 3.2 §4.9.1), in upper case.
+    // Other methods, such as `LINK` (OpenAPI 3.2 §4.9.1).
     const additional = Object.entries(asObject(item.additionalOperations)).map(
       ([name, source]) =>
         [name, source, `additionalOperations/${escapePointerToken(name)}`] as const,
@@ -94,7 +94,7 @@ function operationOf(root: Json, object: OperationObject, id: string) {
 }
 
 /**
- * Returns a distinct id for each operation: its `operationId`, or a name of its method and path,
+ * Returns a distinct id for each operation: its `operationId`, or its method and path as one name,
  * such as `getBooksById` for `GET /books/{id}`. Adds a number if the name is taken.
  */
 function idsOf(operations: readonly OperationObject[]): string[] {
@@ -122,11 +122,11 @@ export function webhooksOf(root: Json, operations: readonly Operation[]): Operat
   const callbacks = operations.flatMap(({ id, source, pointer }) =>
     Object.entries(asObject(source.callbacks)).flatMap(([name, callback]) => {
       const pathItems = Object.entries(resolveRef(root, callback) ?? {}).slice(0, 1);
-      const place = `${pointer}/callbacks/${escapePointerToken(name)}`;
+      const callbackPointer = `${pointer}/callbacks/${escapePointerToken(name)}`;
       return pathItems.map(([url, item]) => ({
         path: `${id}.${name}`,
         item,
-        pointer: `${place}/${escapePointerToken(url)}`,
+        pointer: `${callbackPointer}/${escapePointerToken(url)}`,
       }));
     }),
   );
@@ -155,12 +155,13 @@ function parametersOf(
   names: readonly string[],
 ) {
   const lists = { [itemPointer]: item.parameters, [pointer]: operation.parameters };
-  const declared = Object.entries(lists).flatMap(([place, list]) =>
+  const declared = Object.entries(lists).flatMap(([parentPointer, list]) =>
     asArray(list).flatMap((value, index) => {
       const source = resolveRef(root, value);
       if (source === undefined) return [];
       const where = source.in === 'querystring' ? 'query' : (source.in as Styled['in']);
-      return parameterOf(root, source, where, String(source.name), `${place}/parameters/${index}`);
+      const parameterPointer = `${parentPointer}/parameters/${index}`;
+      return parameterOf(root, source, where, String(source.name), parameterPointer);
     }),
   );
   const keyOf = ({ in: where, name }: Parameter) =>
@@ -179,8 +180,8 @@ export interface Parameter extends ReturnType<typeof parameterOf> {}
 
 /** Reads a Parameter Object or a Header Object. The schema may be in `content`. */
 function parameterOf(root: Json, source: Json, where: Styled['in'], name: string, pointer: string) {
-  const preset = where === 'query' || where === 'cookie' ? 'form' : 'simple';
-  const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? preset);
+  const defaultStyle = where === 'query' || where === 'cookie' ? 'form' : 'simple';
+  const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? defaultStyle);
   const [media] = mediaOf(root, source.content, pointer);
   const styled = {
     in: where,
@@ -215,11 +216,11 @@ function schemaOf(root: Json, { in: where, schema, allowEmptyValue }: Json): unk
   return { anyOf: [schema, { const: '' }], ...(defaults[0] && { default: defaults[0].default }) };
 }
 
-const responsesOf = (root: Json, responses: unknown, at: string): DeclaredResponse[] =>
+const responsesOf = (root: Json, responses: unknown, pointer: string): DeclaredResponse[] =>
   Object.entries(asObject(responses))
     .filter(([key]) => !key.startsWith('x-'))
     .map(([key, value]) =>
-      responseOf(root, key, resolveRef(root, value) ?? {}, `${at}/${escapePointerToken(key)}`),
+      responseOf(root, key, resolveRef(root, value) ?? {}, `${pointer}/${escapePointerToken(key)}`),
     );
 
 export interface DeclaredResponse extends ReturnType<typeof responseOf> {}
@@ -227,8 +228,8 @@ export interface DeclaredResponse extends ReturnType<typeof responseOf> {}
 function responseOf(root: Json, key: string, source: Json, pointer: string) {
   const headers = Object.entries(asObject(source.headers)).map(([name, header]) => {
     const declared = { ...resolveRef(root, header), style: 'simple' };
-    const place = `${pointer}/headers/${escapePointerToken(name)}`;
-    return parameterOf(root, declared, 'header', name.toLowerCase(), place);
+    const headerPointer = `${pointer}/headers/${escapePointerToken(name)}`;
+    return parameterOf(root, declared, 'header', name.toLowerCase(), headerPointer);
   });
   return {
     /** A status code, a range such as `4XX`, or `default`. */
@@ -238,7 +239,7 @@ function responseOf(root: Json, key: string, source: Json, pointer: string) {
     headers: headers
       // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
       .filter(({ name }) => name !== 'content-type')
-      // The server itself sets this header on each response.
+      // The server sets this header, so a handler does not have to.
       .map((header) => (header.name === 'x-request-id' ? { ...header, required: false } : header)),
     pointer,
     source,

@@ -26,7 +26,7 @@ import {
 /** The maximum nesting of a document. Some documents need more than the parser's default of 100. */
 const maxDepth = 1000;
 
-/** Parses decimal integers beyond 2^53 as bigints. */
+/** Parses decimal integers of int64 beyond ±(2^53−1) as bigints. */
 const exactInteger = defineScalarTag(intCoreTag.tagName, {
   ...intCoreTag,
   resolve(source, ...rest) {
@@ -56,7 +56,7 @@ export function parseFile(file: string, text: string): unknown {
   try {
     const value = readYaml(text, (readable) => load(readable, { schema: yamlSchema, maxDepth }));
     const sizes = new Map<object, number>();
-    if (countMembers(value, sizes) <= sizes.size + MAX_REPEATED) return value;
+    if (countComposites(value, sizes) <= sizes.size + MAX_REPEATED) return value;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const conflict = conflictIn(text);
@@ -89,8 +89,9 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads YAML 1.2. Also accepts a flow collection that is closed in the column of its key, as other
- * parsers do. Indents its last line, which does not change the value.
+ * Reads YAML 1.2. In some documents, the closing bracket of a flow collection is not indented more
+ * than its key. YAML 1.2 forbids this, but other parsers accept it. In such a text, lines that
+ * begin with a closing bracket are indented, which does not change the value.
  *
  * @throws {YAMLException} with the position in the original text.
  */
@@ -116,13 +117,13 @@ const BLOCK_OR_END =
   /^( *).*[|>][-+\d]*(?:[ \t]+(?:#.*)?)?\r?\n(?:(?:\1 .*| *)(?:\n|$))*|^(?= *[\]}])/gm;
 
 /** Counts the arrays and objects in a value. Each alias counts as a copy. Infinite if circular. */
-function countMembers(value: unknown, sizes: Map<object, number>): number {
+function countComposites(value: unknown, sizes: Map<object, number>): number {
   if (typeof value !== 'object' || value === null) return 0;
   const cachedSize = sizes.get(value);
   if (cachedSize !== undefined) return cachedSize;
   sizes.set(value, Number.POSITIVE_INFINITY);
   const size = Object.values(value).reduce<number>(
-    (sum, item) => sum + countMembers(item, sizes),
+    (sum, item) => sum + countComposites(item, sizes),
     1,
   );
   sizes.set(value, size);
@@ -130,8 +131,8 @@ function countMembers(value: unknown, sizes: Map<object, number>): number {
 }
 
 /**
- * Formats findings as sorted, distinct lines: `file:line:column message`. Of the findings about the
- * same file, only the first is included.
+ * Formats findings as sorted, distinct lines: `file:line:column message`. Of the findings with the
+ * same unreadable file (`about`), only the first is included.
  *
  * @param positionsOf returns the positions of pointers.
  */

@@ -13,7 +13,10 @@ export function pathTemplate(template: string) {
     /** False if no request path can match: without a leading slash, with a query or a fragment. */
     isReachable: /^\/[^?#]*$/.test(template),
     segments,
-    /** Returns the percent-encoded parameters of a path. The path may begin with a base path. */
+    /**
+     * Returns the percent-encoded values of the parameters, or `undefined` if the path does not
+     * match. The path may begin with any base path.
+     */
     match(path: string) {
       const pathSegments = path.split('/').slice(1 - segments.length);
       const values = segments
@@ -21,7 +24,7 @@ export function pathTemplate(template: string) {
         .map((segment, index) => segment.match(pathSegments[index] ?? ''));
       return values.includes(undefined) ? undefined : values.flatMap((captures) => captures ?? []);
     },
-    /** Returns a path with the value of each parameter. Only the other text is percent-encoded. */
+    /** Returns a path. @param parameterText returns the percent-encoded value of a parameter. */
     write: (parameterText: (name: string) => string) =>
       encodedPath(template).replace(PARAMETER, (_match, name: string) =>
         parameterText(decoded(name)),
@@ -38,7 +41,7 @@ function segmentOf(segment: string) {
   return {
     /** The decoded text before, between and after the parameters. */
     texts,
-    /** Returns the percent-encoded parameters of a segment, or `undefined` if it does not match. */
+    /** Returns the percent-encoded values of a segment, or `undefined` if it does not match. */
     match(raw: string): string[] | undefined {
       if (isText) return raw === segment || decoded(raw) === texts[0] ? [] : undefined;
       if (!isParameter) return captured(raw);

@@ -26,13 +26,13 @@ export function resolver(read: (file: string) => FileContent) {
   const uriOf = onFirstUse(registerFile);
   return { targetLocation, valueIn, dynamicAnchors };
 
-  /** Returns the target of a reference, or `undefined` for a URL that no file has. */
+  /** Returns the target of a reference, or `undefined` for a URL outside the document's files. */
   function targetLocation(ref: string, from: Location): Location | undefined {
     const [path = '', fragment = ''] = ref.split('#');
     const pointer = decoded(fragment);
     const { file } = from;
     uriOf(file);
-    const outer = pointersTo(from.pointer).map((place) => bases.get(`${file}#${place}`));
+    const outer = pointersTo(from.pointer).map((pointer) => bases.get(`${file}#${pointer}`));
     const base = outer.findLast((uri) => uri !== undefined) ?? '';
     const resource = resourceAt(path === '' ? base : (URL.parse(path, base)?.href ?? ''), pointer);
     if (resource !== undefined && valueIn(resource) !== undefined) return resource;
@@ -60,11 +60,12 @@ export function resolver(read: (file: string) => FileContent) {
   function fileOf(path: string, from: string): string | undefined {
     if (path === '') return from;
     if (!/^[a-z][a-z\d+.-]+:/i.test(path)) return join(dirname(from), decoded(path));
+    // A URL with the origin of a file's `$self` is read as a path relative to that file.
     const url = URL.parse(path);
-    for (const [place, base] of bases) {
+    for (const [key, base] of bases) {
       const self = URL.parse(base);
-      if (!url?.host || self?.origin !== url.origin || !place.endsWith('#')) continue;
-      return join(dirname(place.slice(0, -1)), relative(dirname(self.pathname), url.pathname));
+      if (!url?.host || self?.origin !== url.origin || !key.endsWith('#')) continue;
+      return join(dirname(key.slice(0, -1)), relative(dirname(self.pathname), url.pathname));
     }
     return undefined;
   }

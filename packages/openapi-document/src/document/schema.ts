@@ -4,7 +4,7 @@ import { asArray, asObject, isObject, type Json, memoized, valueAt } from './doc
 export const allOfSchemas = (root: Json, schema: unknown): Json[] =>
   inPlaceSchemas(root, schema, ['allOf']);
 
-/** Lists `allOfSchemas`, and the schemas of which some may describe the value, as in `anyOf`. */
+/** Lists the schemas that may describe a value, including those in `anyOf`, `oneOf` and `then`. */
 export const alternatives = memoized((root, schema: unknown): readonly Json[] =>
   inPlaceSchemas(root, schema, ['allOf', 'anyOf', 'oneOf', 'then', 'else']),
 );
@@ -75,7 +75,7 @@ export function shapeOf(root: Json, schema: unknown): 'array' | 'object' | 'text
 export const propertySchemas = (root: Json, schema: unknown, name: string): unknown[] =>
   propertyFinder(root, schema)(name);
 
-/** Returns a function that lists the schemas for a property, for many names. */
+/** Returns a function that lists the schemas for a property. Faster for several properties. */
 export const propertyFinder = (root: Json, schema: unknown): ((name: string) => unknown[]) =>
   finderIn(alternatives(root, schema));
 
@@ -107,11 +107,11 @@ function finderOf(part: Json): (name: string) => unknown[] {
 export const matchesName = (pattern: string, name: string): boolean =>
   name.length ** patternDegree(pattern) <= MAX_STEPS && patternOf(pattern).test(name);
 
-/** The schemas that may describe an item of an array. */
+/** The schemas that may describe an item of an array. `undefined` allows any item. */
 export const itemSchemas = (root: Json, schema: unknown, index: number): unknown[] =>
   itemsIn(alternatives(root, schema), index);
 
-/** Lists the schemas for an item in several parts of a schema. */
+/** Lists the schema of an item in each part of a schema: `undefined` if a part has none. */
 export const itemsIn = (parts: readonly Json[], index: number): unknown[] =>
   parts.map((part) => asArray(part.prefixItems)[index] ?? part.items ?? part.unevaluatedItems);
 
