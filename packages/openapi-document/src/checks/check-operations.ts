@@ -20,8 +20,11 @@ export function checkOperations(document: Document, report: Report): void {
   const { root, operations } = document;
   checkServers(root, report);
   checkPathServers(root, report);
-  const names = Map.groupBy(operations, ({ source, pointer }) => source.operationId ?? pointer);
-  for (const [first, ...others] of names.values()) {
+  const operationsById = Map.groupBy(
+    operations,
+    ({ source, pointer }) => source.operationId ?? pointer,
+  );
+  for (const [first, ...others] of operationsById.values()) {
     for (const { pointer, source, id } of others) {
       const firstUse = `${first?.method} ${first?.path}`;
       const message = `operationId ${source.operationId} is already used by ${firstUse}`;
@@ -29,8 +32,11 @@ export function checkOperations(document: Document, report: Report): void {
     }
   }
   // `/a/{x}` and `/a/{y}` are the same URL.
-  const urls = Map.groupBy(operations, ({ method, template }) => `${method} ${template.shape}`);
-  for (const [first, ...others] of urls.values()) {
+  const operationsByUrl = Map.groupBy(
+    operations,
+    ({ method, template }) => `${method} ${template.shape}`,
+  );
+  for (const [first, ...others] of operationsByUrl.values()) {
     for (const { pointer, method, path } of others) {
       report.notice(
         pointer,
@@ -72,15 +78,21 @@ function checkDeclared(
   { path, template, pointer, security }: Operation,
   { problem, notice }: Report,
 ): void {
-  for (const at of [`/paths/${escapePointerToken(path)}/parameters`, `${pointer}/parameters`]) {
-    for (const [index, value] of asArray(valueAt(root, at)).entries()) {
+  for (const listPointer of [
+    `/paths/${escapePointerToken(path)}/parameters`,
+    `${pointer}/parameters`,
+  ]) {
+    for (const [index, value] of asArray(valueAt(root, listPointer)).entries()) {
       const { in: where, name } = resolveRef(root, value) ?? {};
       if (where !== 'path' || template.names.includes(String(name))) continue;
-      notice(`${at}/${index}`, `path parameter ${name} is not in the path ${path}: it is ignored`);
+      notice(
+        `${listPointer}/${index}`,
+        `path parameter ${name} is not in the path ${path}: it is ignored`,
+      );
     }
   }
   const { names } = template;
-  for (const name of new Set(names.filter((each, index) => names.indexOf(each) < index)))
+  for (const name of new Set(names.filter((item, index) => names.indexOf(item) < index)))
     notice(pointer, `{${name}} is in the path ${path} several times: only the first value is used`);
   for (const name of security.flatMap((alternative) => Object.keys(asObject(alternative)))) {
     if (!securitySchemes[name])
@@ -110,24 +122,24 @@ function checkBodies(
     ...received.filter(({ kind }) => kind === 'stream'),
     ...sent.filter(({ kind, type }) => !['json', 'text'].includes(kind) && !type.includes('*')),
   ];
-  for (const { constrained, type, pointer: at } of unchecked) {
+  for (const { constrained, type, pointer: mediaPointer } of unchecked) {
     if (!constrained || reportedTypes.has(type)) continue;
     reportedTypes.add(type);
     notice(
-      at,
+      mediaPointer,
       `bodies of ${type} are not checked against their schema, only against the media type`,
     );
   }
 }
 
-/** Reports ignored servers, which the JSON Schema of OpenAPI accepts. */
+/** Reports the servers of paths and operations, which are ignored. */
 function checkPathServers(root: Json, { notice }: Report): void {
-  walk(root, 'document', '', ({ servers }, kind, at) => {
+  walk(root, 'document', '', ({ servers }, kind, pointer) => {
     const isServed =
-      (kind === 'pathItem' || kind === 'operation') && !/^\/webhooks|\/callbacks\//.test(at);
+      (kind === 'pathItem' || kind === 'operation') && !/^\/webhooks|\/callbacks\//.test(pointer);
     if (!isServed || asArray(servers).length === 0) return;
     const message =
       'servers of a path or an operation are ignored: only those of the document are served';
-    notice(`${at}/servers`, message);
+    notice(`${pointer}/servers`, message);
   });
 }

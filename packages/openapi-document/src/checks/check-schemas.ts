@@ -28,6 +28,7 @@ export function checkSchemas(
       report.notice(`${pointer}/${member}`, `${dialect} is read as JSON Schema 2020-12`);
     }
     if (kind !== 'schema') return;
+    // Adds the target to `$defs`, which the last two checks read.
     if (schema.$ref !== undefined) lowering.lower(schema);
     checkKeywords(root, schema, pointer, report);
     checkPatterns(schema, pointer, report);
@@ -73,8 +74,8 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
     notice(pointer, 'enum is empty: no value is valid');
   for (const [value, target] of Object.entries(asObject(asObject(schema.discriminator).mapping))) {
     if (String(target).startsWith('#') && valueAt(root, String(target)) !== undefined) continue;
-    const place = `${pointer}/discriminator/mapping/${escapePointerToken(value)}`;
-    notice(place, `the mapping is ignored, since the schema ${target} does not exist`);
+    const mappingPointer = `${pointer}/discriminator/mapping/${escapePointerToken(value)}`;
+    notice(mappingPointer, `the mapping is ignored, since the schema ${target} does not exist`);
   }
   const misfit = schema.default === undefined ? undefined : misfitOf(root, schema, schema.default);
   if (misfit !== undefined) {

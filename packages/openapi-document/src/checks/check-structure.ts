@@ -169,8 +169,8 @@ const ABSENT = /\/(schema|content|parameters|requestBody|responses|headers|links
 /** Returns true if an error in an object does not affect operations. */
 function isHarmless(object: Json, error: ErrorObject, kind: Kind): boolean {
   const { instancePath, keyword, params } = error;
-  const place = [instancePath, params.missingProperty].filter((part) => part !== undefined);
-  const [member = '', ...inside] = pointerTokens(place.join('/'));
+  const path = [instancePath, params.missingProperty].filter((part) => part !== undefined);
+  const [member = '', ...inside] = pointerTokens(path.join('/'));
   return (
     kind === 'example' ||
     keyword === 'format' ||
@@ -195,8 +195,8 @@ function exclusiveMembers({
 /** Formats an error in the object at a pointer, with the expected and the actual value. */
 export function messageOf(object: unknown, error: ErrorObject, pointer: string): string {
   const { instancePath, keyword, params } = error;
-  const place = pointer + instancePath;
-  const name = place.slice(place.lastIndexOf('/') + 1);
+  const valuePointer = pointer + instancePath;
+  const name = valuePointer.slice(valuePointer.lastIndexOf('/') + 1);
   const value = valueAt(object, instancePath);
   if (isObject(value) && typeof value.$ref === 'string' && keyword === 'type')
     return `OpenAPI has no $ref here: ${name} ${reasonOf(error)}`;

@@ -56,16 +56,20 @@ export function checkExamples(root: Json): Finding[] {
     if (misfit !== undefined)
       findings.push({ pointer, message: `the example does not fit its schema: ${misfit}` });
   };
-  walk(root, 'document', '', (object, kind, at) => {
+  walk(root, 'document', '', (object, kind, objectPointer) => {
     if (kind === 'schema') {
-      check(object, object.example, `${at}/example`);
+      check(object, object.example, `${objectPointer}/example`);
       for (const [index, value] of asArray(object.examples).entries())
-        check(object, value, `${at}/examples/${index}`);
+        check(object, value, `${objectPointer}/examples/${index}`);
     }
     const isBody =
-      kind === 'mediaType' && ['json', 'form'].includes(kindOf(pointerTokens(at).at(-1) ?? ''));
+      kind === 'mediaType' &&
+      ['json', 'form'].includes(kindOf(pointerTokens(objectPointer).at(-1) ?? ''));
     if (!isBody && kind !== 'parameter' && kind !== 'header') return;
-    for (const { value, name, pointer } of examplesOf(root, { source: object, pointer: at })) {
+    for (const { value, name, pointer } of examplesOf(root, {
+      source: object,
+      pointer: objectPointer,
+    })) {
       check(object.schema, value, `${pointer.slice(1)}${name === undefined ? '' : '/value'}`);
     }
   });

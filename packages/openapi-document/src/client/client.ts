@@ -64,20 +64,19 @@ export function clientOf<Operations>(
         });
       const isRepeatable = /^(GET|HEAD|OPTIONS|TRACE|QUERY|PUT|DELETE)$/.test(method);
       const isSentOnce = !isRepeatable || input.body instanceof ReadableStream;
-      const reading = await responseTo(request, {
+      const { response, end } = await responseTo(request, {
         signal: init.signal,
         timeout,
         retries: isSentOnce ? 0 : retries,
       });
-      const { response } = reading;
       const header = response.headers.get('Content-Type');
       const contentType = header === null ? undefined : essenceOf(header);
       const stream = mediaTypeFor(streams, header ?? '');
       if (stream === undefined) {
-        const body = await readBody(response, contentType).finally(reading.end);
+        const body = await readBody(response, contentType).finally(end);
         return { status: response.status, contentType, body, response };
       }
-      reading.end();
+      end();
       const reconnects = reconnect && stream.sequence === 'events' && method === 'GET';
       const reopen = reconnects ? (extra: HeaderRecord) => request(init.signal, extra) : undefined;
       const body = itemsOf(response, stream, init.signal, reopen);

@@ -46,12 +46,12 @@ function isTooDeep(text: string): boolean {
   const bracketCounts = ['[', '{'].map((bracket) => text.split(bracket, MAX_DEPTH).length - 1);
   if (bracketCounts.every((count) => count <= MAX_DEPTH / 2)) return false;
   let depth = 0;
-  let isString = false;
+  let isInString = false;
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index];
-    if (character === '"') isString = !isString;
+    if (character === '"') isInString = !isInString;
     else if (character === '\\') index += 1;
-    else if (isString) continue;
+    else if (isInString) continue;
     else if (character === '[' || character === '{') depth += 1;
     else if (character === ']' || character === '}') depth -= 1;
     if (depth > MAX_DEPTH) return true;
