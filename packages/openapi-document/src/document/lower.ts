@@ -28,7 +28,7 @@ export type LoweredSchema = Json | boolean;
 /**
  * The schemas of a document as plain JSON Schema 2020-12, for one direction.
  *
- * - `$ref` becomes `#/$defs/Name`. A schema under `components` keeps its name.
+ * - `$ref` becomes `#/$defs/Name`. A schema in `components.schemas` keeps its name.
  * - Members of the other direction are removed from `properties` and `required`, and listed in
  *   `x-dropped`. The server removes them from values. In requests with `x-read-only: reject` beside
  *   `readOnly` or at the top of the document, their schema is `false`.
@@ -56,10 +56,11 @@ const OMITTED = new Set([
   ...['readOnly', 'writeOnly', EVENT_DATA],
 ]);
 
-/** Keywords with schemas that apply to the same value, not to a member of it. */
-const IN_PLACE = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
+/** Keywords with conditions for the same value, not for a member of it. */
+const CONDITIONS = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
 
-const UNIONS = new Set(['allOf', 'anyOf', 'oneOf']);
+/** Keywords with schemas that apply to the same value, not to a member of it. */
+const IN_PLACE = new Set([...CONDITIONS, 'allOf', 'anyOf', 'oneOf']);
 
 /** Returns true if a default is valid for its property. */
 type Fits = (property: Json, value: unknown) => boolean;
@@ -75,8 +76,8 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   const refs: Record<string, string> = {};
   const names = new Map<string, string>();
   const cache = new WeakMap<Json, LoweredSchema>();
-  const events = new WeakMap<Json, LoweredSchema>();
-  const dropped = direction === 'request' ? 'readOnly' : 'writeOnly';
+  const eventCache = new WeakMap<Json, LoweredSchema>();
+  const droppedKeyword = direction === 'request' ? 'readOnly' : 'writeOnly';
   /** Functions that lower definitions. A queue, because recursion could overflow the stack. */
   const pending: (() => void)[] = [];
 
@@ -88,8 +89,8 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
       lowerPending();
       if (!isObject(schema) || schema[EVENT_DATA] === undefined) return lowered;
       const event =
-        events.get(schema) ?? decodedEvent(lowered, schema[EVENT_DATA] as EventData, false);
-      events.set(schema, event);
+        eventCache.get(schema) ?? decodedEvent(lowered, schema[EVENT_DATA] as EventData, false);
+      eventCache.set(schema, event);
       lowerPending();
       return event;
     },
@@ -126,7 +127,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     const lowered: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(source)) {
       if (OMITTED.has(key)) continue;
-      const lowerPart = IN_PLACE.has(key) ? (part: unknown) => lowerIn(part, inner) : lower;
+      const lowerPart = CONDITIONS.has(key) ? (part: unknown) => lowerIn(part, inner) : lower;
       lowered[key] = mapKeyword(key, value, lowerPart);
     }
     if (source.properties !== undefined) Object.assign(lowered, lowerProperties(source));
@@ -151,7 +152,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     const lowered: [string, LoweredSchema][] = [];
     const removed: string[] = [];
     for (const [name, property] of Object.entries(asObject(properties))) {
-      if (direction !== undefined && isOneWay(property, dropped)) {
+      if (direction !== undefined && isOneWay(property, droppedKeyword)) {
         if (direction === 'request' && isRejected(property)) lowered.push([name, false]);
         else removed.push(name);
       } else {
@@ -189,8 +190,8 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 
   /**
-   * Returns the lowered schema of an event, or of its `data`, after decoding. A reference that
-   * decoding changes becomes a copy.
+   * Returns the lowered schema of an event, or of its `data`, after decoding. A reference to a
+   * schema that decoding changes is replaced by a changed copy.
    *
    * @param copied the schemas that are being copied. Ends the recursion at circular references.
    */
@@ -206,7 +207,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     if (dataSchema !== undefined) return lower(dataSchema);
     const inside = (part: unknown) => decodedEvent(part, data, isData, [...copied, schema]);
     const { $ref, ...siblings } = mapMembers(schema, (value, key) =>
-      IN_PLACE.has(key) || UNIONS.has(key) ? mapKeyword(key, value, inside) : value,
+      IN_PLACE.has(key) ? mapKeyword(key, value, inside) : value,
     ) as Record<string, unknown>;
     const properties = asObject(schema.properties);
     if (!isData && properties.data !== undefined)
@@ -249,7 +250,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     };
   }
 
-  /** A component keeps its name. Other schemas are named after their pointer. */
+  /** A schema in `components.schemas` keeps its name. Others are named after their pointer. */
   function definitionNameFor(ref: string, isBase: boolean): string {
     const [first = '', ...inside] = pointerTokens(
       decoded(ref.replace(/^#(\/components\/schemas)?/, '')),
@@ -264,7 +265,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
 
   /** Lists the members that only the other direction has. */
   function oneWayNames(parts: readonly Json[]): string[] {
-    const keywords = direction === undefined ? ['readOnly', 'writeOnly'] : [dropped];
+    const keywords = direction === undefined ? ['readOnly', 'writeOnly'] : [droppedKeyword];
     return parts
       .flatMap(({ properties }) => Object.entries(asObject(properties)))
       .filter(([, property]) => keywords.some((keyword) => isOneWay(property, keyword)))
