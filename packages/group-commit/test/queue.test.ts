@@ -142,10 +142,10 @@ describe('add', () => {
   });
 
   test.each<[string, number, number, number[]]>([
-    ['1,000 calls', 2_500, 1, [1_000, 1_000, 500]],
-    ['a million characters', 25, 100_000, [10, 10, 5]],
-    ['one call, however large it is', 2, 3_000_000, [1, 1]],
-  ])('commits at most %s at once', async (_limit, count, size, expected) => {
+    ['at most 1,000 calls', 2_500, 1, [1_000, 1_000, 500]],
+    ['at most a million characters', 25, 100_000, [10, 10, 5]],
+    ['one call of any size', 2, 3_000_000, [1, 1]],
+  ])('commits %s at once', async (_limit, count, size, expected) => {
     const sizes: number[] = [];
     const engine = {
       async commit(calls: readonly string[]) {
@@ -158,7 +158,7 @@ describe('add', () => {
     expect(sizes).toEqual(expected);
   });
 
-  test('commits a call alone if it needs its own commit, in the order of the calls', async () => {
+  test('commits calls that need their own commit alone and in order, without reporting a batch', async () => {
     const batches: (readonly string[])[] = [];
     const { add, batches: reported } = create(
       {},
@@ -193,7 +193,7 @@ describe('add', () => {
     await delay(20);
     expect(commits).toHaveLength(3);
     commits[0]?.resolve([]);
-    // One more commit than was in progress is tried.
+    // The limit is now two commits: the one that was in progress, and one more.
     await commitAt(4);
     await delay(20);
     expect(commits.slice(3).flatMap(({ calls }) => calls)).toEqual(['c', 'b']);
@@ -340,10 +340,10 @@ describe('add', () => {
   });
 
   test.each([
-    ['no timeout', undefined, 4_500],
-    ['the timeout 60,000', 60_000, 59_500],
-    ['the timeout 400', 400, 200],
-  ])('with %s gives the engine %3$d ms', async (_name, timeout, milliseconds) => {
+    [undefined, 4_500],
+    [60_000, 59_500],
+    [400, 200],
+  ])('with the timeout %p gives the engine %d ms', async (timeout, milliseconds) => {
     const { add, commitAt } = create({ timeout });
     const result = add('a');
     const commit = await commitAt(0);
@@ -462,7 +462,7 @@ describe('ready', () => {
     expect(checks[0]?.failedCalls).toEqual(['a']);
   });
 
-  test('checks while the maximum number of commits is in progress if the engine can', async () => {
+  test('checks while the maximum number of commits is in progress if the engine checks concurrently', async () => {
     const { add, checks, commitAt, ready } = create({}, { checksConcurrently: true });
     const result = add('a');
     const { resolve } = await commitAt(0);
@@ -553,14 +553,14 @@ describe('close', () => {
     expect([checks, codes]).toEqual([[], []]);
   });
 
-  test.each(['a commit', 'the calls of this turn'])('waits for %s', async (what) => {
+  test.each(['a commit', 'the calls of this turn'])('waits for %s', async (waitedFor) => {
     const { add, close, closes, commitAt } = create();
     const results = [add('a')];
-    if (what === 'a commit') await commitAt(0);
+    if (waitedFor === 'a commit') await commitAt(0);
     results.push(add('b'));
     const closed = close();
     (await commitAt(0)).resolve([]);
-    if (what === 'a commit') {
+    if (waitedFor === 'a commit') {
       await results[0];
       await delay(10);
       expect(closes()).toBe(0);

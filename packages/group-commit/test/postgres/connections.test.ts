@@ -55,12 +55,12 @@ describe('use', () => {
 
   test('keeps at most max connections', async () => {
     const { use, stats } = create(`${await server.createSchema()}&max=2`);
-    const all = Promise.withResolvers<void>();
+    const allStarted = Promise.withResolvers<void>();
     let running = 0;
     const task = async () => {
       running += 1;
-      if (running === 3) all.resolve();
-      await all.promise;
+      if (running === 3) allStarted.resolve();
+      await allStarted.promise;
     };
     await Promise.all([use(task), use(task), use(task)]);
     await eventually(() => expect(stats()).toEqual({ connections: 2, connections_idle: 2 }));
@@ -166,9 +166,9 @@ describe('use with a reset', () => {
     ],
     ['SET SESSION AUTHORIZATION pg_monitor', 'SELECT user::text', [{ user: 'postgres' }]],
     [
-      'CREATE SEQUENCE numbers; SELECT nextval($$numbers$$)',
-      'SELECT pg_sequence_last_value($$numbers$$)::int AS last',
-      [{ last: 1 }],
+      'CREATE SEQUENCE numbers CACHE 10; SELECT nextval($$numbers$$)',
+      'SELECT nextval($$numbers$$)::int AS next',
+      [{ next: 11 }],
     ],
   ])('ends the effects of %s on the session', async (text, check, rows) => {
     const { use } = create(`${await server.createSchema()}&max=1`);
@@ -194,7 +194,7 @@ describe('use with a reset', () => {
     expect(await use(async (client) => client.getTransactionStatus())).toBe('I');
   });
 
-  test('runs after statements that the task did not await', async () => {
+  test('resets after the statements that the task did not await', async () => {
     const { use } = create(`${await server.createSchema()}&max=1`);
     const task = async (client: Client) => void client.query('BEGIN');
     await expect(use(task, true)).rejects.toThrow('left a transaction open');
@@ -202,8 +202,8 @@ describe('use with a reset', () => {
   });
 });
 
-describe('a lost connection', () => {
-  test('is Unavailable, also if the task hides its error', async () => {
+describe('an outage', () => {
+  test('is Unavailable, even if the task hides its error', async () => {
     const { use, stats } = create(`${await server.createSchema()}&max=1`);
     const task = async (client: Client) => {
       await client.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => {});
@@ -236,7 +236,7 @@ describe('a lost connection', () => {
     });
   });
 
-  test('to a server that became read-only is Unavailable', async () => {
+  test('of a server that became read-only closes older connections, too', async () => {
     const { use } = create(`${await server.createSchema()}&max=2`);
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const pids = await Promise.all([
@@ -327,7 +327,7 @@ describe('With several hosts', () => {
     const both = create(`${url},127.0.0.1:${second.port}/notes`).connect();
     await expect(both).rejects.toBeInstanceOf(AggregateError);
     await expect(both).rejects.toHaveProperty('errors.length', 2);
-    // The first host was tried with TLS and without it, if it did not respond to the first message.
+    // The client may connect to the first host twice: with TLS, then without it.
     expect(first.attempts).toBeGreaterThan(0);
     expect(second.attempts).toBe(1);
   });
@@ -352,7 +352,7 @@ test.each([
 });
 
 test.each(['use', 'end'] as const)(
-  '%s destroys the socket of a server that does not close it for a second',
+  '%s destroys the socket if the server does not close it within a second',
   async (name) => {
     const destroyed = Promise.withResolvers<void>();
     // Forwards everything but the end of the server's side.
@@ -364,7 +364,7 @@ test.each(['use', 'end'] as const)(
       far.on('error', () => {});
       near.on('error', () => {});
       near.on('end', () => {
-        // Only a destroyed socket resets the connection.
+        // Writing to a socket that the client has destroyed resets the connection: 'close' follows.
         interval = setInterval(() => near.write('x'), 50);
       });
       near.on('close', () => {

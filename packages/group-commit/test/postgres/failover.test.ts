@@ -50,7 +50,7 @@ test('statements that wait for a stopped standby are cancelled, and never use mo
   await primary.query('SELECT pg_reload_conf()');
   const counts: number[] = [];
   try {
-    // The server takes a moment to read its settings again. Only a new row waits for the standby.
+    // The server reads its settings again after a moment. Only a new row waits for the standby.
     let id = -1_000;
     await eventually(async () =>
       expect(String(await database.add(--id).catch(String))).toMatch(/^Unavailable/),
@@ -78,7 +78,7 @@ test.each([
   ['any', 'primary'],
   ['read-only', 'standby'],
   ['standby', 'standby'],
-])('target_session_attrs=%s finds the %s', async (session, role) => {
+])('target_session_attrs=%s connects to the %s', async (session, role) => {
   const database = await open(`target_session_attrs=${session}`, async () => {});
   const { rows } = await database.run((client) =>
     client.query('SELECT pg_is_in_recovery() AS standby'),

@@ -52,7 +52,7 @@ describe('an error of the server', () => {
   });
 });
 
-test('a read-only server and a serialization failure have their SQLSTATE', () => {
+test('READ_ONLY and ROLLED_BACK are the SQLSTATEs of their errors', () => {
   expect(READ_ONLY).toBe('25006');
   expect(ROLLED_BACK).toEqual(['40001', '40P01']);
 });
@@ -102,23 +102,28 @@ describe('the error of a task', () => {
 
 describe('unavailable', () => {
   test.each<[string, unknown, string, string]>([
-    ['the server', serverError('57P03', 'starting up'), '57P03', 'starting up (SQLSTATE 57P03)'],
-    ['the system', systemError('ECONNREFUSED', 'refused'), 'ECONNREFUSED', 'refused'],
-    ['no kind', new Error('a bug'), 'UNKNOWN', 'a bug'],
-    ['no message', systemError('EPIPE', ''), 'EPIPE', 'Error'],
     [
-      'several addresses',
+      'an error of the server',
+      serverError('57P03', 'starting up'),
+      '57P03',
+      'starting up (SQLSTATE 57P03)',
+    ],
+    ['an error of the system', systemError('ECONNREFUSED', 'refused'), 'ECONNREFUSED', 'refused'],
+    ['an error without a code', new Error('a bug'), 'UNKNOWN', 'a bug'],
+    ['an error without a message', systemError('EPIPE', ''), 'EPIPE', 'Error'],
+    [
+      'the errors of several addresses',
       new AggregateError([systemError('ECONNREFUSED', 'no v6'), serverError('22P02', 's3cret')]),
       'ECONNREFUSED',
       'no v6; SQLSTATE 22P02',
     ],
     [
-      'several hosts with several addresses',
+      'the errors of several hosts with several addresses',
       new AggregateError([new AggregateError([systemError('E1', 'a')]), systemError('E2', 'b')]),
       'UNKNOWN',
       'a; b',
     ],
-  ])('has the code and the message of an error of %s', (_name, error, code, message) => {
+  ])('has the code and the message of %s', (_name, error, code, message) => {
     const result = unavailable('a:1/notes', error);
     expect(result).toBeInstanceOf(Unavailable);
     expect(result.code).toBe(code);
@@ -154,11 +159,15 @@ describe('unusable', () => {
     ['an unsupported feature', serverError('0A000'), TABLE_ADVICE],
     ['a missing schema', serverError('3F000'), TABLE_ADVICE],
     ['a missing table', serverError('42P01'), TABLE_ADVICE],
-    ['no TLS', new Error('The server does not support SSL connections'), TLS_ADVICE],
-    ['a wrong key', systemError('ERR_OSSL_X509_KEY_VALUES_MISMATCH'), TLS_ADVICE],
-    ['a wrong host name', systemError('ERR_TLS_CERT_ALTNAME_INVALID'), TLS_ADVICE],
-    ['a wrong authority', systemError('SELF_SIGNED_CERT_IN_CHAIN'), TLS_ADVICE],
-    ['a wrong leaf', systemError('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), TLS_ADVICE],
+    ['a server without TLS', new Error('The server does not support SSL connections'), TLS_ADVICE],
+    ['a key of another certificate', systemError('ERR_OSSL_X509_KEY_VALUES_MISMATCH'), TLS_ADVICE],
+    ['a certificate of another host', systemError('ERR_TLS_CERT_ALTNAME_INVALID'), TLS_ADVICE],
+    ['a self-signed certificate', systemError('SELF_SIGNED_CERT_IN_CHAIN'), TLS_ADVICE],
+    [
+      'a certificate of an unknown authority',
+      systemError('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+      TLS_ADVICE,
+    ],
   ])('has advice for %s', (_name, error, advice) => {
     const { message } = unusable('a/notes', error, TABLE) ?? {};
     expect(message).toMatch(/^PostgreSQL at a\/notes: .+\. [A-Za-z]/);
@@ -171,7 +180,7 @@ describe('unusable', () => {
     expect(error?.message).toBe('PostgreSQL at a/notes: The table has no column id.');
   });
 
-  test('of another system does not match a code in its message', () => {
+  test('has no advice for codes that are only in the message of another error', () => {
     const error = new Error(
       'a message with 28P01 08P01 unsupported startup parameter ERR_OSSL SASL',
     );

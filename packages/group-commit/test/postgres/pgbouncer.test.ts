@@ -23,8 +23,8 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Starts PgBouncer for a database. @returns its URL. */
-async function through(url: string, mode: string): Promise<string> {
+/** Starts PgBouncer for a database. Returns the URL of the database through PgBouncer. */
+async function startPooler(url: string, mode: string): Promise<string> {
   const port = await freePort();
   const { password } = new URL(url);
   const file = join(folder, `${mode}.ini`);
@@ -51,7 +51,7 @@ withPooler('PgBouncer', () => {
     'in the mode %s stores rows and forwards cancel requests',
     async (mode) => {
       const direct = await server.createDatabase();
-      const pooled = await through(direct, mode);
+      const pooled = await startPooler(direct, mode);
       const database = await open(`${pooled}?statement_timeout=0&application_name=pooled`);
       await Promise.all(Array.from({ length: 100 }, (_, at) => database.add(`note ${at}`)));
       expect(await server.query('SELECT count(*)::int FROM notes', direct)).toEqual([
@@ -70,7 +70,7 @@ withPooler('PgBouncer', () => {
   );
 
   test('rejects the parameter statement_timeout, and the message has advice', async () => {
-    const pooled = await through(await server.createDatabase(), 'session');
+    const pooled = await startPooler(await server.createDatabase(), 'session');
     await expect(open(pooled)).rejects.toThrow(
       /unsupported startup parameter.*statement_timeout=0 for PgBouncer/,
     );

@@ -15,7 +15,7 @@ export const TABLE =
 /** The server of the tests of a file. */
 export let server: PostgresServer;
 
-/** Closed after each test. */
+/** Databases, sessions and servers that are closed after each test. */
 export const opened: { close(): unknown }[] = [];
 
 export function useServer(): void {

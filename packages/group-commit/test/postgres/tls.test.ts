@@ -38,9 +38,9 @@ describe('TLS', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'notes-tls-'));
-    await writeFile(join(folder, 'own.pem'), serverCertificate.cert);
+    await writeFile(join(folder, 'server.pem'), serverCertificate.cert);
     await writeFile(join(folder, 'elsewhere.pem'), elsewhere.cert);
-    await writeFile(join(folder, 'serverCertificate.key'), serverCertificate.key);
+    await writeFile(join(folder, 'server.key'), serverCertificate.key);
     await writeFile(join(folder, 'elsewhere.key'), elsewhere.key);
     await writeFile(join(folder, 'garbage'), 'garbage');
   });
@@ -58,19 +58,19 @@ describe('TLS', () => {
     [
       'verify-full trusts a certificate of its issuer for the host',
       serverCertificate,
-      'verify-full&sslrootcert=own.pem',
+      'verify-full&sslrootcert=server.pem',
       undefined,
     ],
     [
       'require with sslrootcert rejects another authority',
       elsewhere,
-      'require&sslrootcert=own.pem',
+      'require&sslrootcert=server.pem',
       /sslrootcert/,
     ],
     [
       'verify-ca rejects another authority',
       elsewhere,
-      'verify-ca&sslrootcert=own.pem',
+      'verify-ca&sslrootcert=server.pem',
       /sslrootcert/,
     ],
     [
@@ -94,25 +94,25 @@ describe('TLS', () => {
     [
       'a client certificate is sent with its key',
       serverCertificate,
-      'require&sslcert=own.pem&sslkey=serverCertificate.key',
+      'require&sslcert=server.pem&sslkey=server.key',
       undefined,
     ],
     [
       'a client certificate with another key is rejected',
       serverCertificate,
-      'require&sslcert=own.pem&sslkey=elsewhere.key',
+      'require&sslcert=server.pem&sslkey=elsewhere.key',
       /sslcert and sslkey/,
     ],
     [
       'an sslcert that is not a certificate is rejected',
       serverCertificate,
-      'require&sslcert=garbage&sslkey=serverCertificate.key',
+      'require&sslcert=garbage&sslkey=server.key',
       /sslcert and sslkey/,
     ],
     [
       'an sslkey that is not a key is rejected',
       serverCertificate,
-      'require&sslcert=own.pem&sslkey=garbage',
+      'require&sslcert=server.pem&sslkey=garbage',
       /sslcert and sslkey/,
     ],
   ])('%s', async (_, certificate, parameters, rejected) => {
@@ -203,10 +203,10 @@ describe('an environment variable', () => {
 
   test('PGSSLROOTCERT is the default of sslrootcert', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'notes-authority-'));
-    await writeFile(join(folder, 'own.pem'), serverCertificate.cert);
+    await writeFile(join(folder, 'server.pem'), serverCertificate.cert);
     const port = await tlsProxy(serverCertificate);
     const url = `${(await server.createSchema()).replace(String(server.port), String(port))}&sslmode=verify-full`;
-    process.env.PGSSLROOTCERT = join(folder, 'own.pem');
+    process.env.PGSSLROOTCERT = join(folder, 'server.pem');
     await (await open(url)).add('Basil');
     await expect(open(`${url}&sslrootcert=system`)).rejects.toThrow(/self-signed.*sslrootcert/);
     process.env.PGSSLROOTCERT = 'system';

@@ -92,11 +92,11 @@ describe('the hosts', () => {
     ['10.127.0.1', true],
     ['[2001:db8::1]', true],
     ['db.example', true],
-  ])('%s, is it on another machine: %s', (host, remote) => {
+  ])('such as %s are on another machine: %s', (host, remote) => {
     expect(read(`postgres://me@${host}/notes`).targets[0].remote).toBe(remote);
   });
 
-  test('get the password of a function, instead of that of the URL', () => {
+  test('use the password function instead of the password in the URL', () => {
     const password = async () => 'from a vault';
     const { targets } = readUrl('postgres://me:secret@a,b/notes', 'notes', password);
     expect(targets.map(({ config }) => config.password)).toEqual([password, password]);

@@ -53,7 +53,7 @@ describe('A file that was moved, deleted or replaced', () => {
     await expect(database.ready()).rejects.toThrow('moved, deleted or replaced');
   });
 
-  test('keeps all data if it is the log, which is created again', async () => {
+  test('is created again if it is the log, and no data is lost', async () => {
     const database = await open();
     await database.write('add', { id: 1, text: 'a' });
     renameSync(`${file}-wal`, join(folder, 'away'));

@@ -39,7 +39,7 @@ describe('An error from another thread', () => {
     expect(received.message).toBe('no tea');
   });
 
-  test('has a message even if something else was thrown', () => {
+  test('has a message even if the module threw a string or undefined', () => {
     expect(unpackError(sent('tea'))).toHaveProperty('message', 'tea');
     expect(unpackError(sent(undefined))).toHaveProperty('message', 'undefined');
   });

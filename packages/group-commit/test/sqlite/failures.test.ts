@@ -66,7 +66,7 @@ describe('openDatabase rejects a path, and changes nothing,', () => {
     expect(readdirSync(folder)).toEqual(['file']);
   });
 
-  test('if its folder cannot be in the parent folder', async () => {
+  test('if the parent folder accepts no new folder', async () => {
     await expectUnusable('/proc/none/notes.db', /cannot be used .*ENOENT.*its folder must exist/);
   });
 
@@ -93,7 +93,7 @@ describe('openDatabase rejects a path, and changes nothing,', () => {
 });
 
 describe('A full disk', () => {
-  testWithMount('lets the database open; it is ready once there is space', async () => {
+  testWithMount('does not prevent opening; the database is ready once there is space', async () => {
     const mount = mountMemory('1m');
     const { bavail, bsize } = statfsSync(mount);
     writeFileSync(join(mount, 'ballast'), Buffer.alloc(bavail * bsize));

@@ -53,7 +53,7 @@ describe('createFile', () => {
     expect(existsSync(join(folder, 'a'))).toBe(false);
   });
 
-  test('leaves a file that cannot be created to SQLite, whose error is clearer', () => {
+  test('does not throw if the file cannot be created, since the error of SQLite is clearer', () => {
     symlinkSync(join(folder, 'none/notes.db'), file);
     createFile(file, true);
     expect(existsSync(file)).toBe(false);
@@ -67,15 +67,15 @@ describe('watchFiles', () => {
   };
   const log = () => `${file}-wal`;
 
-  test.each<[string, () => void, RegExp | undefined]>([
-    ['nothing happens', () => {}, undefined],
-    ['the files grow', () => writeFileSync(file, 'more notes', { flag: 'a' }), undefined],
-    ['another name is given to the file', () => linkSync(file, join(folder, 'b')), undefined],
-    ['the database is deleted', () => rmSync(file), /notes\.db was moved/],
-    ['the database is replaced by a copy', () => replace(file), /notes\.db was moved/],
-    ['the log is deleted', () => rmSync(log()), /notes\.db-wal was moved/],
-    ['the log is replaced by a copy', () => replace(log()), /notes\.db-wal was moved/],
-  ])('if %s, checks the files', (_event, happen, error) => {
+  test.each<[string, RegExp | undefined, () => void]>([
+    ['nothing happens', undefined, () => {}],
+    ['the files grow', undefined, () => writeFileSync(file, 'more notes', { flag: 'a' })],
+    ['the file gets another name', undefined, () => linkSync(file, join(folder, 'b'))],
+    ['the database is deleted', /notes\.db was moved/, () => rmSync(file)],
+    ['the database is replaced by a copy', /notes\.db was moved/, () => replace(file)],
+    ['the log is deleted', /notes\.db-wal was moved/, () => rmSync(log())],
+    ['the log is replaced by a copy', /notes\.db-wal was moved/, () => replace(log())],
+  ])('if %s, the check throws %p', (_event, error, happen) => {
     for (const path of [file, log()]) writeFileSync(path, 'notes');
     const check = watchFiles(file);
     check();

@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Call } from '../../src/sqlite/runner.ts';
 import { openSession, type Request, type Source } from '../../src/sqlite/session.ts';
@@ -165,18 +173,21 @@ test('a session that only reads does not create a file', async () => {
   expect(existsSync(file)).toBe(false);
 });
 
-test('a file that is no database is not changed', async () => {
-  writeFileSync(file, 'These are my notes. '.repeat(100));
+test('a file that is not a database is rejected, not changed and closed', async () => {
+  const text = 'These are my notes. '.repeat(100);
+  writeFileSync(file, text);
   expect((await open()).run('rehearse')).toMatchObject({ code: 'SQLITE_NOTADB', permanent: true });
+  expect(readFileSync(file, 'utf8')).toBe(text);
   expect(openFilesOf(file)).toEqual([]);
 });
 
-test('close closes the file and removes the log, also after its folder is gone', async () => {
+test('close closes the file and removes the log, and closes a file that was deleted', async () => {
   const { run, close } = await open();
   run('write', add(1));
   close();
   close();
   expect(openFilesOf(file)).toEqual([]);
+  expect(existsSync(`${file}-wal`)).toBe(false);
   expect(ids()).toEqual([1]);
   run('write', add(2));
   for (const name of ['', '-wal', '-shm']) rmSync(file + name);

@@ -16,7 +16,7 @@ export let file = '';
 const opened: { close(): unknown }[] = [];
 const mounts: string[] = [];
 
-/** Creates a folder for each test. Closes the databases of the test before it is removed. */
+/** Creates a folder for each test. Closes the databases before the folder is removed. */
 export function useFolder(): void {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'notes-'));

@@ -26,7 +26,7 @@ describe.each([
   ['openLocal', async () => openLocal({ file, module, readOnly: false })],
   ['openThread', async () => openThread({ file, module, readOnly: false })],
 ])('%s', (name, open) => {
-  test('answers requests in order', async () => {
+  test('responds to requests in order', async () => {
     session = await open();
     const answers = await Promise.all([
       session.send(request('write', add(1), ['bytes', 1])),
@@ -41,7 +41,7 @@ describe.each([
     expect(ids()).toEqual([1, 2]);
   });
 
-  test('runs calls in this thread only without a worker', async () => {
+  test('runs calls in the main thread (openLocal) or in a worker (openThread)', async () => {
     session = await open();
     const [outcome] = Object.values(await session.send(request('read', ['isMainThread'])));
     expect(outcome).toEqual({ result: name === 'openLocal' });
