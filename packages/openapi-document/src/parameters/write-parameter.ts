@@ -53,8 +53,8 @@ export const styleOf = ({ in: where, style }: Styled): Style =>
   STYLES[where === 'cookie' && style === 'form' ? 'simple' : style] ?? SIMPLE;
 
 /**
- * Serializes a parameter by `style` and `explode`. Returns `name=value` for a query or a cookie,
- * and an empty string for an empty array or object with `explode`.
+ * Serializes a parameter by `style` and `explode`. Returns `name=value` for a query or a cookie.
+ * In a query, an empty array or object with `explode` becomes an empty string.
  */
 export function writeParameter(parameter: Styled, value: unknown): string {
   const { name, in: where, json, explode } = parameter;
