@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { run } from 'test-support/project';
 
-/** Flags that make Node report an older version and, like it, fail to load other modules. */
+/** Flags for a simulation of Node 20: it reports that version and cannot load other modules. */
 const OLDER = [
   '--import',
   `data:text/javascript,
