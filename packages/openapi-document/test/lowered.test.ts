@@ -11,7 +11,7 @@ test('schemas are lowered once for each document and direction', () => {
 test.each([
   ['request', { type: 'integer' }],
   ['response', { type: 'integer', default: 'many' }],
-] as const)('in a %s, a default that does not fit becomes %j', (direction, lowered) => {
+] as const)('in a %s, a schema whose default does not fit becomes %j', (direction, lowered) => {
   const { lower } = lowerSchemas({}, direction);
   expect(lower({ type: 'integer', default: 'many' })).toEqual(lowered);
   expect(lower({ type: 'integer', default: 5 })).toEqual({ type: 'integer', default: 5 });

@@ -28,7 +28,7 @@ const posting = (schema: unknown, others: object = {}) => ({
 const refsTo = (components: object) =>
   Object.keys(components).map((name) => ({ $ref: `#/components/schemas/${name}` }));
 
-/** Documents of any size. */
+/** Documents with many parts of one kind, by the name of the kind. */
 const DOCUMENTS: Readonly<Record<string, (size: number) => object>> = {
   properties: (size) =>
     posting({ type: 'object', properties: named(size, () => ({ type: 'string' })) }),

@@ -32,7 +32,7 @@ test('a long circle of definitions is compiled', () => {
   expect(validate.errors).toMatchObject([{ instancePath: '/last/next/next', keyword: 'type' }]);
 });
 
-test('members that a definition declares are evaluated, also after a forwarded call', () => {
+test('members of a definition count as evaluated, even if it is compiled at its first use', () => {
   const ajv = new Ajv2020({ inlineRefs: false, strict: false });
   const definitions: Record<string, object> = {
     [refAt(0)]: { properties: { a: true, b: { $ref: refAt(1) } } },

@@ -14,7 +14,7 @@ async function check(paths: object, components: object = {}, members: object = {
 }
 
 test.each<[title: string, paths: object, findings: readonly string[]]>([
-  ['one operation', { '/a': get() }, []],
+  ['one valid operation', { '/a': get() }, []],
   [
     'operations with the same id',
     {
@@ -50,7 +50,7 @@ test.each<[title: string, paths: object, findings: readonly string[]]>([
       'notice /paths/~1a/get operation x declares no response: its handler may use any status, without a body',
     ],
   ],
-])('%s', async (_title, paths, findings) => {
+])('finds the mistakes in a document with %s', async (_title, paths, findings) => {
   expect(await check(paths)).toEqual(findings);
 });
 
@@ -75,7 +75,7 @@ test('a path parameter that is not in the path is reported once, also if a path 
   );
 });
 
-test('a path has each parameter once', async () => {
+test('a parameter that a path has several times is reported once', async () => {
   const parameter = (name: string) => ({ name, in: 'path', required: true, schema: {} });
   const parameters = ['a', 'b'].map(parameter);
   expect(await check({ '/{a}/{b}/{a}/{a}': get({ parameters }) })).toEqual([
@@ -102,7 +102,7 @@ test.each<[url: string, variables: object | undefined, findings: readonly string
     { area: { default: 'a' } },
     ['the variable {stage} is not declared in variables: it is read as stage'],
   ],
-])('the server %s with the variables %j', async (url, variables, messages) => {
+])('the server %s with the variables %j has the findings %j', async (url, variables, messages) => {
   const servers = [{ url: '/' }, { url, variables }];
   expect(await check({}, {}, { servers })).toEqual(
     messages.map((message) => `notice /servers/1/url ${message}`),

@@ -57,7 +57,7 @@ test.each<[schema: object, findings: readonly string[]]>([
     ['notice /default the default is ignored, since it does not fit its schema: must be string'],
   ],
   [{ type: 'string', default: '' }, []],
-])('keywords that are not enforced as written: %j', (schema, findings) => {
+])('the keywords of the schema %j have the findings %j', (schema, findings) => {
   expect(findingsIn(schema)).toEqual(findings);
 });
 
@@ -75,7 +75,7 @@ test.each<[schema: object, findings: readonly string[]]>([
       'problem  ( is not a valid regular expression (ECMA-262)',
     ],
   ],
-])('patterns must be regular expressions: %j', (schema, findings) => {
+])('the patterns of the schema %j have the findings %j', (schema, findings) => {
   expect(findingsIn(schema)).toEqual(findings);
 });
 
@@ -156,7 +156,7 @@ describe('a schema that refers to itself for the same value is a problem', () =>
     );
   });
 
-  test('by its own base schema, whose discriminator selects it', () => {
+  test('through its base schema, whose discriminator selects it', () => {
     const Base = { discriminator: { propertyName: 'kind' }, type: 'object' };
     const base = { $ref: '#/components/schemas/Base' };
     expect(check({ Base, S: { allOf: [base], anyOf: [base] } })).toEqual(
@@ -180,7 +180,7 @@ describe('a schema that refers to itself for the same value is a problem', () =>
   });
 });
 
-test('the number of definitions is limited if each references the next one twice', () => {
+test('the number of schemas that validate one value is limited', () => {
   const ref = (index: number) => ({ $ref: `#/components/schemas/D${index}` });
   const chain = (levels: number) => ({
     ...Object.fromEntries(

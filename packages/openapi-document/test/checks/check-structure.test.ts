@@ -155,8 +155,12 @@ test.each<[title: string, members: object, findings: readonly string[]]>([
     { paths: { a: {} } },
     ['notice /paths/a a is not a member of OpenAPI 3.1 here: it is ignored'],
   ],
-  ['with operations that it only sends', { webhooks: { a: { get: { responses: 5 } } } }, []],
-  ['with components that are ignored', { components: { links: { a: { operationId: 5 } } } }, []],
+  ['with an invalid webhook, which is ignored', { webhooks: { a: { get: { responses: 5 } } } }, []],
+  [
+    'with an invalid link, which is ignored',
+    { components: { links: { a: { operationId: 5 } } } },
+    [],
+  ],
   [
     'with a parameter with schema and content',
     {
@@ -165,7 +169,7 @@ test.each<[title: string, members: object, findings: readonly string[]]>([
     ['problem /components/parameters/a must match exactly one schema in oneOf'],
   ],
   [
-    'with a licence of two kinds, which is documentation',
+    'with mistakes in info, which are notices',
     {
       info: { title: 5, version: '1', license: { name: 'a', identifier: 'a', url: 'b' } },
       paths: {},
@@ -187,7 +191,7 @@ test.each<[title: string, members: object, findings: readonly string[]]>([
       'problem /components/securitySchemes/b/in must be equal to one of the allowed values: query, header, cookie, but in is "body"',
     ],
   ],
-])('a document %s has findings', (_title, members, expected) => {
+])('finds the mistakes in a document %s', (_title, members, expected) => {
   const findings = check({ ...HEAD, ...members });
   expect(findings.map((finding) => finding.replace(/, but \w+ is \{.*/, ''))).toEqual(expected);
 });

@@ -15,7 +15,7 @@ test.each<[schema: object | boolean, value: unknown, reason: string]>([
   ],
   [{ minimum: 2 }, 1, 'must be >= 2'],
   [{ required: ['a,b'] }, {}, "must have required property 'a,b'"],
-])('the reason of an error of %j for %j is a predicate', (schema, value, reason) => {
+])('the error of the schema %j for %j has the reason: %s', (schema, value, reason) => {
   const validate = new Ajv2020({ strict: false }).compile(schema);
   validate(value);
   expect(validate.errors?.map(reasonOf)).toEqual([reason]);

@@ -9,7 +9,7 @@ test.each<[type: string, body: unknown, encoding: FormEncoding | undefined, text
   ['application/x-www-form-urlencoded', { a: [1, 2] }, { a: { explode: false } }, 'a=1,2'],
   ['Application/X-WWW-Form-Urlencoded; charset=utf-8', { a: 1 }, undefined, 'a=1'],
   ['text/plain', 'a', undefined, 'a'],
-])('a body of %s from %p with the encoding %j', (type, body, encoding, text) => {
+])('a body of %s with the value %p and the encoding %j is %p', (type, body, encoding, text) => {
   expect(encodeBody(type, body, encoding)).toBe(text);
 });
 
@@ -67,7 +67,7 @@ describe('a multipart form', () => {
     ['image/*', '', 'image/*'],
     ['image/png, image/jpeg', '', 'image/png, image/jpeg'],
   ])(
-    'has files with the declared media type %s, unless that is a range',
+    'has files with the declared media type %s, unless it is a range or a list',
     async (contentType, type, textType) => {
       const fields = { files: [named, new Blob(['c']), typed, 'd'] };
       const encoding: FormEncoding = contentType === undefined ? {} : { files: { contentType } };
@@ -101,6 +101,6 @@ test.each(['image/png', 'text/event-stream'])('a response of %s is a stream', as
   expect(await readBody(response, type)).toBe(response.body);
 });
 
-test('a response that is not the JSON that it declares is an error', async () => {
+test('a response that declares JSON but is not JSON is an error', async () => {
   await expect(readBody(new Response('<p>'), 'application/json')).rejects.toThrow(SyntaxError);
 });

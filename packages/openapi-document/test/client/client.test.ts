@@ -123,7 +123,7 @@ describe('a call', () => {
     },
   );
 
-  test('serializes a form by its encoding', async () => {
+  test('serializes a form with its encoding', async () => {
     const type = 'application/x-www-form-urlencoded';
     const { fetch, requests } = fetchOf(new Response());
     const media = [...mediaOf('text/plain'), { type, encoding: { tags: { explode: false } } }];

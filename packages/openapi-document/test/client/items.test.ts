@@ -76,7 +76,7 @@ describe('a stream', () => {
 });
 
 describe('a stream of events', () => {
-  test('is opened again until a response has another status', async () => {
+  test('is opened again, also after errors and 5xx responses, until a response has another status', async () => {
     const { signal } = new AbortController();
     const failed = openBody();
     const gone = openBody();

@@ -62,7 +62,7 @@ test('a route has the parts that a client needs to send a request and to read th
   });
 });
 
-test('a whole query has its media type', async () => {
+test('a parameter in querystring has its media type', async () => {
   const form = { schema: {}, encoding: { tags: { explode: false } } };
   const content = { 'application/x-www-form-urlencoded': form };
   const { operations } = await documentOf({

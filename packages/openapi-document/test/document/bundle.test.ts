@@ -383,22 +383,25 @@ test.each<[title: string, media: string, message: string | undefined, copy: obje
     undefined,
     { schema: { properties: { title: ref('B') } } },
   ],
-])('$ref in the place of %s is replaced', (_title, media, message, copied) => {
-  const { root, notices } = bundled({
-    'openapi.yaml': `
+])(
+  '$ref in the place of %s is replaced or removed with a notice, unless a schema is allowed there',
+  (_title, media, message, copied) => {
+    const { root, notices } = bundled({
+      'openapi.yaml': `
 paths: { /a: { get: { responses: { '200': { content: { application/json: { ${media} } } } } } } }
 components: { schemas: { B: {} } }`,
-    'parts.yaml': `
+      'parts.yaml': `
 members: { n: { type: integer } }
 examples: { one: { value: 1 } }
 text: Hello
 list: [{ title: A }, { $ref: 'openapi.yaml#/components/schemas/B' }]`,
-    'text.md': '# Hello: [world',
-  });
-  const { content } = root.paths['/a'].get.responses[200];
-  expect(content['application/json']).toStrictEqual(copied);
-  expect(notices.map((notice) => notice.message)).toEqual(message === undefined ? [] : [message]);
-});
+      'text.md': '# Hello: [world',
+    });
+    const { content } = root.paths['/a'].get.responses[200];
+    expect(content['application/json']).toStrictEqual(copied);
+    expect(notices.map((notice) => notice.message)).toEqual(message === undefined ? [] : [message]);
+  },
+);
 
 test('references in extensions, examples, defaults and constants stay the same', () => {
   const data = '{ $ref: "nowhere.yaml#/a" }';

@@ -124,7 +124,7 @@ describe('nullable', () => {
       { type: 'string', nullable: 'yes' },
       { type: 'string', nullable: 'yes' },
     ],
-  ])('in %j is replaced: %j', async (schema, result) => {
+  ])('in %j: the result is %j', async (schema, result) => {
     expect(await correctedSchema(structuredClone(schema))).toEqual({
       schema: result,
       findings: [],
@@ -230,7 +230,7 @@ describe('a parameter', () => {
     ]);
   });
 
-  test.each([{}, { required: false }])('of a path is required, not %j', async (members) => {
+  test.each([{}, { required: false }])('of a path with %j becomes required', async (members) => {
     const parameter = { name: 'id', in: 'path', schema: {} };
     expect(await correctedParameter({ ...parameter, ...members })).toEqual({
       parameter: { ...parameter, required: true },

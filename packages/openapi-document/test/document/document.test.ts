@@ -26,11 +26,14 @@ test.each([
   [null, false, {}, []],
   [undefined, false, {}, []],
   ['text', false, {}, []],
-])('isObject of %j is %j', (value, isJsonObject, object, array) => {
-  expect(isObject(value)).toBe(isJsonObject);
-  expect(asObject(value)).toEqual(object);
-  expect(asArray(value)).toEqual(array);
-});
+])(
+  'isObject of %j is %j, asObject is %j, and asArray is %j',
+  (value, isJsonObject, object, array) => {
+    expect(isObject(value)).toBe(isJsonObject);
+    expect(asObject(value)).toEqual(object);
+    expect(asArray(value)).toEqual(array);
+  },
+);
 
 test('mapMembers replaces the items of arrays and the members of objects', () => {
   const replace = (member: unknown, key: string) => `${key}=${member}`;

@@ -128,7 +128,7 @@ test.each([[['a', 'named']], [['x1', 'digit', 'x']], [['y', 'other']], [['constr
   },
 );
 
-test('several parts of a schema each have schemas for a property', () => {
+test('a property has the schemas of each part of a schema', () => {
   const find = finderIn([
     { properties: { a: titled('first') } },
     { unevaluatedProperties: titled('second') },

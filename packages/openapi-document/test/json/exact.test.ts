@@ -106,7 +106,7 @@ describe('JSON nested deeper than 256 levels', () => {
   test.each<[title: string, value: unknown]>([
     ['brackets in strings', ['['.repeat(300), `"${'['.repeat(300)}`, '\\['.repeat(300)]],
     ['many values beside each other', Array.from({ length: 300 }, () => [{}])],
-  ])('is not %s', (_title, value) => {
+  ])('does not include %s', (_title, value) => {
     expect(parseJson(JSON.stringify(value))).toEqual(value);
   });
 });

@@ -61,14 +61,17 @@ test.each<[path: string, where: string, values: object]>([
   ['/things/{id}', 'path', { path: { id: 5 } }],
   ['/things/5', 'header', { header: { id: 6 } }],
   ['/things/5', 'cookie', { cookie: { id: 7 } }],
-])('the only parameter of %s, in: %s, needs no query', async (path, where, expected) => {
-  const { read } = await readerOf(
-    [{ name: 'id', in: where, required: true, schema: integer }],
-    path,
-  );
-  const { values } = read('/things/5', { id: '6', cookie: 'id=7' });
-  expect(values).toMatchObject(expected);
-});
+])(
+  'the only parameter of %s, in: %s, is read from a request without a query',
+  async (path, where, expected) => {
+    const { read } = await readerOf(
+      [{ name: 'id', in: where, required: true, schema: integer }],
+      path,
+    );
+    const { values } = read('/things/5', { id: '6', cookie: 'id=7' });
+    expect(values).toMatchObject(expected);
+  },
+);
 
 test('values of one request are not kept for the next one', async () => {
   const { read } = await readerOf([inQuery('a', integer)]);

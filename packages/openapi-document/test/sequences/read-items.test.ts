@@ -163,12 +163,12 @@ describe('an item without an end', () => {
       yield Buffer.from(start);
       for (;;) {
         size += chunk.length;
-        // The parser of multipart bodies has its own limit of headers.
         if (size > 100 * LIMIT) throw new Error('read to the end');
         yield chunk;
       }
     }
     const items = Array.fromAsync(read(type, chunks(), LIMIT));
+    // The headers of a part have a fixed limit, below 100,000 bytes.
     const isTooLarge = !start.endsWith('Type: ');
     await expect(items).rejects.toMatchObject({ name: 'UnreadableItem', isTooLarge });
   });
