@@ -136,7 +136,7 @@ describe('the line of a request over HTTP', () => {
     expect(lines[1]).toMatchObject({ ...ids, msg: 'answered' });
   });
 
-  test('contains the path of a page or a probe, and no other path', async () => {
+  test('contains the path of a page or a failed probe, and no other path', async () => {
     const ready = () => Promise.reject(new Error('not ready'));
     const { get, lines } = await start({}, { ready });
     for (const path of [

@@ -84,7 +84,7 @@ describe('a form with a field that its encoding does not allow is rejected', () 
 });
 
 describe('multipart/form-data', () => {
-  test('validates the size of a large file without a string of the same length', async () => {
+  test('limits a file by its size in bytes, not in characters', async () => {
     const field = '{ type: string, format: binary, minLength: 2, maxLength: 30000000 }';
     const list = `{ type: array, items: ${field} }`;
     const schema = `{ type: object, properties: { file: ${field}, list: ${list} } }`;

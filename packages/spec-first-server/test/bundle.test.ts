@@ -18,7 +18,7 @@ paths:
 const HANDLERS = '{ hello: ({ path }) => ({ status: 200, body: { hello: path.name } }) }';
 const UUID = '7cba4ce9-2f1f-4d0c-8f3c-0a0d0b5d4c11';
 
-/** The code of services, and the first line that their bundles need. */
+/** The code of each service, and the first line that its bundle needs. */
 const SERVICES = {
   createService: [
     `import { createServer } from 'node:http';
@@ -46,30 +46,33 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test.each(Object.entries(SERVICES))('%s runs from one file', async (name, [code, banner]) => {
-  writeFileSync(join(folder, 'openapi.yaml'), DOCUMENT);
-  const outfile = join(folder, `${name}.mjs`);
-  await build({
-    stdin: { contents: code, resolveDir: import.meta.dirname },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    banner: { js: banner },
-    outfile,
-    logLevel: 'error',
-  });
-  const child = spawn(process.execPath, [outfile], {
-    cwd: folder,
-    env: { PORT: '0', HOST: '127.0.0.1', ACCESS_TOKENS: 'a-token-of-the-test' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.push(child);
-  const url = await urlOf(child);
-  const response = await fetch(`${url}/hello/${UUID}`);
-  expect([response.status, await response.json()]).toEqual([200, { hello: UUID }]);
-  expect((await fetch(`${url}/hello/a`)).status).toBe(400);
-  if (name === 'serve') expect((await fetch(`${url}/openapi.yaml`)).status).toBe(200);
-});
+test.each(Object.entries(SERVICES))(
+  'a service with %s runs from one bundled file',
+  async (name, [code, banner]) => {
+    writeFileSync(join(folder, 'openapi.yaml'), DOCUMENT);
+    const outfile = join(folder, `${name}.mjs`);
+    await build({
+      stdin: { contents: code, resolveDir: import.meta.dirname },
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      banner: { js: banner },
+      outfile,
+      logLevel: 'error',
+    });
+    const child = spawn(process.execPath, [outfile], {
+      cwd: folder,
+      env: { PORT: '0', HOST: '127.0.0.1', ACCESS_TOKENS: 'a-token-of-the-test' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    const url = await urlOf(child);
+    const response = await fetch(`${url}/hello/${UUID}`);
+    expect([response.status, await response.json()]).toEqual([200, { hello: UUID }]);
+    expect((await fetch(`${url}/hello/a`)).status).toBe(400);
+    if (name === 'serve') expect((await fetch(`${url}/openapi.yaml`)).status).toBe(200);
+  },
+);
 
 /** Resolves to the URL that a service logs when it listens. */
 async function urlOf({ stdout }: ChildProcess): Promise<string> {

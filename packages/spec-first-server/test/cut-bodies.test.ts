@@ -53,7 +53,7 @@ const disposition = 'Content-Disposition: form-data; name="file"; filename="a.bi
 const part = `--b\r\n${disposition}\r\nContent-Type: image/x\r\n\r\n`;
 const start = { form: `${part}${'x'.repeat(100_000)}`, bytes: 'abc', late: 'abc', items: '{}\n' };
 
-/** Sends the head and a part of the body. */
+/** Sends the head of a request and a part of its body. */
 async function begin(path: keyof typeof type): Promise<Socket> {
   const socket = connect({ port, allowHalfOpen: true });
   sockets.add(socket);
@@ -71,7 +71,7 @@ const ends = {
   'that do not arrive in time': (socket: Socket) => socket,
 };
 
-/** Rounds of 50 uploads. */
+/** The number of rounds with 50 uploads each. */
 const rounds = Number(process.env.UPLOAD_ROUNDS ?? 1);
 
 test.each(Object.entries(ends))(
@@ -103,7 +103,7 @@ test.each(
   expect((await counts()).failed).toBe(before.failed + 20);
 });
 
-test('a handler that answers before it reads the body gets an error', async () => {
+test('a handler that answers before it reads the body gets an error if the body is cut', async () => {
   const before = await counts();
   const socket = await begin('late');
   await eventually(async () => (await counts()).begun === before.begun + 1);

@@ -191,10 +191,10 @@ describe('parameters', () => {
 
 describe('request bodies', () => {
   let served: Served;
-  const seen: { request?: AnyRequest } = {};
+  const last: { request?: AnyRequest } = {};
   beforeAll(async () => {
     const look: AnyHandler = async (request) => {
-      seen.request = request;
+      last.request = request;
       const body = request.body instanceof Readable ? await text(request.body) : request.body;
       return { status: 200, body: { contentType: request.contentType, body } };
     };
@@ -268,7 +268,7 @@ describe('request bodies', () => {
       .field('count', '2')
       .field('note', '{"text":"a"}')
       .expect(200);
-    const { photo, count, note } = Object(seen.request?.body);
+    const { photo, count, note } = Object(last.request?.body);
     expect(count).toBe(2);
     expect(note).toEqual({ text: 'a', stars: 3 });
     expect(photo).toBeInstanceOf(File);
@@ -282,7 +282,7 @@ describe('request bodies', () => {
       .attach('photo', Buffer.from('bits'), 'photo.png')
       .attach('note', Buffer.from('{"text":"a"}'), 'blob')
       .expect(200);
-    const { note } = Object(seen.request?.body);
+    const { note } = Object(last.request?.body);
     expect(note).toEqual({ text: 'a', stars: 3 });
   });
 
@@ -638,16 +638,19 @@ describe('uncommon documents', () => {
     ['application/json;profile=two', 2, 200, '2'],
     ['application/json;profile=two', 1, 500, ''],
     ['application/json; profile="one"', 1, 200, '1'],
-  ])('a reply of %s with %j', async (contentType, body, status, sent) => {
-    script.next = () => ({ status: 200, contentType, body });
-    const response = await served.client
-      .post('/texts')
-      .set('Content-Type', 'text/plain')
-      .send('5')
-      .responseType('blob')
-      .expect(status);
-    if (status === 200) expect(String(response.body)).toBe(sent);
-  });
+  ])(
+    'a reply of %s with the body %j has the status %i',
+    async (contentType, body, status, sent) => {
+      script.next = () => ({ status: 200, contentType, body });
+      const response = await served.client
+        .post('/texts')
+        .set('Content-Type', 'text/plain')
+        .send('5')
+        .responseType('blob')
+        .expect(status);
+      if (status === 200) expect(String(response.body)).toBe(sent);
+    },
+  );
 
   test.each<[string, unknown]>([
     ['/merged?first=9&second=9', { first: 9, second: 9 }],
@@ -678,7 +681,7 @@ describe('uncommon documents', () => {
     ['/amounts?fives=0.06', '/query/fives must be multiple of 0.05'],
     ['/amounts?dozens=24', { dozens: 24 }],
     ['/amounts?dozens=25', '/query/dozens must be multiple of 12'],
-  ])('%s', async (target, expected) => {
+  ])('%s has the query or the error message %j', async (target, expected) => {
     expect(await query(target)).toEqual(expected);
   });
 
@@ -756,7 +759,7 @@ describe('security', () => {
     ['/graded', { Authorization: 'Bearer reader', 'X-Key': 'good' }, 200, 'reader'],
     ['/graded', { Authorization: 'Bearer reader' }, 403, null],
     ['/secured?key=1', bearer, 200, 'someone'],
-  ])('answers %s with %j by %i', async (target, headers, status, subject) => {
+  ])('a request to %s with the headers %j gets %i', async (target, headers, status, subject) => {
     const response = await served.client.get(target).set(headers);
     expect(response.status).toBe(status);
     if (status === 200) expect(response.body).toEqual({ subject });
@@ -764,29 +767,37 @@ describe('security', () => {
   });
 
   test.each<[string, Record<string, string>, number]>([
-    ['of another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, 403],
     [
-      'of another origin of the same site',
+      'a page of another site',
+      { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' },
+      403,
+    ],
+    [
+      'a page of another origin of the same site',
       { 'Sec-Fetch-Site': 'same-site', Origin: 'https://b.example' },
       403,
     ],
-    ['without an origin', { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' }, 403],
-    ['in an old browser', { Origin: 'https://evil.example' }, 403],
-    ['in an old browser, without an origin', { Origin: 'null' }, 403],
-    ['of its own origin', { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://api.example' }, 200],
-    ['of its own host, in an old browser', { Origin: 'https://api.example' }, 200],
+    ['a page without an origin', { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' }, 403],
+    ['a page of another site in an old browser', { Origin: 'https://evil.example' }, 403],
+    ['a page without an origin in an old browser', { Origin: 'null' }, 403],
     [
-      'of an origin that is allowed',
+      'a page of the service',
+      { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://api.example' },
+      200,
+    ],
+    ['a page of the service in an old browser', { Origin: 'https://api.example' }, 200],
+    [
+      'a page of an allowed origin',
       { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://app.example' },
       200,
     ],
-    ['that the user opened', { 'Sec-Fetch-Site': 'none' }, 200],
-    ['that is none, in a program', {}, 200],
-  ])('answers a POST with a cookie from a page %s', async (_which, headers, status) => {
+    ['the address bar', { 'Sec-Fetch-Site': 'none' }, 200],
+    ['a program without a browser', {}, 200],
+  ])('a POST with a cookie from %s (%j) gets %i', async (_which, headers, status) => {
     const sent = { Host: 'api.example', Cookie: 'key=good', ...headers };
     await sessions.client.post('/session').set(sent).expect(status);
     await sessions.client.get('/session').set(sent).expect(200);
-    // Browsers do not add this key, so a page must know it.
+    // A browser does not add this header by itself, so only a page that knows the key can send it.
     await sessions.client
       .post('/session')
       .set({ ...sent, Cookie: '', 'X-Key': 'good' })
@@ -830,7 +841,7 @@ describe('security', () => {
     await client.get('/graded').set(bearer).expect(200);
   });
 
-  test('accepts another credential if the keys for one credential are unavailable', async () => {
+  test('answers 503 if one credential cannot be verified and the others are wrong', async () => {
     const verify: Authenticator['verify'] = (token) => {
       if (token !== 'signed') throw new Unauthorized('The token is not valid');
       throw new HttpError(503, 'away', { headers: { 'Retry-After': 7 } });
@@ -850,7 +861,7 @@ describe('security', () => {
     await client.get('/optional').set('Authorization', 'Bearer signed').expect(503);
   });
 
-  test('checks both alternatives if they share a list of scopes by a YAML alias', async () => {
+  test('requires both schemes of an alternative that share a list of scopes by a YAML alias', async () => {
     const text = readFileSync(documentFile('security.yaml'), 'utf8');
     const aliased = text.replace(
       '[{ oauth: [], header: [] }, { oauth: [plants:write] }]',
@@ -912,7 +923,7 @@ describe('security', () => {
     expect(verify).toHaveBeenCalledTimes(2);
   });
 
-  test('is verified before the body is read', async () => {
+  test('is checked before the body is read', async () => {
     await served.client.post('/body').set('Content-Type', 'application/json').send('{').expect(401);
     await served.client
       .post('/body')
@@ -947,7 +958,7 @@ describe('error schemas of other formats', () => {
     mediaType: 'application/vnd.fault+json',
   };
 
-  test('determine the body of each error response, which is empty if none is declared', async () => {
+  test('determine the body and the media type of each error response', async () => {
     const { script, handler } = scripted();
     const { client } = await serve(documentFile('errors.yaml'), { things: handler }, { errorBody });
     const rejected = await client.post('/things').send({}).expect(400);
@@ -973,9 +984,9 @@ describe('error schemas of other formats', () => {
   });
 
   test('are passed to errorBody, with the operation and the media type', async () => {
-    const seen: unknown[] = [];
+    const responses: unknown[] = [];
     const make: ErrorBody['make'] = ({ status, message }, declared) => {
-      seen.push(declared);
+      responses.push(declared);
       return { title: message, status };
     };
     const { client } = await serve(
@@ -983,10 +994,10 @@ describe('error schemas of other formats', () => {
       { things: echo },
       { errorBody: { mediaType: 'application/json', make } },
     );
-    seen.length = 0;
+    responses.length = 0;
     await client.post('/things').send({}).expect(400);
     await client.get('/nowhere').expect(404);
-    expect(seen).toEqual([
+    expect(responses).toEqual([
       {
         operationId: 'things',
         mediaType: 'application/problem+json',

@@ -133,9 +133,12 @@ describe('content types of clients', () => {
 describe('a required body', () => {
   test.each([
     ['no body', ''],
-    ['no body of a type', 'Content-Type: application/json\r\n'],
-    ['a length of nothing', 'Content-Type: application/json\r\nContent-Length: 0\r\n'],
-    ['chunks of nothing', 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'],
+    ['a media type, but no body', 'Content-Type: application/json\r\n'],
+    ['a length of 0', 'Content-Type: application/json\r\nContent-Length: 0\r\n'],
+    [
+      'a chunked body without chunks',
+      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n',
+    ],
   ])('is missing in a request with %s', async (_title, headers) => {
     const called = jest.fn<AnyHandler>(echo);
     const served = await serve(documentFile('schemas.yaml'), { pet: called }, { missing: 'mock' });
@@ -151,7 +154,7 @@ describe('a required body', () => {
     expect(called).not.toHaveBeenCalled();
   });
 
-  test('is not an object if it is null, false, 0, an empty string or an array', async () => {
+  test('is rejected if it is null, false, 0, an empty string or an array', async () => {
     const { client } = await serve(
       documentFile('schemas.yaml'),
       { pet: echo },
@@ -247,7 +250,7 @@ describe('failures', () => {
 
 describe('headers', () => {
   /** The headers for browsers that helmet sets. */
-  const KNOWN =
+  const BROWSER_HEADERS =
     /^(content-security-policy|cross-origin-|origin-agent|referrer|strict-transport|x-(?!request-id$))/;
 
   let client: Awaited<ReturnType<typeof serve>>['client'];
@@ -272,7 +275,7 @@ describe('headers', () => {
     async (status, method, path) => {
       const { headers } = await client[method](path).expect(status);
       expect(
-        Object.fromEntries(Object.entries(headers).filter(([name]) => KNOWN.test(name))),
+        Object.fromEntries(Object.entries(headers).filter(([name]) => BROWSER_HEADERS.test(name))),
       ).toEqual({
         'content-security-policy': "default-src 'none';frame-ancestors 'none'",
         'cross-origin-resource-policy': 'same-origin',

@@ -270,9 +270,15 @@ describe('an operation without a handler', () => {
   });
 });
 
-test('An operation of the document comes before the path of the server that it has as well', async () => {
-  const { client } = await started(operation('summary: x', '/healthz'));
-  await client?.get('/healthz').expect(204);
+test('an error response is the example of the document, if errorBody does not match the schema', async () => {
+  const media =
+    '{ schema: { type: object, required: [why] }, examples: { bad: { value: { x: 1 } }, one: { value: { why: x } } } }';
+  const text = operation('summary: x').replace(
+    DONE,
+    `responses: { '204': { description: done }, '400': { description: fault, content: { application/json: ${media} } } }`,
+  );
+  const { client } = await started(text);
+  await client?.get('/a?b=c').expect(400, { why: 'x' });
 });
 
 describe('the start logs a notice for', () => {
@@ -404,17 +410,6 @@ describe('the start logs a notice for', () => {
     const { notices, error } = await started(files, { a: done }, { missing: '501' });
     expect(error).toBeUndefined();
     expect(notices.join('\n')).toContain(notice);
-  });
-
-  test('an error response is the example of the document, if errorBody does not match the schema', async () => {
-    const media =
-      '{ schema: { type: object, required: [why] }, examples: { bad: { value: { x: 1 } }, one: { value: { why: x } } } }';
-    const text = operation('summary: x').replace(
-      DONE,
-      `responses: { '204': { description: done }, '400': { description: fault, content: { application/json: ${media} } } }`,
-    );
-    const { client } = await started(text);
-    await client?.get('/a?b=c').expect(400, { why: 'x' });
   });
 
   test('a location that several operations share, once', async () => {

@@ -47,7 +47,7 @@ ${send('get', 'send')}${send('head', 'head')}    post:
       requestBody:
         required: true
         content: ${content("{ $ref: '#/components/schemas/Item' }")}
-      responses: { '200': { description: what came, content: { application/json: {} } } }
+      responses: { '200': { description: the received items, content: { application/json: {} } } }
   /texts:
     get:
       operationId: sendTexts
@@ -206,7 +206,7 @@ describe('a handler that returns an AsyncIterable', () => {
     expect(isCleaned).toBe(true);
   });
 
-  test('is not iterated for HEAD', async () => {
+  test('is called for HEAD, but its items are not read', async () => {
     let isIterated = false;
     script.next = () => ({
       status: 200,
@@ -229,7 +229,7 @@ describe('a handler that returns an AsyncIterable', () => {
         while (!request.signal.aborted) yield { name: 'Fern' };
       })(),
     });
-    // Reads in another process, which is fast enough.
+    // The reader is another process, so that it is as fast as the server.
     const read = `for await (const chunk of (await fetch('${url}/stream')).body) process.stdout.write('.')`;
     const reader = spawn(process.execPath, ['--input-type=module', '-e', read]);
     await once(reader.stdout, 'data');
@@ -286,7 +286,7 @@ describe('a handler that returns an AsyncIterable', () => {
       before = sent;
       return isSteady && sent > 0;
     });
-    // The buffers of two sockets.
+    // The socket buffers of both sides hold some megabytes.
     expect(sent * 10_000).toBeLessThan(20_000_000);
     response.destroy();
     await eventually(() => isCleaned && request.signal.aborted);
@@ -321,7 +321,7 @@ describe('an open stream', () => {
     await eventually(() => state.isCleaned);
   });
 
-  test('is logged as answered if a call that its client aborts throws', async () => {
+  test('is logged as answered if its handler throws because the client has disconnected', async () => {
     script.next = () => ({
       status: 200,
       contentType: 'application/jsonl',

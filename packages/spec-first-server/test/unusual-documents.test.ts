@@ -268,21 +268,33 @@ describe('in a document with members that are not enforced', () => {
       '/body/names/-a must be integer',
     ],
     ['a flag inside a pattern has its effect', { insensitive: 'LEAF' }, undefined],
-    ['such a pattern is checked', { insensitive: 'LEAFS' }, '/body/insensitive must match pattern'],
+    [
+      'a pattern with a flag inside is checked',
+      { insensitive: 'LEAFS' },
+      '/body/insensitive must match pattern',
+    ],
     ['a property that is required by itself is optional', { required: {} }, undefined],
     ['$dynamicRef is followed', { dynamic: 'a' }, '/body/dynamic must be integer'],
     ['an anchor is followed', { anchored: 'a' }, '/body/anchored must be integer'],
     ['$id changes nothing', { identified: 'a' }, '/body/identified must be integer'],
     ['an unknown keyword changes nothing', { unknown: 'a' }, '/body/unknown must be integer'],
     ['nullable admits null', { nullable: null, choice: null, named: null }, undefined],
-    ['nullable admits nothing else', { nullable: 'a' }, '/body/nullable must be integer or null'],
+    [
+      'nullable admits no value of another type',
+      { nullable: 'a' },
+      '/body/nullable must be integer or null',
+    ],
     [
       'a property may be named nullable',
       { holder: { nullable: 5 } },
       '/body/holder/nullable must be boolean',
     ],
     ['a boolean exclusiveMinimum changes nothing', { exclusive: 1 }, undefined],
-    ['the minimum beside it is checked', { exclusive: 0 }, '/body/exclusive must be >= 1'],
+    [
+      'the minimum beside a boolean exclusiveMinimum is checked',
+      { exclusive: 0 },
+      '/body/exclusive must be >= 1',
+    ],
     ['a schema may be true', { any: [] }, undefined],
   ])('%s', async (_title, body, message) => {
     const response = await served.client.post('/a').send(body);

@@ -26,7 +26,7 @@ paths:
             x-body-limit: 110mb
       responses: { '200': { description: kept, content: { application/json: {} } } }
 `;
-/** Answers with the facts about the file, and with the peak memory of the process. */
+/** A service that replies with facts about the file, and with the peak memory of the process. */
 const PROGRAM = `
 import { serve } from 'spec-first-server';
 const upload = async ({ body: { file, note } }) => {
@@ -39,14 +39,14 @@ await serve({ open: () => ({ handlers: { upload } }) });
 `;
 
 const folder = mkdtempSync(join(tmpdir(), 'uploads-'));
-const kept = join(folder, 'kept');
+const uploads = join(folder, 'uploads');
 let child: ChildProcess;
 let port: number;
 
 beforeAll(async () => {
   writeFileSync(join(folder, 'openapi.yaml'), DOCUMENT);
-  mkdirSync(kept);
-  const env = { PORT: '0', OPENAPI_FILE: join(folder, 'openapi.yaml'), TMPDIR: kept };
+  mkdirSync(uploads);
+  const env = { PORT: '0', OPENAPI_FILE: join(folder, 'openapi.yaml'), TMPDIR: uploads };
   // A small space for new objects. Otherwise the peak includes garbage that is collected late.
   const args = ['--max-semi-space-size=2', '--input-type=module', '--eval', PROGRAM];
   child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -97,7 +97,7 @@ test('a file of 100 MB needs less than 60 MB of memory, and is removed after the
   const file = { isFile: true, name: 'größe.bin', type: 'image/x' };
   expect(answer).toEqual({ status: 200, ...file, read: 100 * MB, note: 'hello' });
   expect(peak - before).toBeLessThan(60 * MB);
-  await eventually(() => readdirSync(kept).length === 0);
+  await eventually(() => readdirSync(uploads).length === 0);
 });
 
 test('a file is removed when its form is rejected', async () => {
@@ -106,14 +106,14 @@ test('a file is removed when its form is rejected', async () => {
     detail: expect.stringContaining('/body/note'),
   });
   expect(await upload(116 * MB)).toMatchObject({ status: 413 });
-  await eventually(() => readdirSync(kept).length === 0);
+  await eventually(() => readdirSync(uploads).length === 0);
 });
 
 test('a file is removed when its client disconnects', async () => {
   const sent = start();
   sent.on('error', () => undefined);
   sent.write(head + 'x'.repeat(MB));
-  await eventually(() => readdirSync(kept, { recursive: true }).length === 2);
+  await eventually(() => readdirSync(uploads, { recursive: true }).length === 2);
   sent.destroy();
-  await eventually(() => readdirSync(kept).length === 0);
+  await eventually(() => readdirSync(uploads).length === 0);
 });
