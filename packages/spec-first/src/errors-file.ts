@@ -18,7 +18,7 @@ const TEMPLATES: readonly string[] = [
   'errors: [{ message }]',
 ];
 
-/** Written if no common body fits. The team completes it. */
+/** The members that are written if no common body fits. The team completes them. */
 const EXAMPLE = 'code: status, message';
 
 /**
@@ -32,7 +32,7 @@ export function errorsFile(document: Document): string {
   const members = template ?? EXAMPLE;
   const parameters = ['status', 'message'].filter((name) => members.includes(name)).join(', ');
   const missing = [...(template ? [] : ['the body']), ...requiredHeaders(document)].join(', ');
-  const todo = `// TODO: write ${missing} as the document declares, then delete this line.
+  const todo = `// TODO: write ${missing} as the document declares, then delete these two lines.
 export const todo: never = 'The errors are not written yet';
 
 `;

@@ -78,7 +78,7 @@ const pointerOf = (schema: string): string => `/components/schemas/${escapePoint
 /**
  * Returns `file:line` of a position, relative to the folder of the document.
  *
- * @param name the name of the document's own file.
+ * @param name the name that comments show for the main file of the document.
  */
 function withoutFolder(documentFile: string, name: string, position: string): string {
   const [, file = '', line] = /^(.*):(\d+):\d+$/.exec(position) ?? [];

@@ -45,7 +45,7 @@ interface NamedType {
 interface TypeContext {
   readonly typeKind: TypeKind;
   /** The enclosing schemas that apply to the same value. */
-  readonly around: readonly Json[];
+  readonly enclosing: readonly Json[];
   /** The Encoding Objects, if the schema is that of a form. They decide which parts are files. */
   readonly encoding?: Json | undefined;
 }
@@ -61,7 +61,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
   const lowered = { request: schemas.lower(root, 'request'), response, plain: response };
   const schemaOf = (key: TypeKey) => lowered[kindOf(key)].$defs[definitionOf(key)];
   const typeOfKey = onFirstUse((key: TypeKey) =>
-    typeIn(schemaOf(key), { typeKind: kindOf(key), around: [] }),
+    typeIn(schemaOf(key), { typeKind: kindOf(key), enclosing: [] }),
   );
   const referencesOf = onFirstUse((key: TypeKey) => referencesIn(typeOfKey(key)));
   /** Returns true if a type has the same text as the type of the kind `plain`. */
@@ -78,7 +78,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
      */
     typeOf(source: unknown, direction: schemas.Direction, encoding?: Json): string {
       const typeKind = direction === 'response' && !isServer ? 'plain' : direction;
-      return typeIn(lowered[typeKind].lower(source), { typeKind, around: [], encoding });
+      return typeIn(lowered[typeKind].lower(source), { typeKind, enclosing: [], encoding });
     },
 
     /**
@@ -108,7 +108,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
 
       const declared = Object.keys(asObject(asObject(root.components).schemas)).map((name) => {
         const $ref = `#/components/schemas/${escapePointerToken(name)}`;
-        return typeIn(response.lower({ $ref }), { typeKind: 'plain', around: [] });
+        return typeIn(response.lower({ $ref }), { typeKind: 'plain', enclosing: [] });
       });
       const keys = new Set(referencesIn(declared.join('') + text).map(mergedKey));
       for (const key of keys) {
@@ -144,16 +144,16 @@ export function schemaTypes(root: Json, isServer: boolean) {
 
   function typeIn(schema: unknown, context: TypeContext): string {
     if (!isObject(schema)) return schema === false ? 'never' : 'unknown';
-    const { typeKind, around, encoding } = context;
+    const { typeKind, enclosing, encoding } = context;
     const { $ref, allOf, anyOf, oneOf } = schema;
     if (encoding !== undefined && $ref !== undefined) {
       const form = resolved(typeKind, schema);
-      if (form !== undefined && !around.includes(form)) return typeIn(form, context);
+      if (form !== undefined && !enclosing.includes(form)) return typeIn(form, context);
     }
     const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
     if (Array.isArray(values)) return union(values.map(literalOf));
 
-    const inside = { ...context, around: [...around, schema] };
+    const inside = { ...context, enclosing: [...enclosing, schema] };
     const typesIn = (parts: unknown) => asArray(parts).map((part) => typeIn(part, inside));
     const composed = [
       ...(typeof $ref === 'string' ? [definitionType($ref, inside)] : []),
@@ -187,7 +187,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
 
   function arrayType(schema: Json, { typeKind }: TypeContext): string {
     const { prefixItems, items, unevaluatedItems, minItems = 0, maxItems = Infinity } = schema;
-    const itemType = (item: unknown) => grouped(typeIn(item, { typeKind, around: [] }));
+    const itemType = (item: unknown) => grouped(typeIn(item, { typeKind, enclosing: [] }));
     const rest = `${itemType(items)}[]`;
     if (!Array.isArray(prefixItems)) return rest;
     const elements = prefixItems.map(
@@ -198,17 +198,17 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return `[${elements.join(', ')}]`;
   }
 
-  function objectType(schema: Json, { typeKind, around, encoding }: TypeContext): string {
+  function objectType(schema: Json, { typeKind, enclosing, encoding }: TypeContext): string {
     const { $defs } = lowered[typeKind];
     const properties = asObject(schema.properties);
     const required = requiredOf(schema, typeKind === 'request' && isServer);
-    const memberType = (member: unknown) => typeIn(member, { typeKind, around: [] });
+    const memberType = (member: unknown) => typeIn(member, { typeKind, enclosing: [] });
     const types = Object.entries(properties).map(([name, property]): [string, string] => {
       const file = encoding && fileType(property, asObject(encoding[name]).contentType, typeKind);
       return [name, file ?? memberType(property)];
     });
     // Another schema for the same value may declare a required member.
-    const others = around.flatMap((part) => schemas.allOf({ $defs }, part));
+    const others = enclosing.flatMap((part) => schemas.allOf({ $defs }, part));
     for (const name of required) {
       if (Object.hasOwn(properties, name)) continue;
       const declarations = others.map((part) => asObject(part.properties));
@@ -247,12 +247,12 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return resolveRef({ $defs }, schema);
   }
 
-  function definitionType($ref: string, { typeKind, around }: TypeContext): string {
+  function definitionType($ref: string, { typeKind, enclosing }: TypeContext): string {
     const definition = schemas.definitionName($ref);
     const { $defs } = lowered[typeKind];
     // A union or an intersection cannot contain itself. The checks report such a schema.
     const contained = schemas.alternatives({ $defs }, $defs[definition]);
-    const [outermost] = around;
+    const [outermost] = enclosing;
     if (outermost !== undefined && contained.includes(outermost)) return 'unknown';
     return referenceTo(`${typeKind} ${definition}`);
   }

@@ -53,8 +53,8 @@ export async function generateTypes(
   name = basename(document.file),
 ): Promise<string> {
   const { root, operations } = document;
-  const { generateSource: typesOf } = await import('./generator.ts');
-  const types = typesOf(document, true, name);
+  const { generateSource } = await import('./generator.ts');
+  const types = generateSource(document, true, name);
   const imports =
     'import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } ' +
     "from 'spec-first-server';\n";
@@ -67,8 +67,8 @@ export async function generateTypes(
  * `openapi-document`.
  */
 export async function generateClient(document: Document): Promise<string> {
-  const { generateSource: typesOf } = await import('./generator.ts');
-  const types = INT64 + typesOf(document, false, basename(document.file));
+  const { generateSource } = await import('./generator.ts');
+  const types = INT64 + generateSource(document, false, basename(document.file));
   const routes = JSON.stringify(routesOf(document.operations), null, 2);
   const imports = 'import { type Client, type ClientOptions, clientOf, type Route } ';
   return `${HEADER}${imports}from 'openapi-document/client';

@@ -125,7 +125,7 @@ import type { operations } from '../generated/openapi.ts';
 /** The body that most error responses of the document declare. */
 type Body = operations['getA']['responses']['404']['content']['application/json'];
 
-// TODO: write the body, the header x-allow, the header allow-zone as the document declares, then delete this line.
+// TODO: write the body, the header x-allow, the header allow-zone as the document declares, then delete these two lines.
 export const todo: never = 'The errors are not written yet';
 
 export const errorBody: ErrorBody = {

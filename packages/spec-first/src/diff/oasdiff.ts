@@ -121,7 +121,7 @@ function parseChanges(output: string): Change[] {
   throw new Error(`the output of oasdiff is not a list of changes: ${output.slice(0, 200)}`);
 }
 
-/** Changes of security that reject clients. oasdiff reports them as information only. */
+/** Matches the ids of security changes that lock clients out. oasdiff only rates them `info`. */
 const LOCKS_OUT = /security(?!.*(scope-removed|url-changed|component-added))/;
 
 function corrected(change: Change): Change {

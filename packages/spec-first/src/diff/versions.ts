@@ -46,11 +46,11 @@ ${messageOf(cause)}`,
  * and each target of a discriminator, even in examples and extensions.
  */
 export function writeSelfContained({ root }: Document, file: string): void {
-  writeFileSync(file, JSON.stringify(root, withoutOutside));
+  writeFileSync(file, JSON.stringify(root, omitOtherFiles));
 }
 
 /** A replacer for `JSON.stringify` that omits references to other files. */
-function withoutOutside(this: Json, key: string, value: unknown): unknown {
+function omitOtherFiles(this: Json, key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
   if (key === '$ref' && !isLocal(value)) return undefined;
   // A property may be called `mapping`, too.

@@ -4,8 +4,8 @@ import { contractTests } from 'spec-first/contract-tests';
 import { testService } from 'spec-first/testing';
 import { errorBody } from '../src/errors.ts';
 
-// The service runs in a temporary folder, where it creates files such as `data/books.db`. It reads no
-// `.env`, and inherits no variable that names a database. Set variables for tests here:
+// The service runs in a temporary folder, where it creates files such as `data/books.db`. It does
+// not read `.env`, and inherits no variable that names a database. Set variables for tests here:
 // testService({ variables: { DATABASE_URL: … } }).
 const service = testService();
 before(service.start);
