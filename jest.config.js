@@ -15,7 +15,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^typescript$': '<rootDir>/test/support/typescript.cjs' },
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
-  // Longer than each wait inside a test: its error names the missing condition.
+  // Longer than each wait inside a test: the error of a wait names the missing condition.
   testTimeout: 120_000,
   // Two more than the cores of the smallest machine: many tests wait for child processes.
   maxWorkers: 4,

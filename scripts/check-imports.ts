@@ -107,7 +107,7 @@ function forbidden(file: string, imported: string): string | undefined {
   const importedPart = partOf(imported);
   // The tests of the repository may test inner parts of a package.
   if (part === 'test') return undefined;
-  // A version of a dependency that only this package has.
+  // A dependency with another version than in the root: only the folder of the package has it.
   if (imported.includes('/node_modules/')) return undefined;
   if (part !== importedPart && importedPart.startsWith('packages/')) {
     return 'import a package by its name';

@@ -27,7 +27,7 @@ async function copy(from: string, to: string): Promise<void> {
   const source = openSource(file);
   const store = await openStore(to, { maxWaiting: BATCH });
   let rejected = 0;
-  // Resolves when the plant is on disk, also if it was there before.
+  // Resolves when the plant is on disk or rejected as unstorable.
   const add = (row: Record<string, unknown>): Promise<void> =>
     store
       .add({ id: BigInt(String(row.id)), name: String(row.name), tag: row.tag?.toString() })

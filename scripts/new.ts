@@ -1,6 +1,6 @@
 /**
  * Creates a project like `npm create spec-first`, with the libraries as tarballs in its folder
- * `vendor`: they need not be published.
+ * `vendor`. The libraries need not be published.
  *
  * Usage: npm run new -- DIR [DOCUMENT]
  */

@@ -14,8 +14,8 @@ interface Manifest {
 }
 
 /**
- * Lists the public names of a packed library: the exports of entries, and the members of exported
- * interfaces and classes, such as `. serve` and `. ServeOptions.open`.
+ * Lists the public names of a packed library: the exports of its entries, and the members of
+ * exported interfaces and classes. Each follows its entry: `. serve`, `. ServeOptions.open`.
  *
  * @param folder the unpacked tarball, with its declarations.
  */

@@ -27,7 +27,11 @@ const service = (variant: string, env: Contender['env']): Contender => ({
 /** Lists the contenders. @param folder contains their files */
 export function contendersIn(folder: string): Contender[] {
   const OPENAPI_FILE = writeDocument(folder, 1);
-  const other = (name: string, program: string, options = {}): readonly [Contender, Contender] => {
+  const variantsOf = (
+    name: string,
+    program: string,
+    options = {},
+  ): readonly [Contender, Contender] => {
     const inMemory = {
       file: join(import.meta.dirname, 'contenders', program),
       env: { OPENAPI_FILE, ...options },
@@ -42,10 +46,10 @@ export function contendersIn(folder: string): Contender[] {
     ];
   };
   return [
-    other('node:http', 'node-http.ts')[0],
-    ...other('Express', 'express.ts'),
-    ...other('Express + EOV', 'express.ts', { EOV: '1' }),
-    ...other('Fastify + openapi-glue', 'fastify-openapi-glue.ts'),
+    variantsOf('node:http', 'node-http.ts')[0],
+    ...variantsOf('Express', 'express.ts'),
+    ...variantsOf('Express + EOV', 'express.ts', { EOV: '1' }),
+    ...variantsOf('Fastify + openapi-glue', 'fastify-openapi-glue.ts'),
     service('in memory', { DATABASE_URL: 'sqlite::memory:' }),
     service('on disk, shared commits', {
       DATABASE_URL: process.env.DATABASE_URL ?? `sqlite:${folder}/plants.db`,

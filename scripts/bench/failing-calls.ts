@@ -10,13 +10,13 @@ const SHARES = [0, 1, 10];
 
 /** Prints the rate and the latency of group-commit with each share of failing calls. */
 export async function benchFailingCalls(data: string, rounds: number, seconds: number) {
-  const rates = SHARES.map((): Measurement[] => []);
+  const measurementsByShare = SHARES.map((): Measurement[] => []);
   for (let round = 0; round < rounds; round += 1) {
     for (const [at, share] of SHARES.entries())
-      rates[at]?.push(await measure(data, share, seconds));
+      measurementsByShare[at]?.push(await measure(data, share, seconds));
   }
 
-  const medians = rates.map((measurements) => ({
+  const medians = measurementsByShare.map((measurements) => ({
     rate: median(measurements.map(({ rate }) => rate)),
     p99: median(measurements.map(({ p99 }) => p99)),
   }));

@@ -62,14 +62,16 @@ const useWrk: Load = async ({ url, connections, seconds, firstId }) => {
 const PREPARED_PER_SECOND = 50_000;
 
 const useAutocannon: Load = async ({ url, connections, seconds, firstId }) => {
-  const each = Math.ceil((PREPARED_PER_SECOND * seconds) / connections);
+  const requestsPerConnection = Math.ceil((PREPARED_PER_SECOND * seconds) / connections);
   let connection = 0;
   // The ids of all connections are interleaved. With a block of ids for each connection, an insert
   // into a sorted index would take twice as long.
   const setupClient = (client: Client) => {
     const first = firstId + connection++;
     const idAt = (at: number) => first + at * connections;
-    client.setRequests(Array.from({ length: each }, (_, at) => ({ body: plantOf(idAt(at)) })));
+    client.setRequests(
+      Array.from({ length: requestsPerConnection }, (_, at) => ({ body: plantOf(idAt(at)) })),
+    );
   };
   // A run ends at a multiple of "sampleInt" milliseconds.
   const options = { url, connections, duration: seconds, sampleInt: 50, setupClient };

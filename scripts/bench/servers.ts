@@ -18,7 +18,7 @@ export interface Server {
 /** The maximum time until a contender answers 200, in milliseconds. */
 const START_MS = 60_000;
 
-/** Linux counts CPU time in units of 10 ms. */
+/** The unit in which Linux counts CPU time, in microseconds. */
 const TICK = 10_000;
 
 const { scripts } = JSON.parse(
@@ -42,7 +42,7 @@ export function takeCore(): string | undefined {
 /**
  * Starts a contender. Resolves when it answers 200.
  *
- * @throws {Error} with its output, if it does not answer 200 within a minute.
+ * @throws {Error} with its output, if it ends or does not answer 200 within a minute.
  */
 export async function start(contender: Contender, log: string, cores?: string): Promise<Server> {
   const { name, file, env } = contender;
