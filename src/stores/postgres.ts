@@ -7,7 +7,7 @@ import { type PlantStore, type StoredPlant, type StoreOptions, Unstorable } from
  * Opens the plants of a PostgreSQL database, and creates their table. `add` rejects with
  * `RowRejected` if a plant violates a constraint.
  *
- * @throws {Unusable} if that is impossible.
+ * @throws {Unusable} if the URL is wrong, or the database or its table cannot be used.
  */
 export async function openPostgres(url: string, options: StoreOptions): Promise<PlantStore> {
   const { location, add, ready, stats, close } = await openDatabase<StoredPlant>({

@@ -8,7 +8,7 @@ const TABLE = `CREATE TABLE IF NOT EXISTS plants
   (id INTEGER, name TEXT, tag TEXT, tag_key TEXT, PRIMARY KEY (id, name, tag_key))
   STRICT, WITHOUT ROWID`;
 
-/** The names of the columns are checked when it is prepared, and so is the key. */
+/** Preparing this fails if the table lacks a column, or a unique key of id, name and tag_key. */
 const INSERT = `INSERT INTO plants (id, name, tag, tag_key)
   VALUES (?1, ?2, ?3, coalesce('=' || ?3, '')) ON CONFLICT (id, name, tag_key) DO NOTHING`;
 

@@ -33,7 +33,7 @@ export interface PlantStore {
 export interface StoreOptions extends Partial<OpenContext> {
   /** The maximum number of plants that wait. Further plants are rejected. */
   readonly maxWaiting: number;
-  /** Called for each connection to PostgreSQL. By default, the password is that of the URL. */
+  /** Called for each connection to PostgreSQL. By default, the URL or PGPASSWORD is used. */
   readonly password?: (() => Promise<string>) | undefined;
 }
 
