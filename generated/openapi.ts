@@ -10,7 +10,7 @@ export type Int64 = number | bigint;
 
 /**
  * @description A plant.
- * @see openapi.yaml:153
+ * @see openapi.yaml:154
  */
 export type Plant = {
     /**
@@ -26,7 +26,7 @@ export type Plant = {
 };
 /**
  * @description A plant with its id.
- * @see openapi.yaml:166
+ * @see openapi.yaml:167
  */
 export type NewPlant = Plant & {
     /**
@@ -38,7 +38,7 @@ export type NewPlant = Plant & {
 };
 /**
  * @description An error.
- * @see openapi.yaml:178
+ * @see openapi.yaml:179
  */
 export type Error = {
     /**
@@ -110,7 +110,8 @@ export interface operations {
             /**
              * @description Any other error. The status is 401 without a valid token, 404 or 405 for an unknown path or method, 413 for a
              *     body that is too large, 415 for another media type, charset or encoding, 503 while the store cannot be reached,
-             *     and 500 for an error in the service itself.
+             *     and 500 for an error in the service itself. Other statuses are rare, such as 408 for a request that arrives too
+             *     slowly.
              */
             default: {
                 headers: {
