@@ -59,7 +59,7 @@ export default function bookings(db: DatabaseSync) {
     /** Returns `undefined` if the room is taken on that day. */
     book: (room: number, { day, guest }: Schemas['NewBooking']) =>
       converted(insertBooking.get(room, day, guest), bookingOf),
-    /** Returns `undefined` if the room is taken on that day. */
+    /** Returns `undefined` if the room is taken on that day, or if there is no such booking. */
     move: (id: number, { day, guest }: Schemas['NewBooking']) =>
       converted(moveBooking.get(day, guest, id), bookingOf),
     booking: (id: number) => converted(bookingById.get(id), bookingOf),

@@ -9,8 +9,8 @@ export default function books(db: DatabaseSync) {
       isbn TEXT PRIMARY KEY, title TEXT NOT NULL, author TEXT NOT NULL
     ) STRICT, WITHOUT ROWID`);
   const put = db.prepare('INSERT OR REPLACE INTO books (isbn, title, author) VALUES (?, ?, ?)');
-  const one = db.prepare('SELECT isbn, title, author FROM books WHERE isbn = ?');
-  const page = db.prepare(
+  const bookByIsbn = db.prepare('SELECT isbn, title, author FROM books WHERE isbn = ?');
+  const booksAfter = db.prepare(
     'SELECT isbn, title, author FROM books WHERE isbn > ? ORDER BY isbn LIMIT ?',
   );
   const remove = db.prepare('DELETE FROM books WHERE isbn = ?');
@@ -18,8 +18,8 @@ export default function books(db: DatabaseSync) {
     put({ isbn, title, author }: Book): void {
       put.run(isbn, title, author);
     },
-    get: (isbn: string) => one.get(isbn) as Book | undefined,
-    list: (after: string, limit: number) => page.all(after, limit) as Book[],
+    get: (isbn: string) => bookByIsbn.get(isbn) as Book | undefined,
+    list: (after: string, limit: number) => booksAfter.all(after, limit) as Book[],
     remove: (isbn: string): boolean => remove.run(isbn).changes === 1,
   };
 }

@@ -28,7 +28,7 @@ export interface components {
 }
 export interface operations {
     /**
-     * Get new messages, beginning after Last-Event-ID
+     * Get the messages after Last-Event-ID, then each new one
      * @see openapi.yaml:17
      */
     watchMessages: {
@@ -57,7 +57,7 @@ export interface operations {
         };
     };
     /**
-     * Send a message to all
+     * Send a message to all watching clients
      * @see openapi.yaml:5
      */
     postMessage: {

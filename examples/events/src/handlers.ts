@@ -20,7 +20,10 @@ export const handlers: Handlers = {
   },
 };
 
-/** Yields messages. The signal is aborted when the client disconnects or the service stops. */
+/**
+ * Yields the messages after an id, then each new one. The signal is aborted when the client
+ * disconnects or the service stops.
+ */
 async function* messagesAfter(last: number, signal: AbortSignal) {
   for (;;) {
     const next = messages.find(({ id }) => id > last);

@@ -621,7 +621,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the customer's orders, the newest first. */
+            /** @description A page of the customer's orders, in descending order of their ids. */
             200: {
                 headers: {
                     [name: string]: unknown;

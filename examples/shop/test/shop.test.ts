@@ -99,7 +99,7 @@ test('products can be read without a token, in pages, by tag and by price', asyn
   deepEqual(prices, ['2.00', '3.00']);
 });
 
-test('the id of a product beyond 2^53 is exact', async () => {
+test('a product id beyond 2^53 is exact', async () => {
   const shop = await customer(ANN);
   const id = await newProduct(shop);
   const read = await shop.getProduct({ path: { productId: id } });
@@ -157,7 +157,7 @@ test('the event stream of an order ends when the provider notifies the payment',
   deepEqual(statuses, ['open', 'paid']);
 });
 
-test('a payment of a cancelled order is not received, also if the provider notifies again', async () => {
+test('each payment notification for a cancelled order gets 409', async () => {
   const [shop, provider] = [await customer(ANN), clientWith({ 'X-Api-Key': PROVIDER_KEY })];
   const placed = await order(shop, await newProduct(shop));
   ok(placed.status === 201);
