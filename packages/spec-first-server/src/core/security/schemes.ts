@@ -20,6 +20,12 @@ export interface Credentials {
   readonly cookies: Readonly<Record<string, string>>;
 }
 
+/** The parts of a request that may contain credentials, with its query as it was sent. */
+export interface RequestCredentials extends Credentials {
+  /** The query, percent-encoded. */
+  readonly search: string;
+}
+
 /**
  * Verifies the credential of one security scheme and returns its caller. Called only if the request
  * has such a credential; for mutual TLS, always.
@@ -41,8 +47,9 @@ interface CredentialKind {
    * Returns the credential of a request; `undefined` if it has none of this kind.
    *
    * @throws {Unauthorized} if it is malformed.
+   * @throws {HttpError} 400 if there are several.
    */
-  readonly read: (credentials: Credentials) => string | undefined;
+  readonly read: (credentials: RequestCredentials) => string | undefined;
   /** The message for a client without a credential. */
   readonly required: string;
   readonly challenge: (presented: boolean) => string;
@@ -69,9 +76,10 @@ export const credentialsOf = (
   method: string,
   headers: IncomingHttpHeaders,
   query: string,
-): Credentials => ({
+): RequestCredentials => ({
   method,
   headers,
+  search: query,
   query: query === '' ? {} : Object.fromEntries([...new URLSearchParams(query)].reverse()),
   cookies: headers.cookie === undefined ? {} : firstCookies(headers.cookie),
 });
@@ -98,7 +106,7 @@ export function schemesOf(
     const isVerified = tokenKind !== undefined || verifier !== undefined;
     const usesAuthorization = source.type !== 'apiKey' && source.type !== 'mutualTLS';
     /** Without a verifier, mocks accept any credential of the declared kind. */
-    const verify: VerifyScheme = (credentials, scopes) => {
+    const verify = (credentials: RequestCredentials, scopes: readonly string[]) => {
       const token = read(credentials);
       if (token === undefined) throw new Unauthorized(required, false);
       if (source.in === 'cookie' && isForged(credentials, trustedOrigins))
@@ -187,23 +195,27 @@ const BEARER: CredentialKind = {
   challenge: (presented) => (presented ? 'Bearer error="invalid_token"' : 'Bearer'),
 };
 
-const PLACE_NAMES: Readonly<Record<string, string>> = { query: 'query parameter' };
+function apiKey(location: string, name: string): CredentialKind {
+  const place = `${location === 'query' ? 'query parameter' : location} "${name}"`;
+  return {
+    tokenKind: 'apiKey',
+    read({ headers, search }) {
+      const [value, ...others] = valuesIn(headers, search);
+      if (others.length > 0) throw new HttpError(400, `the API key in the ${place} must come once`);
+      return value || undefined;
+    },
+    required: `An API key is required, in the ${place}`,
+    // Headers allow fewer characters than names of parameters.
+    challenge: () => `ApiKey in="${location}", name="${encodeURI(name)}"`,
+  };
 
-const apiKey = (location: string, name: string): CredentialKind => ({
-  tokenKind: 'apiKey',
-  read({ headers, query, cookies }) {
-    if (location === 'header') return valueIn(headers, name.toLowerCase());
-    return valueIn(location === 'query' ? query : cookies, name);
-  },
-  required: `An API key is required, in the ${PLACE_NAMES[location] ?? location} "${name}"`,
-  // Headers allow fewer characters than names of parameters.
-  challenge: () => `ApiKey in="${location}", name="${encodeURI(name)}"`,
-});
-
-/** Returns a value that is not empty. Ignores inherited properties, such as `constructor`. */
-function valueIn(values: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  const value = Object.hasOwn(values, name) ? values[name] : undefined;
-  return String(value ?? '') || undefined;
+  function valuesIn(headers: IncomingHttpHeaders, search: string): readonly (string | undefined)[] {
+    if (location === 'query') return new URLSearchParams(search).getAll(name);
+    if (location === 'cookie') return cookiesOf(headers.cookie).get(name) ?? [];
+    const key = name.toLowerCase();
+    // Other properties are inherited, such as `constructor`.
+    return Object.hasOwn(headers, key) ? [headers[key]?.toString()] : [];
+  }
 }
 
 /** A bearer token (RFC 6750 §2.1). Its parts share no characters, so a match takes linear time. */
@@ -271,7 +283,7 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
     (name) => schemes.get(name)?.usesAuthorization,
   );
 
-  return async (credentials: Credentials): Promise<Caller | undefined> => {
+  return async (credentials: RequestCredentials): Promise<Caller | undefined> => {
     const { authorization } = credentials.headers;
     checkAuthorization(authorization);
     let isPresented = usesAuthorization && Boolean(authorization);

@@ -180,9 +180,8 @@ describe('alternatives', () => {
     ['either', undefined, 'key=two', 'bob'],
     ['either', 'one', 'key=two', 'ann'],
     ['either', 'two', 'key=one', 401],
-    // The first of two values counts.
-    ['either', undefined, 'key=bad&key=two', 401],
-    ['either', undefined, 'key=two&key=bad', 'bob'],
+    ['either', 'one', 'key=two&key=bad', 'ann'],
+    ['either', undefined, 'key=two&key=bad', 400],
     ['either', undefined, '', 401],
     ['both', 'one', 'key=two', 'ann'],
     ['both', 'anonymous', 'key=two', 'bob'],
@@ -274,7 +273,7 @@ describe('a cookie', () => {
     });
   });
   const send = (method: string, headers: IncomingHttpHeaders) => {
-    const cookie = 'a=b; session=secret; session=other';
+    const cookie = 'a=b; session=secret';
     const request = { method, headers: { host: 'api.example', cookie, ...headers } };
     return subjectOrStatus(authenticate('get', request));
   };
@@ -478,17 +477,33 @@ describe('a scheme without tokens', () => {
   });
 });
 
-test('the first value of a parameter or a cookie is the credential', () => {
+test.each<[string, Request, string]>([
+  ['query', { query: 'k=key&k=key' }, 'query parameter "k"'],
+  ['query', { query: 'k=&%6B=key' }, 'query parameter "k"'],
+  ['cookie', { headers: { cookie: 'k=key; k=other' } }, 'cookie "k"'],
+])('an API key that comes several times in the %s is rejected: %j', async (where, sent, place) => {
+  const keys = { key: { type: 'apiKey', in: where, name: 'k' } };
+  const document = await documentWith(keys, { get: [{ key: [] }] });
+  const authenticate = await authenticating(document, { accessTokens: ['me:key'] });
+  await expect(authenticate('get', sent)).rejects.toMatchObject({
+    status: 400,
+    message: `the API key in the ${place} must come once`,
+  });
+});
+
+test('verifiers get the first value of each parameter and cookie', () => {
   const headers = { cookie: 'a=1; b=%20x; a=2' };
   expect(credentialsOf('GET', headers, 'k=1&l=%2B+&k=2')).toEqual({
     method: 'GET',
     headers,
+    search: 'k=1&l=%2B+&k=2',
     query: { k: '1', l: '+ ' },
     cookies: { a: '1', b: '%20x' },
   });
   expect(credentialsOf('GET', {}, '')).toEqual({
     method: 'GET',
     headers: {},
+    search: '',
     query: {},
     cookies: {},
   });
