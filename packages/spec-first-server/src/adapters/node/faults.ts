@@ -34,7 +34,7 @@ export function faultOf(request: IncomingMessage): HttpError | undefined {
     return fault('the version of HTTP must be 1.1 (RFC 9112 §2.3)');
   // Node may have dropped further headers, such as Content-Length.
   if (rawHeaders.length >= 2 * MAX_HEADERS) return HEADER_OVERFLOW;
-  // By default, Node drops a second host or authorization.
+  // By default, Node drops a second host, authorization or content-type.
   const isHost = headers.host === undefined ? httpVersion === '1.0' : HOST.test(headers.host);
   if (!isHost || isRepeated(rawHeaders, 'host')) {
     return fault('the header host must come once, as host or host:port (RFC 9112 §3.2)');
@@ -50,6 +50,8 @@ export function faultOf(request: IncomingMessage): HttpError | undefined {
   if (url.includes('#')) request.url = request.url?.replace(/#.*/s, '');
   if (headers.authorization !== undefined && isRepeated(rawHeaders, 'authorization'))
     return fault('the header authorization must come once');
+  if (headers['content-type'] !== undefined && isRepeated(rawHeaders, 'content-type'))
+    return fault('the header content-type must come once');
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
     return fault('the transfer coding must be chunked only, which needs HTTP/1.1 (RFC 9112 §6.1)');
@@ -59,8 +61,12 @@ export function faultOf(request: IncomingMessage): HttpError | undefined {
 
 /** Returns true if a header occurs more than once. Names and values alternate. */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {
-  const isName = (text: string) => text.length === name.length && text.toLowerCase() === name;
-  return rawHeaders.filter((text, index) => index % 2 === 0 && isName(text)).length > 1;
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const text = rawHeaders[index];
+    if (text?.length === name.length && text.toLowerCase() === name) count += 1;
+  }
+  return count > 1;
 }
 
 /** The faults of bytes that are not a valid request, by the codes of Node's errors (RFC 9112). */

@@ -127,8 +127,11 @@ export function bodyReader(
     };
   }
 
-  /** Returns the declared media type for a `Content-Type`. @throws {HttpError} 415 */
+  /** Returns the declared media type for a `Content-Type`. @throws {HttpError} 400 or 415 */
   function declaredType(contentType: string): MediaType {
+    // The Fetch standard joins several headers with commas.
+    if (contentType.replace(/"[^"]*"/g, '').includes(','))
+      throw new HttpError(400, 'the header content-type must come once');
     const media = mediaTypeFor(declared, contentType);
     if (media === undefined) {
       const headers = { Accept: types.join(', ') };

@@ -110,6 +110,11 @@ test.each<[string[], string | undefined]>([
     ['authorization', 'Bearer a', 'AUTHORIZATION', 'Bearer a'],
     'the header authorization must come once',
   ],
+  [['Content-Type', 'text/plain'], undefined],
+  [
+    ['Content-Type', 'text/plain', 'content-type', 'text/plain'],
+    'the header content-type must come once',
+  ],
 ])('the fault of the headers %j is: %s', (rawHeaders, message) => {
   expect(messageOf({ rawHeaders: ['Host', 'a', ...rawHeaders] })).toBe(message);
 });

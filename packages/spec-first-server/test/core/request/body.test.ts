@@ -128,7 +128,7 @@ describe('a body', () => {
     expect(body).toEqual({ n: 1 });
   });
 
-  test.each(['application/octet-stream', 'image/png', 'image/png; charset=latin1'])(
+  test.each(['application/octet-stream', 'image/png', 'image/png; charset=latin1; a="b,c"'])(
     'of type %s is a stream',
     async (type) => {
       const { body, release: end } = await read('/required', type, pieces('ab', 'c'));
@@ -255,6 +255,14 @@ test.each<[string, string | undefined, string | Buffer, number, string, object]>
     415,
     `the body must be ${types.join(' or ')}`,
     { Accept: types.join(', ') },
+  ],
+  [
+    'several media types',
+    'application/json, text/plain',
+    '1',
+    400,
+    'the header content-type must come once',
+    {},
   ],
   ['a name of Object', '__proto__', '{}', 415, `the body must be ${types.join(' or ')}`, {}],
   [
