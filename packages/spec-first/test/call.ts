@@ -1,8 +1,8 @@
 import { jest } from '@jest/globals';
 
 /**
- * Calls a command of the tools in a folder, without a process of its own. Returns what it prints
- * and its exit code.
+ * Calls a command of the tools in a folder, in this process. Returns the output and the exit
+ * code.
  */
 export async function call(
   folder: string,

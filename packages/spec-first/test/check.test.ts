@@ -65,17 +65,21 @@ test.each<[title: string, files: Files, isServed: boolean, problems: Lines, noti
     [],
   ],
   ['that is not YAML', { 'openapi.yaml': 'paths: [' }, false, [line('openapi.yaml:1:9', '')], []],
-])('checks a document %s', async (_, files, isServed, problems, notices) => {
-  await inFolder(files, async (folder) => {
-    const checked = await checkFile(join(folder, 'openapi.yaml'));
-    const local = (lines: readonly string[]) => lines.map((text) => text.replace(`${folder}/`, ''));
-    expect({
-      isServed: checked.document !== undefined,
-      problems: local(checked.problems),
-      notices: local(checked.notices()),
-    }).toEqual({ isServed, problems, notices });
-  });
-});
+])(
+  'finds the problems and notices of a document %s',
+  async (_, files, isServed, problems, notices) => {
+    await inFolder(files, async (folder) => {
+      const checked = await checkFile(join(folder, 'openapi.yaml'));
+      const local = (lines: readonly string[]) =>
+        lines.map((text) => text.replace(`${folder}/`, ''));
+      expect({
+        isServed: checked.document !== undefined,
+        problems: local(checked.problems),
+        notices: local(checked.notices()),
+      }).toEqual({ isServed, problems, notices });
+    });
+  },
+);
 
 test('lists all files of a document, including missing ones', async () => {
   const paths = (folder: string, names: readonly string[]) =>

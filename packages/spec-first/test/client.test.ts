@@ -29,17 +29,13 @@ interface Request {
 
 let server: Server;
 let last: Request;
+const TYPES: Readonly<Record<string, string>> = { '/text': 'text/plain', '/bytes': 'image/png' };
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     let text = '';
     for await (const chunk of request.setEncoding('latin1')) text += chunk;
     last = { method: request.method, url: request.url ?? '', headers: request.headers, text };
-    const type =
-      request.url === '/text'
-        ? 'text/plain'
-        : request.url === '/bytes'
-          ? 'image/png'
-          : 'application/json; charset=utf-8';
+    const type = TYPES[request.url ?? ''] ?? 'application/json; charset=utf-8';
     const { 'last-event-id': after } = request.headers;
     if (request.url === '/nothing' || after === '2') response.writeHead(204).end();
     else if (request.url === '/lines') {
@@ -218,7 +214,7 @@ describe('a client', () => {
     ]);
   });
 
-  test('ends with the connection if reconnect is off', async () => {
+  test('fails when the connection of a stream is lost, if reconnect is off', async () => {
     const events = {
       ...{ ...route('/events'), method: 'GET' },
       streams: [{ type: 'text/event-stream', sequence: 'events', items: { data: 'json' } }],

@@ -37,8 +37,11 @@ test('no command prints the usage as an error', async () => {
   expect(await run()).toEqual({ status: 2, stdout: '', stderr: USAGE });
 });
 
-test.each(['wrong', 'constructor', '--dev'])('an unknown command "%s" is named', async (name) => {
-  const { status, stdout, stderr } = await run(name);
-  expect([status, stdout]).toEqual([2, '']);
-  expect(stderr).toMatch(new RegExp(`^There is no command "${name}"\\.\n\nUsage: spec-first `));
-});
+test.each(['wrong', 'constructor', '--dev'])(
+  'rejects the unknown command "%s", and names it',
+  async (name) => {
+    const { status, stdout, stderr } = await run(name);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(new RegExp(`^There is no command "${name}"\\.\n\nUsage: spec-first `));
+  },
+);

@@ -181,7 +181,7 @@ describe('npm run dev', () => {
       () => write('openapi.yaml', contract('', '{ $ref: parts/greeting.yaml }')),
       unresolved,
     );
-    // The operation with the error answers 501, the other one is served.
+    // The operation with the error responds with 501. The other one is served.
     await eventually(async () => expect((await greeting()).status).toBe(501));
     expect((await get(`${url}/farewell`)).status).toBe(200);
     await following(() => {

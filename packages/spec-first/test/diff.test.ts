@@ -277,7 +277,7 @@ test('--fail-on error accepts warnings, none accepts all changes, info accepts n
   expect(await diff(['HEAD', '--fail-on', 'all'])).toMatchObject({ status: 2 });
 });
 
-/** A program named oasdiff in a folder of its own. */
+/** Writes a program named oasdiff to a new folder. Returns the folder. */
 function fakeOasdiff(version: string, script: string): string {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
@@ -342,7 +342,7 @@ test.each(['exit 3', 'kill -9 $$'])(
       stdout: '',
       stderr: expect.stringMatching(/oasdiff/),
     });
-    // Other tests that run now create such folders, too.
+    // Other tests create such folders at the same time.
     await eventually(() => folders().isSubsetOf(before));
   },
 );

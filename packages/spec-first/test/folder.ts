@@ -5,7 +5,7 @@ import { type Document, loadDocument } from 'openapi-document';
 
 export type Files = Readonly<Record<string, string>>;
 
-/** Writes files to a folder, and makes the folders that they need. */
+/** Writes files to a folder, and creates the folders that they need. */
 export function writeFiles(folder: string, files: Files): void {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -13,7 +13,7 @@ export function writeFiles(folder: string, files: Files): void {
   }
 }
 
-/** Writes files to a new folder, calls a function with the folder, and removes it. */
+/** Writes files to a new folder, calls a function with the folder, and removes the folder. */
 export async function inFolder<T>(
   files: Files,
   use: (folder: string) => T | Promise<T>,

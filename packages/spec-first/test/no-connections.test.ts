@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { end, makeProject, run as runWith, SPEC_FIRST, start } from 'test-support/project';
 
-/**
- * Denies network access to Node programs, and logs their attempts. oasdiff is not a Node program:
- * the server records its requests.
- */
+/** The log of the attempts to open a connection or to look up a name. */
 const log = join(tmpdir(), `network-${process.pid}.log`);
 const preload = new URL('./no-network.js', import.meta.url);
+/**
+ * Variables that deny network access to Node programs, and log their attempts. oasdiff is not a Node
+ * program: the server records its requests.
+ */
 const DENIED = { NODE_OPTIONS: `--import=${preload}`, NETWORK_LOG: log };
 const run = (args: readonly string[]) => runWith(folder, args, DENIED);
 const attempts = (): string => (existsSync(log) ? readFileSync(log, 'utf8') : '');
@@ -85,11 +86,14 @@ components:
       discriminator: { propertyName: name, mapping: { ficus: '#/components/schemas/Plant' } }
 `;
 
-test('the log contains connections and look-ups of names', async () => {
+test('the log contains attempts to connect and to look up a name', async () => {
   const { code } = await run(['-e', `fetch('${url('a')}')`]);
   expect(code).toBe(1);
   await run(['-e', "fetch('http://example.test/')"]);
-  expect(attempts()).toMatch(/connect .*127\.0\.0\.1[\s\S]*connect .*example\.test/);
+  await run(['-e', "require('node:dns').lookup('look-up.test', () => {})"]);
+  expect(attempts()).toMatch(
+    /connect .*127\.0\.0\.1[\s\S]*connect .*example\.test[\s\S]*lookup "look-up\.test"/,
+  );
   expect(requests).toEqual([]);
   rmSync(log);
 });
@@ -191,7 +195,7 @@ webhooks: { sent: ${ref('webhook')} }
     await run([SPEC_FIRST, 'generate']);
   });
 
-  test('diff reads no file outside the folder of the document', async () => {
+  test('in diff, which reads no file outside the folder of the document', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'outside-'));
     // If the files were read, each place would have another type in the newer version.
     for (const [version, type] of Object.entries({ before: 'string', after: 'integer' }))

@@ -1,6 +1,6 @@
 /**
- * A module to preload: each attempt to open a connection or to look up a name fails, and is written
- * to the file that NETWORK_LOG names.
+ * A module to preload. Each attempt to open a connection or to look up a name fails, and is written
+ * to the file NETWORK_LOG.
  */
 import dns from 'node:dns';
 import { appendFileSync } from 'node:fs';

@@ -180,7 +180,7 @@ test.each<[schema: object, server: Types, client: Types]>([
     { request: '{ n: 3; m?: string; }', reply: '{ n?: 3; m?: string; }' },
     { request: '{ n?: 3; m?: string; }', reply: '{ n?: 3; m?: string; }' },
   ],
-])('the types of %j differ in requests and replies, and for a client', (schema, server, client) => {
+])('the types of %j are %j for a server and %j for a client', (schema, server, client) => {
   expect(typeOf(schema)).toEqual(server);
   expect(typeOf(schema, {}, false)).toEqual(client);
 });
@@ -221,7 +221,7 @@ describe('the properties of a form', () => {
 });
 
 /** The types of components in responses and requests, and all named types. */
-const typesAfter = (schemas: object, uses: readonly string[], isServer = true) =>
+const componentTypes = (schemas: object, uses: readonly string[], isServer = true) =>
   typesOf(uses.map(ref), schemas, isServer);
 
 describe('a named type', () => {
@@ -231,7 +231,7 @@ describe('a named type', () => {
       User: record({ id, secret }),
       Plain: record({ a: text }),
     };
-    expect(typesAfter(schemas, ['Team', 'Plain'])).toEqual({
+    expect(componentTypes(schemas, ['Team', 'Plain'])).toEqual({
       replies: ['Team', 'Plain'],
       requests: ['TeamWritable', 'Plain'],
       types: [
@@ -257,12 +257,16 @@ describe('a named type', () => {
       'Required = { count: number; }',
       'Whole = { count?: number; }',
     ];
-    expect(typesAfter(schemas, names)).toEqual({
+    expect(componentTypes(schemas, names)).toEqual({
       replies: names,
       requests: ['FilledWritable', 'Required', 'Whole'],
       types: [...types, 'FilledWritable = { count: number; note?: string; }'],
     });
-    expect(typesAfter(schemas, names, false)).toEqual({ replies: names, requests: names, types });
+    expect(componentTypes(schemas, names, false)).toEqual({
+      replies: names,
+      requests: names,
+      types,
+    });
   });
 
   test('has a suffix in the replies of a server if it has dates, or if it contains a type with dates', () => {
@@ -278,7 +282,7 @@ describe('a named type', () => {
       'Part = Day',
       'Tree = { parts?: Tree[]; top?: null; }',
     ];
-    expect(typesAfter(schemas, ['List', 'Tree'])).toEqual({
+    expect(componentTypes(schemas, ['List', 'Tree'])).toEqual({
       replies: ['ListReply', 'Tree'],
       requests: ['List', 'Tree'],
       types: [
@@ -288,7 +292,7 @@ describe('a named type', () => {
         'DayReply = { day?: string | Date; }',
       ],
     });
-    expect(typesAfter(schemas, ['List', 'Tree'], false)).toEqual({
+    expect(componentTypes(schemas, ['List', 'Tree'], false)).toEqual({
       replies: ['List', 'Tree'],
       requests: ['List', 'Tree'],
       types,
@@ -297,7 +301,7 @@ describe('a named type', () => {
 
   test('gets a number if its name with a suffix is the name of another schema', () => {
     const schemas = { A: record({ id, day }), AWritable: text, AReply: text };
-    expect(typesAfter(schemas, ['A', 'AReply'])).toEqual({
+    expect(componentTypes(schemas, ['A', 'AReply'])).toEqual({
       replies: ['AReply2', 'AReply'],
       requests: ['AWritable2', 'AReply'],
       types: [
@@ -313,7 +317,7 @@ describe('a named type', () => {
   test('gets a number if its name with a suffix is the name of a part of another schema', () => {
     const Part = { $ref: '#/components/schemas/A/properties/writable' };
     const schemas = { A: record({ id, writable: text }), Part };
-    expect(typesAfter(schemas, ['A']).types).toEqual([
+    expect(componentTypes(schemas, ['A']).types).toEqual([
       'A = { id?: number; writable?: string; }',
       'Part = AWritable',
       'AWritable2 = { writable?: string; }',
@@ -321,7 +325,7 @@ describe('a named type', () => {
     ]);
   });
 
-  test('has its own name if only requests contain it', () => {
+  test('has no suffix if only requests contain it', () => {
     const schemas = { A: record({ secret }) };
     const types = schemaTypes({ components: { schemas } }, true);
     const { types: named, text } = types.nameTypes(types.typeOf(ref('A'), 'request'));
@@ -334,18 +338,24 @@ describe('a named type', () => {
     ['a constant that looks like a comment', { a: { const: '/**' }, b: { title: 'B' } }],
   ])('has no suffix for %s', (_, properties) => {
     const schemas = { A: record(properties), Status: { ...text, default: 'on' } };
-    expect(typesAfter(schemas, ['A'], false)).toMatchObject({ replies: ['A'], requests: ['A'] });
+    expect(componentTypes(schemas, ['A'], false)).toMatchObject({
+      replies: ['A'],
+      requests: ['A'],
+    });
   });
 
   test('has a suffix if a member differs after a constant that looks like a comment', () => {
     const schemas = { A: record({ a: { const: '/**' }, secret, b: { title: 'B' } }) };
-    expect(typesAfter(schemas, ['A'])).toMatchObject({ replies: ['A'], requests: ['AWritable'] });
+    expect(componentTypes(schemas, ['A'])).toMatchObject({
+      replies: ['A'],
+      requests: ['AWritable'],
+    });
   });
 
-  test('is made for a referenced part of another schema', () => {
+  test('exists for a referenced part of another schema', () => {
     const $ref = '#/components/schemas/A/properties/parts/items';
     const schemas = { A: record({ parts: arrayOf(text) }), Part: { $ref } };
-    expect(typesAfter(schemas, []).types).toEqual([
+    expect(componentTypes(schemas, []).types).toEqual([
       'A = { parts?: string[]; }',
       'Part = APartsItems',
       'APartsItems = string',
@@ -354,7 +364,7 @@ describe('a named type', () => {
 
   test('is unknown where a schema contains itself directly', () => {
     const schemas = { A: { oneOf: [ref('B')] }, B: { allOf: [ref('A'), { type: 'object' }] } };
-    expect(typesAfter(schemas, ['A']).types).toEqual([
+    expect(componentTypes(schemas, ['A']).types).toEqual([
       'A = unknown',
       'B = Record<string, unknown>',
     ]);
@@ -364,7 +374,7 @@ describe('a named type', () => {
     const pet = { required: ['kind'], properties: { kind: text } };
     const discriminator = { propertyName: 'kind', mapping: { dog: ref('Dog').$ref } };
     const schemas = { Cat: pet, Dog: pet, Pet: { oneOf: [ref('Cat'), ref('Dog')], discriminator } };
-    expect(typesAfter(schemas, ['Pet']).types).toContain(
+    expect(componentTypes(schemas, ['Pet']).types).toContain(
       'Pet = (Cat & { kind: "Cat"; }) | (Dog & { kind: "dog"; })',
     );
   });

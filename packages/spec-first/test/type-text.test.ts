@@ -12,7 +12,7 @@ import {
 
 type Options = Parameters<typeof memberOf>[2];
 
-test('parentheses are around unions and intersections inside others', () => {
+test('unions and intersections inside others have parentheses', () => {
   const both = intersection([union(['a', 'b', 'a']), 'unknown', 'c']);
   expect([union([]), union(['a', 'a']), intersection([]), intersection(['a', 'unknown'])]).toEqual([
     'never',

@@ -117,7 +117,7 @@ test('the types of a server name the document, and are the same each time', asyn
   });
 });
 
-test('the file of a client has types, routes and a function that makes it', async () => {
+test('the file of a client has types, routes and a function that creates the client', async () => {
   const text = await withDocument(SMALL, generateClient);
   expect(text.match(/^import .*/gm)).toEqual([
     "import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-document/client';",

@@ -19,13 +19,13 @@ async function noticeIn(folder: string, ...args: Parameters<typeof upgradeNotice
 
 test.each<[title: string, files: Files, notice: string]>([
   [
-    'after an upgrade',
+    'a notice after an upgrade',
     { [MARKER]: '0.9.0' },
     'spec-first was upgraded from 0.9.0 to 1.2.0. See docs/upgrading.md',
   ],
-  ['with the same version', { [MARKER]: '1.2.0' }, 'undefined'],
-  ['on the first run', { 'node_modules/a/package.json': '{}' }, 'undefined'],
-])('the notice %s, and none on the next call', async (_, files, notice) => {
+  ['no notice with the same version', { [MARKER]: '1.2.0' }, 'undefined'],
+  ['no notice on the first run', { 'node_modules/a/package.json': '{}' }, 'undefined'],
+])('returns %s, and none on the next call', async (_, files, notice) => {
   await inFolder(files, async (folder) => {
     expect(await noticeIn(folder, { version: '1.2.0' })).toBe(notice);
     expect(readFileSync(join(folder, MARKER), 'utf8')).toBe('1.2.0');

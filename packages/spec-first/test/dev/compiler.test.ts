@@ -27,26 +27,26 @@ const printing = (count: number) =>
   `console.log(${JSON.stringify(lines(count).join('\r\n'))}); process.exitCode = 2;`;
 
 test.each<[title: string, script: string, result: string]>([
-  ['that fit', '', 'The code compiles.'],
-  ['with few errors', printing(20), ['The code does not compile:', ...lines(20)].join('\n')],
+  ['that prints nothing', '', 'The code compiles.'],
+  ['that prints 20 lines', printing(20), ['The code does not compile:', ...lines(20)].join('\n')],
   [
-    'with many errors',
+    'that prints 21 lines',
     printing(21),
     ['The code does not compile:', ...lines(20), '… and 1 more lines. "npx tsc" shows all.'].join(
       '\n',
     ),
   ],
   [
-    'that the compiler reports on both streams',
+    'that prints to standard output and standard error',
     'console.log("out"); console.error("err"); process.exitCode = 1;',
     'The code does not compile:\nout\nerr',
   ],
   [
-    'with its own options',
+    'that prints its arguments',
     'console.log(process.argv.slice(2).join(" ")); process.exitCode = 1;',
     'The code does not compile:\n--noEmit --pretty false',
   ],
-])('describes types %s', async (_, script, result) => {
+])('returns the result of a compiler %s', async (_, script, result) => {
   expect(await check(projectWith(script))).toBe(result);
 });
 
@@ -56,7 +56,7 @@ test('describes a compiler that fails without output', async () => {
   );
 });
 
-test('shows long lines', async () => {
+test('returns long lines completely', async () => {
   const script = "console.log('x'.repeat(2_000_000)); process.exitCode = 1;";
   expect(await check(projectWith(script))).toHaveLength(
     'The code does not compile:\n'.length + 2_000_000,

@@ -95,7 +95,7 @@ test('reports the folder of a file that does not exist yet', async () => {
   expect(await nextSave()).toEqual([true]);
 });
 
-test('watches only the newest files of the document', async () => {
+test('watches only the files of the latest call', async () => {
   watchDocument('schemas/plant.yaml');
   write('openapi.yaml');
   write('src/main.ts');

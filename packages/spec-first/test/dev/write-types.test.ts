@@ -48,7 +48,7 @@ test.each<[title: string, files: Files, text: string | RegExp, isWritten: boolea
     /^generated\/openapi\.ts is not written: E/,
     false,
   ],
-])('handles a document %s', async (_, files, text, isWritten) => {
+])('returns the files and the messages of a document %s', async (_, files, text, isWritten) => {
   await inFolder(files, async (folder) => {
     expect(await writeIn(folder)).toEqual({
       files: FILES,

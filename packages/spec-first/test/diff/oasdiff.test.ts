@@ -57,12 +57,13 @@ describe('findOasdiff', () => {
 
 describe('changesBetween', () => {
   const signal = new AbortController().signal;
-  /** The changes of a script, which prints other changes if `allOf` is merged. */
+  /** Returns the changes that a script prints in place of oasdiff. */
   const changesOf = (script: string, abort = signal) => {
     const file = join(program('bin', script), 'oasdiff');
     return changesBetween({ file, version: '1.0.0' }, 'a.json', 'b.json', abort);
   };
   const print = (...changes: object[]) => `echo '${JSON.stringify(changes)}'`;
+  /** Returns a script that runs the second script if `allOf` is merged, otherwise the first. */
   const either = (plain: string, merged: string) =>
     `case "$* " in *" --flatten-allof "*) ${merged};; *) ${plain};; esac`;
 
