@@ -50,13 +50,16 @@ export async function answerCall(service: Service, call: ExpressCall): Promise<v
 /** A request of Express. A parser may have read its body. */
 export class ExpressCall extends NodeCall {
   readonly isMounted: boolean;
+  readonly #isRead: boolean;
   readonly #parsed: Bytes | undefined;
 
   constructor(request: Request, response: Response, isMounted: boolean, record?: CallRecord) {
     super(request, response, validAddress(request.ip, request));
     this.isMounted = isMounted;
     this.record = record;
-    this.#parsed = parsedBody(request);
+    // Without a body, express.json() may set an empty object.
+    this.#isRead = request.readableEnded && hasBody(request);
+    this.#parsed = this.#isRead ? parsedBody(request) : undefined;
   }
 
   override get headers(): IncomingHttpHeaders {
@@ -65,22 +68,27 @@ export class ExpressCall extends NodeCall {
     return this.#parsed === undefined ? headers : { ...headers, 'content-encoding': undefined };
   }
 
+  /** @throws {Error} if middleware has read the body and its bytes are lost. */
   override get body(): NodeCall['body'] {
-    return this.#parsed ?? super.body;
+    if (this.#parsed !== undefined) return this.#parsed;
+    if (this.#isRead) throw new Error(BODY_LOST);
+    return super.body;
   }
 }
 
+const BODY_LOST =
+  'other middleware has read the body: mount expressHandler before it, such as before multer';
+
 /**
- * Returns the bytes of a body that middleware has parsed; `undefined` if none has. A parsed object
- * is written as JSON or as a form again.
+ * Returns the bytes of a body that middleware has read; `undefined` if they cannot be restored. A
+ * parsed object is written as JSON or as a form again.
  */
-function parsedBody(request: Request): Bytes | undefined {
-  const { body, headers, readableEnded } = request;
-  // Without a body, express.json() may set an empty object.
-  if (!readableEnded || body === undefined || !hasBody(request)) return undefined;
+function parsedBody({ body, headers }: Request): Bytes | undefined {
   if (body instanceof Uint8Array) return body;
   if (typeof body === 'string') return Buffer.from(body);
-  const isForm = /^application\/x-www-form-urlencoded/i.test(headers['content-type'] ?? '');
+  const type = headers['content-type'] ?? '';
+  if (body === undefined || /^multipart\//i.test(type)) return undefined;
+  const isForm = /^application\/x-www-form-urlencoded/i.test(type);
   return Buffer.from(isForm ? formText(body) : (stringifyJson(body) ?? ''));
 }
 

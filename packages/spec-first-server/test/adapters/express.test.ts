@@ -174,6 +174,17 @@ describe('after body parsers', () => {
   });
 });
 
+test('a body that other middleware has read is a fault of the app, not of the client', async () => {
+  const app = express().use(
+    async (received, _response, next) => {
+      for await (const _chunk of received);
+      next();
+    },
+    expressHandler(await serviceWith('/things')),
+  );
+  await request(app).post('/things').send({ count: 1 }).expect(500);
+});
+
 describe('ExpressCall', () => {
   /** Sends a request through parsers, and returns its call. */
   async function callOf(
@@ -232,6 +243,23 @@ describe('ExpressCall', () => {
     const call = await callOf(parsers, 'text/plain', 'text');
     expect(call.body).toHaveProperty('next');
     expect(call.headers['content-encoding']).toBe('gzip');
+  });
+
+  const readAll =
+    (body: unknown): RequestHandler =>
+    async (received, _response, next) => {
+      for await (const _chunk of received);
+      received.body = body;
+      next();
+    };
+
+  test.each<[string, unknown]>([
+    ['text/plain', undefined],
+    ['multipart/form-data; boundary=b', { note: 'a' }],
+    ['Multipart/Mixed; boundary=b', []],
+  ])('reports a body of %s that other middleware has read', async (type, body) => {
+    const call = await callOf([readAll(body)], type, 'text');
+    expect(() => call.body).toThrow('mount expressHandler before it, such as before multer');
   });
 
   test('has no body if the request has none, also after a parser', async () => {
