@@ -89,8 +89,8 @@ export function addStubs(
   ids: readonly string[],
   types = TYPES,
 ): string {
-  const place = relative(dirname(path), types).split(sep).join('/');
-  const specifier = place.startsWith('.') ? place : `./${place}`;
+  const typesPath = relative(dirname(path), types).split(sep).join('/');
+  const specifier = typesPath.startsWith('.') ? typesPath : `./${typesPath}`;
   const source =
     text.trim() === '' ? readFileSync(EMPTY_FILE, 'utf8').replace(`../${TYPES}`, specifier) : text;
   const { imports, start } = readHandlers(path, source);

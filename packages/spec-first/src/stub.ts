@@ -18,8 +18,8 @@ ${DEFAULT_FILE}.
   --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
-Exit codes: 0 each operation has a handler, 1 an error, such as an unknown operationId, 2 a wrong
-command line.`;
+Exit codes: 0 each named operation has a handler or a stub, 1 an error, such as an unknown
+operationId, 2 a wrong command line.`;
 
 const OPTIONS = { all: { type: 'boolean' }, ...ALLOW_OUTSIDE } as const;
 

@@ -27,17 +27,17 @@ export function uncompared(before: Document, after: Document): Change[] {
 /** Returns schemas by place: a pointer in which parameters have names instead of indexes. */
 function schemasOf({ root }: Document) {
   const schemas = new Map<string, { readonly pointer: string; readonly schema: Json }>();
-  let parameter = '';
-  let name = '';
+  let parameterPointer = '';
+  let parameterPlace = '';
   walk(root, 'document', '', (object, kind, pointer) => {
     if (kind === 'parameter') {
       // The index in the list changes if a parameter is added before this one.
-      parameter = pointer;
-      name = `${pointer.replace(/\d+$/, '')}${object.in} ${object.name}`;
+      parameterPointer = pointer;
+      parameterPlace = `${pointer.replace(/\d+$/, '')}${object.in} ${object.name}`;
     }
     if (kind === 'schema')
       schemas.set(
-        pointer.replace(parameter, () => name),
+        pointer.replace(parameterPointer, () => parameterPlace),
         { pointer, schema: object },
       );
   });

@@ -24,13 +24,13 @@ export function checkOut(ref: string, file: string, folder: string): string {
       stdio: 'pipe',
     });
   try {
-    const places = git('.', '', 'rev-parse', '--show-toplevel', '--show-prefix');
-    const [top = '', inside = ''] = places.split('\n');
-    const path = join(inside, relative('', file));
-    git(top, '', 'read-tree', '--end-of-options', `${ref}^{commit}`);
+    const folders = git('.', '', 'rev-parse', '--show-toplevel', '--show-prefix');
+    const [repository = '', prefix = ''] = folders.split('\n');
+    const path = join(prefix, relative('', file));
+    git(repository, '', 'read-tree', '--end-of-options', `${ref}^{commit}`);
     const patterns = ['*.yaml', '*.yml', '*.json', `:(literal)${path}`];
-    const files = git(top, '', 'ls-files', '-z', '--', ...patterns);
-    git(top, files, 'checkout-index', '-z', '--stdin', `--prefix=${folder}/`);
+    const files = git(repository, '', 'ls-files', '-z', '--', ...patterns);
+    git(repository, files, 'checkout-index', '-z', '--stdin', `--prefix=${folder}/`);
     return join(folder, path);
   } catch (cause) {
     throw new Error(
