@@ -76,9 +76,9 @@ function readFlags() {
       open: text('1000'),
     },
   });
-  const positive = (value: string): number => {
+  const positive = (option: string, value: string): number => {
     if (Number(value) > 0) return Number(value);
-    throw new Error(`"${value}" must be a number above 0. See npm run bench -- --help.`);
+    throw new Error(`--${option} must be a number above 0, got "${value}"`);
   };
   const { load } = values;
   if (load !== 'wrk' && load !== 'autocannon') {
@@ -88,11 +88,11 @@ function readFlags() {
     ...values,
     program: load,
     load: LOADS[load],
-    connections: values.connections.split(',').map(positive),
-    rounds: positive(values.rounds),
-    seconds: positive(values.seconds),
-    warmUp: positive(values['warm-up']),
-    open: positive(values.open),
+    connections: values.connections.split(',').map((count) => positive('connections', count)),
+    rounds: positive('rounds', values.rounds),
+    seconds: positive('seconds', values.seconds),
+    warmUp: positive('warm-up', values['warm-up']),
+    open: positive('open', values.open),
   };
 }
 

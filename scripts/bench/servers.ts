@@ -35,8 +35,8 @@ const FLAGS: readonly string[] = String(scripts.start).split(' ').slice(1, -1);
 export function takeCore(): string | undefined {
   const last = availableParallelism() - 1;
   const args = ['-acp', String(last), String(process.pid)];
-  const taken = last > 0 && spawnSync('taskset', args).status === 0;
-  return taken ? `0-${last - 1}` : undefined;
+  const isMoved = last > 0 && spawnSync('taskset', args).status === 0;
+  return isMoved ? `0-${last - 1}` : undefined;
 }
 
 /**

@@ -84,7 +84,7 @@ test('npm run bench ends its servers and removes their files when it is interrup
 });
 
 test.each([
-  [['--connections', '32,x'], /"x" must be a number above 0/],
+  [['--connections', '32,x'], /--connections must be a number above 0, got "x"/],
   [['--load', 'ab'], /--load must be wrk or autocannon, got "ab"/],
 ])('npm run bench rejects %j', async (flags, message) => {
   const { stdout, stderr } = await outputOf(bench(...flags));
