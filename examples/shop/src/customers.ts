@@ -65,13 +65,13 @@ export const customerHandlers = (database: Database): Pick<Handlers, CustomerOpe
     if (row !== undefined) {
       return { status: 200, headers: { ETag: etag(row.version) }, body: row };
     }
-    const other = await database
+    const current = await database
       .selectFrom('customers')
       .select('version')
       .where('id', '=', customerId)
       .executeTakeFirst();
-    if (other === undefined) throw notFound('customer');
-    throw new HttpError(412, `the customer has changed: its ETag is ${etag(other.version)}`);
+    if (current === undefined) throw notFound('customer');
+    throw new HttpError(412, `the customer has changed: its ETag is ${etag(current.version)}`);
   },
 
   async deleteCustomer({ path: { customerId } }) {
