@@ -78,15 +78,15 @@ describe('a line', () => {
     expect(observed).toEqual([['listPlants', 200, durationMs / 1000]]);
   });
 
-  test.each<[string, number, string, AccessLogOptions, string | undefined]>([
-    ['a page', 200, '/docs', {}, '/docs'],
-    ['a redirect', 399, '/', {}, '/'],
-    ['a malformed path', 400, '/secret', {}, undefined],
-    ['a path that may be a secret', 404, '/secret', {}, undefined],
-    ['a failed page', 404, '/docs', { loggedPaths: new Set(['/docs']) }, '/docs'],
-    ['another failed path', 404, '/secret', { loggedPaths: new Set(['/docs']) }, undefined],
-    ['any failed path, in development', 404, '/secret', { loggedPaths: 'all' }, '/secret'],
-  ])('of %s, with status %i for %s', (_title, status, path, options, logged) => {
+  test.each<[string, number, string, string | undefined, AccessLogOptions]>([
+    ['a page', 200, '/docs', '/docs', {}],
+    ['a redirect', 399, '/', '/', {}],
+    ['a malformed path', 400, '/secret', undefined, {}],
+    ['a path that may be a secret', 404, '/secret', undefined, {}],
+    ['a failed page', 404, '/docs', '/docs', { loggedPaths: new Set(['/docs']) }],
+    ['another failed path', 404, '/secret', undefined, { loggedPaths: new Set(['/docs']) }],
+    ['any failed path, in development', 404, '/secret', '/secret', { loggedPaths: 'all' }],
+  ])('of %s, with status %i at %s, has the path %s', (_title, status, path, logged, options) => {
     const { end, lines } = started(options);
     end({ path }, status);
     expect(lines[0]?.path).toBe(logged);
@@ -152,8 +152,10 @@ describe('a line', () => {
   });
 
   test('is not written for a call without a record', () => {
-    const { lines, observed } = started();
-    const end = accessLog(pino({}), {});
+    const lines: string[] = [];
+    const observed: unknown[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(line) });
+    const end = accessLog(log, { observe: (...args) => void observed.push(args) });
     end({ method: 'GET', path: '/', headers: {} }, { status: 400, isComplete: true });
     expect([lines, observed]).toEqual([[], []]);
   });
@@ -161,29 +163,47 @@ describe('a line', () => {
 
 describe('the level', () => {
   test.each<[string, Facts, number, number, string]>([
-    ['a success', { operationId: 'a' }, 200, 30, 'answered'],
-    ['an error of the client', { operationId: 'a' }, 404, 30, 'answered'],
-    ['a client that disconnected', { operationId: 'a' }, 499, 30, 'answered'],
-    ['a fault', { operationId: 'a', failure: internal }, 500, 50, 'failed'],
-    ['a stream with a fault', { operationId: 'a', failure: internal }, 200, 50, 'failed'],
-    ['an outage', { operationId: 'a', failure: unavailable }, 503, 50, 'failed'],
-    ['a fault outside the operations', { failure: internal }, 500, 50, 'failed'],
-    ['an expected failure', { operationId: 'a', failure: stopping }, 503, 30, 'answered'],
-    ['a mocked failure', { operationId: 'a', mocked: true }, 500, 30, 'answered'],
+    ['a success is info', { operationId: 'a' }, 200, 30, 'answered'],
+    ['an error of the client is info', { operationId: 'a' }, 404, 30, 'answered'],
+    ['a client that disconnected is info', { operationId: 'a' }, 499, 30, 'answered'],
+    ['a fault is error', { operationId: 'a', failure: internal }, 500, 50, 'failed'],
+    ['a stream with a fault is error', { operationId: 'a', failure: internal }, 200, 50, 'failed'],
+    ['an outage is error', { operationId: 'a', failure: unavailable }, 503, 50, 'failed'],
+    ['a fault outside the operations is error', { failure: internal }, 500, 50, 'failed'],
+    ['an expected failure is info', { operationId: 'a', failure: stopping }, 503, 30, 'answered'],
+    ['a mocked failure is info', { operationId: 'a', mocked: true }, 500, 30, 'answered'],
     [
-      'an undeclared error body',
+      'an undeclared error body is warn',
       { operationId: 'a', isUndeclaredError: true },
       400,
       40,
       'answered',
     ],
-    ['a slow call', { operationId: 'a', started: performance.now() - 2000 }, 200, 40, 'slow'],
-    ['a slow fault', { failure: internal, started: performance.now() - 2000 }, 500, 50, 'failed'],
-    ['a probe', { path: '/healthz' }, 200, 20, 'answered'],
-    ['a slow probe', { path: '/healthz', started: performance.now() - 2000 }, 200, 40, 'slow'],
-    ['a failed probe', { path: '/healthz', failure: internal }, 500, 50, 'failed'],
     [
-      'an operation at the path of a probe',
+      'a slow call is warn',
+      { operationId: 'a', started: performance.now() - 2000 },
+      200,
+      40,
+      'slow',
+    ],
+    [
+      'a slow fault is error',
+      { failure: internal, started: performance.now() - 2000 },
+      500,
+      50,
+      'failed',
+    ],
+    ['a probe is debug', { path: '/healthz' }, 200, 20, 'answered'],
+    [
+      'a slow probe is warn',
+      { path: '/healthz', started: performance.now() - 2000 },
+      200,
+      40,
+      'slow',
+    ],
+    ['a failed probe is error', { path: '/healthz', failure: internal }, 500, 50, 'failed'],
+    [
+      'an operation at the path of a probe is info',
       { operationId: 'a', path: '/healthz' },
       200,
       30,

@@ -34,9 +34,9 @@ test('each long string of an error is cut', () => {
 });
 
 test.each([
-  ['a number as its code', { code: 5 }, 'code'],
-  ['no stack', { stack: undefined }, 'stack'],
-])('an error with %s has no %3$s in its description', (_title, members, key) => {
+  ['a number as its code', 'code', { code: 5 }],
+  ['no stack', 'stack', { stack: undefined }],
+])('an error with %s has no %s in its description', (_title, key, members) => {
   expect(describeError(Object.assign(new Error('a'), members))).toMatchObject({ [key]: undefined });
 });
 

@@ -36,7 +36,7 @@ function prepared(members: object, options: Partial<ServiceOptions> = {}) {
 
 const ids = (operations: readonly { readonly id: string }[]) => operations.map(({ id }) => id);
 
-test('a document has operations, handlers and defaults', async () => {
+test('the result has the operations, the handlers and the default options', async () => {
   const { operations, context, lines } = await prepared({});
   expect(ids(operations)).toEqual(['a', 'b']);
   expect(context).toMatchObject({ handlers, bodyLimit: 102_400, errorBody: PROBLEM_DETAILS });
@@ -103,14 +103,17 @@ describe('an operation without a handler', () => {
     expect(error).toContain('operation b has no handler: run npm run stub -- b');
   });
 
-  test.each(['501', 'mock'] as const)('gets a handler by the option %s', async (missing) => {
-    const { context, error } = await prepared({}, { handlers: { a: done }, missing });
-    expect([error, context?.handlers.a === done, typeof context?.handlers.b]).toEqual([
-      '',
-      true,
-      'function',
-    ]);
-  });
+  test.each(['501', 'mock'] as const)(
+    'gets a handler with the option missing: %s',
+    async (missing) => {
+      const { context, error } = await prepared({}, { handlers: { a: done }, missing });
+      expect([error, context?.handlers.a === done, typeof context?.handlers.b]).toEqual([
+        '',
+        true,
+        'function',
+      ]);
+    },
+  );
 });
 
 describe('an operation that cannot be enforced', () => {
@@ -174,7 +177,7 @@ describe('a part of the document that is not enforced', () => {
   test.each([
     [10, 10, undefined],
     [13, 10, 3],
-  ])('is one of %i, of which %i are logged', async (count, listed, unlisted) => {
+  ])('is one of %i, of which %i are listed in one line', async (count, listed, unlisted) => {
     const { lines } = await prepared(unknown(count));
     expect(lines).toHaveLength(1);
     expect(lines[0]?.locations).toHaveLength(listed);
@@ -202,7 +205,7 @@ describe('the start fails for', () => {
     expect(partly.error).toContain('nothing verifies');
   });
 
-  test('all faults at once: an invalid body limit, an unknown handler', async () => {
+  test('an invalid body limit and an unknown handler, reported together', async () => {
     const requestBody = { content: { 'application/json': { 'x-body-limit': '0' } } };
     const limited = { paths: { '/a': { post: { operationId: 'a', requestBody, responses } } } };
     expect((await prepared(limited)).error.split('\n')).toEqual([

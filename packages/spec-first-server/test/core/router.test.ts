@@ -91,6 +91,9 @@ describe('nothing is found at', () => {
   });
 });
 
-test.each(['/models/a/%ff', '/models/a/%', '/%zz'])('%s is not percent-encoded UTF-8', (path) => {
-  expect(find('GET', path)).toMatchObject({ status: 400 });
-});
+test.each(['/models/a/%ff', '/models/a/%', '/%zz'])(
+  '%s gets 400, since it is not percent-encoded UTF-8',
+  (path) => {
+    expect(find('GET', path)).toMatchObject({ status: 400 });
+  },
+);

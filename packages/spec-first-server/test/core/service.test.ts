@@ -105,7 +105,7 @@ describe('handle', () => {
     ['another method', call('PUT', '/v1/notes'), 405],
     ['a path that is not percent-encoded', call('GET', '/v1/%zz'), 400],
     ['no credentials', note('a', { authorization: undefined }), 401],
-    ['a body that breaks the document', note(1), 400],
+    ['a body that does not match its schema', note(1), 400],
     ['another media type', note('a', { 'content-type': 'text/plain' }), 415],
     ['a body that is too large', note('a'.repeat(200_000)), 413],
     ['no body', call('POST', '/v1/notes'), 400],
@@ -149,7 +149,7 @@ describe('handle', () => {
     expect(cut.status).toBe(400);
   });
 
-  test('ignores errors of items and bodies when they are closed', async () => {
+  test('ignores errors that items and bodies throw when they are closed', async () => {
     const failing = {
       [Symbol.asyncIterator]: () => ({
         next: async () => ({ done: false, value: { id: 1 } }),
@@ -183,9 +183,9 @@ describe('handle', () => {
 
   test('fills in the record of the call', async () => {
     const service = await create();
-    const failing = note('a', { 'x-request-id': 'an-id' });
-    await service.handle(failing);
-    expect(failing.record).toMatchObject({
+    const sent = note('a', { 'x-request-id': 'an-id' });
+    await service.handle(sent);
+    expect(sent.record).toMatchObject({
       id: 'an-id',
       operationId: 'addNote',
       caller: { subject: 'ann' },

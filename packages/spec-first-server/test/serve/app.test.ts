@@ -57,7 +57,7 @@ describe('createApp', () => {
     ['localhost.evil.example', 421],
     ['127.0.0.1.evil.example', 421],
     ['evil.example', 421],
-  ])('answers requests to %s in development by %i', async (host, status) => {
+  ])('in development, a request to the host %s gets %i', async (host, status) => {
     const document = documentFile('security.yaml');
     const client = request(await createApp({ document, handlers, inDevelopment: true }));
     await client.get('/open').set('Host', host).expect(status);
@@ -137,7 +137,7 @@ describe('createApp', () => {
   });
 
   test.each(['identity', 'gzip'])(
-    'uses a body in %s that the app around it has read',
+    'uses a body encoded as %s that the app around it has read',
     async (coding) => {
       const app = await createApp({
         document: documentFile('security.yaml'),
@@ -179,7 +179,7 @@ test('each request has one record, with its operation, client and id', async () 
   expect(lines.find(({ status }) => status === 404)?.client).not.toBe('203.0.113.9');
 });
 
-test('GET /readyz is the answer of the option ready', async () => {
+test('GET /readyz fails if the option ready rejects', async () => {
   const document = documentFile('security.yaml');
   const ready = () => Promise.reject(new HttpError(503, 'not yet'));
   await request(await createApp({ document, handlers, ready }))
@@ -258,7 +258,7 @@ components: { securitySchemes: { session: { type: apiKey, in: cookie, name: sess
     await client.options('/a').set(cookie).expect(204);
   });
 
-  test('none are allowed by default', async () => {
+  test('an empty list allows no origin', async () => {
     const client = await serving([]);
     for (const answer of [
       await client.post('/a').set(cookie).expect(403),

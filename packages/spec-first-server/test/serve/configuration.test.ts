@@ -205,7 +205,7 @@ describe('the configuration', () => {
     );
   });
 
-  test('needs credentials in production', () => {
+  test('needs credentials in production, and a valid development token elsewhere', () => {
     expect(configError({ NODE_ENV: 'production' })).toBe(
       'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
     );
@@ -290,7 +290,7 @@ test.each([
   ['a difference of case', 'port', undefined],
   ['no difference', 'PORT', undefined],
   ['the name of another variable', 'HOST', undefined],
-])('a variable with %s is misspelled: %s', (_title, name, similar) => {
+])('for a variable with %s, %s, the suggested name is %s', (_title, name, similar) => {
   const expected = similar === undefined ? {} : { [name]: similar };
   expect(misspelledVariables({ [name]: '1' }, ['HOST', 'PORT'])).toEqual(expected);
 });

@@ -102,7 +102,7 @@ test('each warning about lost lines has the number since the previous one', () =
     const out = await log.createLog('info');
     const flush = () => new Promise((resolve) => out.flush(resolve));
     for (let burst = 0; burst < 2; burst += 1) {
-      // More than the buffer holds. Nothing is written meanwhile.
+      // More than the buffer holds: no line is written before the next flush.
       for (let line = 0; line < 20; line += 1) out.info('x'.repeat(1024 ** 2));
       await flush();
       await flush();

@@ -158,9 +158,9 @@ describe('a service', () => {
       verifiers: { ours: () => ({ subject: 'bob', scopes: 'all' }) },
       use: [],
     });
-    const { headers, ...other } = await (await start({ ...definition, open })).get('/who');
-    expect([headers.get('x-a'), headers.get('x-used')]).toEqual(['2', null]);
-    expect(other).toBeDefined();
+    const replaced = await (await start({ ...definition, open })).get('/who');
+    expect([replaced.headers.get('x-a'), replaced.headers.get('x-used')]).toEqual(['2', null]);
+    expect(await replaced.json()).toBe('bob');
   });
 
   test('logs requests that it rejects, and why its error body fails', async () => {
@@ -185,7 +185,7 @@ describe('a service', () => {
     ]);
   });
 
-  test('applies its variables', async () => {
+  test('applies the variables of its configuration', async () => {
     const { service, get } = await start(
       {},
       {
@@ -230,7 +230,7 @@ describe('a service', () => {
     expect(line).toMatchObject({ level: 30, msg: 'answered' });
   });
 
-  test('is ready when its backend is', async () => {
+  test('is ready only while its backend is ready', async () => {
     let isDown = false;
     const ready = async () => {
       if (isDown) throw Object.assign(new Error('ann@db: refused'), REFUSED);
@@ -464,7 +464,7 @@ describe('a check', () => {
     expect(lines.map(({ level, msg, locations }) => [level, msg, locations])).toEqual(notices);
   });
 
-  test('knows the formats of the project', async () => {
+  test('accepts the formats of the project without a notice', async () => {
     await check({}, { formats: { greeting: () => true } });
     expect(lines).toEqual([]);
   });
@@ -549,7 +549,7 @@ describe('a start that fails', () => {
     expect(await errorOf(env)).toMatch(message);
   });
 
-  test('needs permission for files outside the folder of the document', async () => {
+  test('rejects files outside the folder of the document without allowOutside', async () => {
     const outside = file('part.yaml', "{ '204': { description: ok } }");
     const inner = mkdtempSync(join(folder, 'inner-'));
     const text = DOCUMENT.replace("{ '204': { description: ok } }", "{ $ref: '../part.yaml' }");

@@ -30,7 +30,7 @@ components:
   securitySchemes: { ours: { type: http, scheme: digest } }
 `;
 
-/** A backend that records its calls. */
+/** A service whose backend writes its calls to the file `record`. */
 const MAIN = `
 import { appendFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';

@@ -36,7 +36,7 @@ const folder = makeProject({
   'openapi.yaml': DOCUMENT,
   'tracing.cjs': TRACING,
   'tracing.mjs': "import './tracing.cjs';",
-  // Like an agent that is one bundle: no other module can import its copy of the API.
+  // Simulates an agent in one bundle, whose copy of the API no other module can import.
   'agent.cjs': `require('./tracing.cjs');
 for (const file of Object.keys(require.cache)) delete require.cache[file];`,
   'main.mjs': MAIN,

@@ -144,7 +144,7 @@ describe('an answer to HEAD', () => {
   });
 });
 
-test('a stream is answered once its first item is checked', async () => {
+test('a stream is answered after its first item is checked, and rejected if that is invalid', async () => {
   const write = (item: unknown) => {
     if (item === 'wrong') throw new Error('a wrong item');
     return `${item};`;

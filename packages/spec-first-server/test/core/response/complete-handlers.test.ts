@@ -25,7 +25,7 @@ beforeAll(async () => {
   document = await documentOf(DOCUMENT);
 });
 
-const own: AnyHandler = () => ({ status: 204 });
+const done: AnyHandler = () => ({ status: 204 });
 const request: AnyRequest = {
   id: 'r1',
   log: { debug() {}, info() {}, warn() {}, error() {} },
@@ -52,11 +52,11 @@ function complete(handlers: Readonly<Record<string, AnyHandler>>, when: WhenMiss
 }
 
 test('a handler is missing if it is undefined, or only inherited', () => {
-  const inherited = Object.create({ listBooks: own });
+  const inherited = Object.create({ listBooks: done });
   const missing = withoutHandler(document.operations, { ...inherited, broken: undefined });
   expect(missing.map(({ id }) => id)).toEqual(['listBooks', 'add a book', 'broken']);
   expect(withoutHandler(document.operations, inherited)).toHaveLength(3);
-  const handlers = { listBooks: own, 'add a book': own, broken: own };
+  const handlers = { listBooks: done, 'add a book': done, broken: done };
   expect(withoutHandler(document.operations, handlers)).toEqual([]);
 });
 
@@ -72,7 +72,7 @@ test('missing handlers are reported with the command that adds them', async () =
       message: 'operation add a book has no handler: run npm run stub -- "add a book"',
     },
   ]);
-  expect((await complete({ listBooks: own, 'add a book': own }, 'refuse')).findings).toEqual([]);
+  expect((await complete({ listBooks: done, 'add a book': done }, 'refuse')).findings).toEqual([]);
 });
 
 test.each<[when: WhenMissing, isReported: boolean]>([
@@ -80,7 +80,7 @@ test.each<[when: WhenMissing, isReported: boolean]>([
   ['501', true],
   ['mock', false],
 ])('with %s, a handler without an operation is reported: %j', async (when, isReported) => {
-  const handlers = { listBooks: own, 'add a book': own, broken: own, removed: own };
+  const handlers = { listBooks: done, 'add a book': done, broken: done, removed: done };
   const { findings } = await complete(handlers, when);
   const message = 'the handler removed has no operation: rename or remove it';
   expect(findings).toEqual(isReported ? [{ pointer: '/paths', message }] : []);
@@ -88,19 +88,19 @@ test.each<[when: WhenMissing, isReported: boolean]>([
 
 describe('an operation without a handler', () => {
   test('answers 501', async () => {
-    const { handlers, findings, samplesFor } = await complete({ 'add a book': own }, '501');
+    const { handlers, findings, samplesFor } = await complete({ 'add a book': done }, '501');
     expect(findings).toEqual([]);
     expect(() => handlers.listBooks?.(request)).toThrow(
       expect.objectContaining({ status: 501, message: 'listBooks has no handler yet' }),
     );
-    expect(handlers['add a book']).toBe(own);
+    expect(handlers['add a book']).toBe(done);
     expect(document.operations.map(samplesFor)).toEqual([undefined, undefined, undefined]);
   });
 
   test('answers with a mock, whose error bodies can be generated', async () => {
-    const { handlers, samplesFor } = await complete({ 'add a book': own }, 'mock');
+    const { handlers, samplesFor } = await complete({ 'add a book': done }, 'mock');
     expect(await handlers.listBooks?.(request)).toMatchObject({ status: 200, body: 7 });
-    expect(handlers['add a book']).toBe(own);
+    expect(handlers['add a book']).toBe(done);
     const [list, add] = document.operations;
     const [media] = list?.responses[0]?.media ?? [];
     if (list === undefined || add === undefined || media === undefined) throw new Error('no media');

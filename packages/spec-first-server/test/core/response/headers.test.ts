@@ -16,7 +16,7 @@ test.each([
   ['X-Next', '\0', false],
   ['X-Next', '\x7f', false],
   ['X-Next', 'Ā', false],
-])('the header %j with the value %j: %j', (name, value, isSent) => {
+])('isHeader is, for the name %j and the value %j, %j', (name, value, isSent) => {
   expect(isHeader(name, value)).toBe(isSent);
 });
 

@@ -71,7 +71,7 @@ test.each<[string, Error, number | undefined, boolean | undefined]>([
 });
 
 describe('Forbidden', () => {
-  test('has the message of the project, without a challenge', () => {
+  test('with only a message has no challenge', () => {
     expect(new Forbidden('only the owner')).toMatchObject({
       message: 'only the owner',
       headers: {},

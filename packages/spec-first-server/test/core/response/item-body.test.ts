@@ -148,7 +148,7 @@ describe('an event stream', () => {
     expect(chunks).toEqual(['0a', ':', ':', '1b']);
   });
 
-  test('adds no listener to the pending item with each comment', async () => {
+  test('does not add a listener to the pending item with each comment', async () => {
     const { body } = bodyOf(from([never]), EVENTS);
     const then = jest.spyOn(Promise.prototype, 'then');
     const comments = 50;

@@ -229,7 +229,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     expect(only.lines.at(-1)?.reason).toContain('application~1json/example: ');
   });
 
-  test('has the declared failures; violations that these do not contain are logged', async () => {
+  test('sends declared error bodies, and logs the violations that they do not contain', async () => {
     const schema = '{ type: object, required: [why], properties: { why: { enum: [fault] } } }';
     const content = `{ application/json: { schema: ${schema} } }`;
     const { client, lines } = await mocking(
@@ -240,7 +240,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     expect(lines.at(-1)?.reason).toMatch(
       /^\/query\/n must be integer; the body of errorBody does not match/,
     );
-    // The client chose the name.
+    // The name `secret` is left out, since the client chose it.
     await client.get('/a?secret=1').expect(400, { why: 'fault' });
     expect(JSON.stringify(lines)).not.toContain('secret');
   });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { HttpError } from '../../../src/core/response/http-error.ts';
 import { PROBLEM_DETAILS, reasonPhrase } from '../../../src/core/response/problem.ts';
 
-test('problem details have a title for each status, and the message as detail', () => {
+test('problem details have the title of the status, and the message as detail', () => {
   expect(PROBLEM_DETAILS.mediaType).toBe('application/problem+json');
   expect(PROBLEM_DETAILS.make({ status: 409, message: 'the id is taken' })).toStrictEqual({
     title: 'Conflict',

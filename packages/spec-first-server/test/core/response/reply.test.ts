@@ -104,7 +104,7 @@ describe('a reply that the document declares', () => {
       { type: 'text/html; charset=iso-8859-1', body: Buffer.from([0xe9]) },
     ],
     [
-      'headers that are not sent',
+      'headers with the value null, which are not sent',
       { status: 201, headers: { Location: '/a', 'X-Count': null, 'X-Other': null } },
       { headers: { Location: '/a' } },
     ],
@@ -114,7 +114,7 @@ describe('a reply that the document declares', () => {
       { headers: { Location: '/b', 'X-COUNT': '2' } },
     ],
     [
-      'headers that JSON can write',
+      'a header that JSON cannot write, which is not sent',
       { status: 201, headers: { Location: '/a', 'X-Tags': () => 1 } },
       { headers: { Location: '/a' } },
     ],
@@ -173,7 +173,7 @@ describe('a reply that the document declares', () => {
         },
       },
     ],
-  ])('is %s', (_title, reply, checked) => {
+  ])('is accepted: %s', (_title, reply, checked) => {
     expect(check(reply)).toEqual({ status: reply.status, ...checked });
   });
 
@@ -327,7 +327,7 @@ describe('a reply that the document does not declare is rejected', () => {
     expect(body.destroyed).toBe(true);
   });
 
-  test('by its own error, if that is not about the reply', () => {
+  test('with the error that the value of a header throws', () => {
     const error = new TypeError('a fault of the handler');
     const value = {
       toString() {
@@ -403,7 +403,7 @@ paths:
 
 const PLANT = 'type: object, required: [id], properties: { id: { type: integer } }';
 
-describe('a reply without members that the document does not declare', () => {
+describe('members that the document does not declare are removed from', () => {
   test.each<[title: string, schema: string, value: unknown, answer: unknown]>([
     ['an object', `{ ${PLANT} }`, { id: 1, hash: 'x' }, { id: 1 }],
     ['a closed object', `{ ${PLANT}, additionalProperties: false }`, { id: 1, b: 2 }, { id: 1 }],
@@ -472,7 +472,7 @@ describe('a reply without members that the document does not declare', () => {
     expect(value).toEqual(before);
   });
 
-  test('that is written of a class', async () => {
+  test('an instance of a class', async () => {
     class Row {
       id = 1;
       hash = 'x';
@@ -485,11 +485,11 @@ describe('a reply without members that the document does not declare', () => {
   });
 });
 
-describe('a reply with values that JSON writes as others', () => {
+describe('a reply with values that have another form in JSON', () => {
   const TIMES =
     '{ type: object, properties: { at: { type: string, format: date-time }, day: { type: string, format: date }, link: { type: string, format: uri }, money: { type: integer } } }';
 
-  test('is validated and written as JSON writes it', async () => {
+  test('is validated and written in that form', async () => {
     const reply = await bodiesOf(TIMES);
     const at = new Date('2024-02-29T12:00:00Z');
     const link = new URL('https://example.com/a');
@@ -507,7 +507,7 @@ describe('a reply with values that JSON writes as others', () => {
     ['bytes without a declared member', `{ ${PLANT} }`, Buffer.from('a')],
     ['a function as the body', '{}', () => 1],
     ['a symbol as the body', '{}', Symbol('a')],
-    ['nothing by toJSON', '{}', { toJSON: () => undefined }],
+    ['an object whose toJSON returns undefined', '{}', { toJSON: () => undefined }],
   ])('is rejected if JSON does not write it: %s', async (_title, schema, value) => {
     const reply = await bodiesOf(schema);
     expect(() => reply(value)).toThrow(InvalidReply);
@@ -518,13 +518,13 @@ describe('a reply with values that JSON writes as others', () => {
     expect(reply(Buffer.from('secret'))).toEqual({ type: 'Buffer' });
   });
 
-  test('is rejected where that does not fit', async () => {
+  test('is rejected if that form does not match the schema', async () => {
     const reply = await bodiesOf(TIMES);
     expect(() => reply({ at: new Date(Number.NaN) })).toThrow(InvalidReply);
     expect(() => reply({ money: { toJSON: () => 'five' } })).toThrow(InvalidReply);
   });
 
-  test('matches the alternative that it is written as', async () => {
+  test('matches the alternative of that form', async () => {
     const reply = await bodiesOf(
       '{ anyOf: [{ type: object, required: [at], properties: { at: { type: string, format: date-time } } }, { type: object, properties: { b: {} } }] }',
     );

@@ -113,7 +113,7 @@ describe('numbers', () => {
     expect(schema).toEqual({ numeric: expect.objectContaining(numeric) });
   });
 
-  test('with another type keep it beside numeric', () => {
+  test('with another type have that type beside numeric', () => {
     expect(converted({ type: 'string', maximum: 5 }).schema).toMatchObject({
       type: 'string',
       numeric: { maximum: 5, type: undefined },
@@ -127,7 +127,7 @@ describe('a reference', () => {
     'A/B': { type: 'string', title: 'a' },
   };
 
-  test('leads to a converted definition, once for each conversion', () => {
+  test('leads to a converted definition, which is created once', () => {
     const { schema, definitions } = converted(
       { allOf: [{ $ref: '#/$defs/Tree' }, { $ref: '#/$defs/A~1B' }, { $ref: '#/$defs/Tree' }] },
       { $defs },
@@ -168,7 +168,7 @@ test.each<[string, Json, Json]>([
   expect(converted(constrained, { open: true }).schema).toEqual(constrained);
 });
 
-test.each([true, false])('members of the other direction are accepted: %s', (drops) => {
+test.each([true, false])('members of the other direction are accepted with drops: %s', (drops) => {
   const source = { properties: { a: {} }, 'x-dropped': ['id'], additionalProperties: false };
   expect(converted(source, { drops }).schema).toEqual({
     properties: { a: {}, id: drops },

@@ -166,7 +166,7 @@ describe('the check of a reply', () => {
     });
   });
 
-  test('has no time limit, unless its alternatives are deep', () => {
+  test('has no time limit without deep alternatives', () => {
     const items = { type: 'array', items: { type: 'string', pattern: '^(a+)+$' } };
     const value = Array.from({ length: 200_000 }, () => 'aaaa');
     expect(checkOf('response', items)(value)).toEqual(value);
@@ -255,7 +255,7 @@ describe('the time limit of a request', () => {
     expect(checkOf('request', schema)(value)).toEqual(value);
   });
 
-  test('is that of one long string for many strings with a slow pattern', () => {
+  test('is the same for many strings with a slow pattern as for one string', () => {
     const check = checkOf('request', { items: { type: 'string', pattern: '^.*@.*@.*#$' } });
     const body = Array.from({ length: 1_000 }, () => '@'.repeat(95));
     let error: Violations | undefined;
@@ -266,7 +266,7 @@ describe('the time limit of a request', () => {
     expect(error?.message).toMatch(/must match pattern|takes too long to validate/);
   });
 
-  test('is hardly longer for a slow pattern among a thousand strings', () => {
+  test('ends the validation of a slow pattern among a thousand strings in 200 ms', () => {
     const check = checkOf('request', { items: exponential });
     const body = [...Array.from({ length: 1_000 }, () => 'a'), `${'a'.repeat(40)}b`];
     let error: Violations | undefined;
@@ -277,10 +277,13 @@ describe('the time limit of a request', () => {
     expect(time).toBeLessThan(200);
   });
 
-  const members = (name: string, more: object = {}) => ({
+  const members = (name: string, firstKeywords: object = {}) => ({
     type: 'object',
     properties: Object.fromEntries(
-      [1, 2, 3, 4, 5].map((at) => [`${name}${at}`, { type: 'integer', ...(at === 1 && more) }]),
+      [1, 2, 3, 4, 5].map((at) => [
+        `${name}${at}`,
+        { type: 'integer', ...(at === 1 && firstKeywords) },
+      ]),
     ),
   });
   const [left, right] = [members('a', { default: 1 }), members('b')];
@@ -312,13 +315,13 @@ describe('the time limit of a request', () => {
       { items: when({ required: ['x'] }, right, left) },
       fill(10_000, () => ({})),
     ],
-  ])('is not needed for %s', (_title, schema, value) => {
+  ])('accepts %s, in less than 200 ms', (_title, schema, value) => {
     const check = checkOf('request', schema);
     for (const count of [100, 1_000]) check(value.slice(0, count));
     expect(cpuTimeOf(() => check(value))).toBeLessThan(200);
   });
 
-  test('ends the validation of alternatives inside one another, also of a small value', () => {
+  test('ends the validation of nested alternatives in 200 ms, also of a small value', () => {
     const Tree = {
       anyOf: ['a', 'b', 'c'].map((name) => ({
         type: 'object',
@@ -372,7 +375,7 @@ function nested(depth: number): object {
   return value;
 }
 
-/** Runs a task after a first time in which schemas are compiled. Returns its CPU time in ms. */
+/** Runs a task twice. Returns the CPU time of the second run in ms, without the compilation. */
 function cpuTimeOf(task: () => void): number {
   task();
   const before = process.threadCpuUsage();
@@ -392,7 +395,7 @@ describe('the violations of a large value', () => {
     expect(message).toMatch(/; and more$/);
   });
 
-  test('do not include those of the missing members', () => {
+  test('do not include false ones, such as minItems of a list that was shortened', () => {
     const many = Array.from({ length: 5_000 }, () => 1);
     const schema = {
       properties: {

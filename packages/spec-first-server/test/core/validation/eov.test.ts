@@ -94,16 +94,19 @@ describe('express-openapi-validator', () => {
     const validate = createEovAjv(options).compile({ required: ['a', 'b'] });
     validate({});
     expect(validate.errors).toHaveLength(1);
-    const all = create('request').compile({ required: ['a', 'b'] });
-    all({});
-    expect(all.errors).toHaveLength(2);
+    const validateAll = create('request').compile({ required: ['a', 'b'] });
+    validateAll({});
+    expect(validateAll.errors).toHaveLength(2);
   });
 
   test.each([
     ['request', true],
     ['response', false],
-  ] as const)('has the numeric keywords of a %s', (direction, isLimited) => {
-    const validate = create(direction).compile({ numeric: { type: ['integer'] } });
-    expect(validate(2n ** 60n)).toBe(!isLimited);
-  });
+  ] as const)(
+    'limits integers without a format to the safe range in a %s: %s',
+    (direction, isLimited) => {
+      const validate = create(direction).compile({ numeric: { type: ['integer'] } });
+      expect(validate(2n ** 60n)).toBe(!isLimited);
+    },
+  );
 });

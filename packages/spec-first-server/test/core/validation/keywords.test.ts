@@ -213,7 +213,7 @@ describe('distinctItems', () => {
     [[['a,b'], ['a', 'b']], []],
     [[file, new Blob(['abc'])], []],
     [[file, file], identical(0, 1)],
-  ])('%p', (value, violations) => {
+  ])('%p has the violations %j', (value, violations) => {
     expect(violationsOf('distinctItems', true, value)).toEqual(violations);
   });
 
@@ -244,6 +244,6 @@ test.each<[object | false, unknown, string[]]>([
   [false, new Blob([]), ['type: must not be a file']],
   [false, Buffer.from(''), ['type: must not be a file']],
   [false, 'abc', []],
-])('file %j validates %p', (bounds, value, violations) => {
+])('file %j: the value %p has the violations %j', (bounds, value, violations) => {
   expect(violationsOf('file', bounds, value)).toEqual(violations);
 });

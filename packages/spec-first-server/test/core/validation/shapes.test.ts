@@ -100,10 +100,13 @@ describe('a member', () => {
       undefined,
     ],
     ['a name of Object.prototype', { properties: { a: A } }, 'constructor', undefined, true],
-  ])('is found for %s', (_title, schema, name, inReply, inRequest) => {
-    expect(shapeOf(schema, {}).member(name)).toEqual(inReply);
-    expect(shapeOf(schema, {}, 'request').member(name)).toEqual(inRequest);
-  });
+  ])(
+    'has its schema, or undefined if it is removed: %s',
+    (_title, schema, name, inReply, inRequest) => {
+      expect(shapeOf(schema, {}).member(name)).toEqual(inReply);
+      expect(shapeOf(schema, {}, 'request').member(name)).toEqual(inRequest);
+    },
+  );
 
   test('has the schemas of all parts of an allOf', () => {
     const schema = {
@@ -176,7 +179,7 @@ describe('the alternatives of an object', () => {
     expect(shapeOf({ anyOf: [a, b] }, 'text').member('a')).toBe(true);
   });
 
-  test('do not depend on the value before', () => {
+  test('do not depend on an earlier value', () => {
     const shapes = createShapes(schemas.lower({}, 'response'), 'response', matches);
     const schema = { oneOf: [a, b] };
     expect(shapes(schema, { a: 1 }).member('a')).toBe(A);

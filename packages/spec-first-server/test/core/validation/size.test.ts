@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { copyStart, measureValue } from '../../../src/core/validation/size.ts';
 
-describe('sizeOf', () => {
+describe('measureValue', () => {
   const none = { members: 0, longest: 0, steps: 0, depth: 0, hasBigint: false };
 
   test.each<[string, unknown, Partial<typeof none>]>([
@@ -40,7 +40,7 @@ describe('sizeOf', () => {
   });
 });
 
-describe('startOf', () => {
+describe('copyStart', () => {
   test.each<[string, unknown, number, unknown, string[]]>([
     ['a string', 'abc', 0, 'abc', []],
     ['null', null, 0, null, []],

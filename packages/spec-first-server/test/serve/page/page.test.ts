@@ -70,7 +70,7 @@ describe('the document', () => {
       summary: 'All plants',
       post: { operationId: 'createPlant', responses: { 204: { description: 'no' } } },
     });
-    // Swagger UI loads each reference separately.
+    // Path items are inlined, since Swagger UI loads each reference separately.
     expect(paths['/servers']).toEqual({ summary: 'Beside', get: { responses: {} } });
     expect(components.pathItems).toEqual({ Servers: { get: { responses: {} } } });
     expect(components.schemas.Servers.properties).toHaveProperty('servers');
