@@ -198,7 +198,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
 
   /**
    * Returns the `$ref` for a value of a discriminator's mapping, which is the name of a schema or a
-   * reference (OpenAPI 3.1 §4.8.25.4). Returns other values unchanged.
+   * reference (OpenAPI 3.1 §4.8.25.3). Returns other values unchanged.
    */
   function schemaRef(value: unknown, from: Location, pointer: string): unknown {
     if (typeof value !== 'string') return value;

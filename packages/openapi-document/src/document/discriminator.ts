@@ -75,7 +75,7 @@ export interface ParentTag extends UnionTag {
 
 /**
  * Returns the tag of a schema with a discriminator that other schemas extend by `allOf` (OpenAPI
- * 3.1 §4.8.25.4). Returns `undefined` for a schema with `oneOf` or `anyOf`.
+ * 3.1 §4.8.25.2). Returns `undefined` for a schema with `oneOf` or `anyOf`.
  */
 export function tagOfParent(root: Json, ref: string): ParentTag | undefined {
   const tags = parentTags(root, root);

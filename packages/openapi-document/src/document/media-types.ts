@@ -72,7 +72,7 @@ export const isJsonType = (essence: string): boolean =>
 
 /**
  * Finds the declared media type of a body. A media type with the same parameters takes precedence
- * over one without parameters. Both take precedence over ranges (OpenAPI 3.1 §4.8.14.1), which may
+ * over one without parameters. Both take precedence over ranges (OpenAPI 3.1 §4.8.13.1), which may
  * have a suffix, as in `application/*+json`.
  */
 export function mediaTypeFor<Media extends { readonly type: string }>(

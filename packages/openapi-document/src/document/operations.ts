@@ -143,7 +143,7 @@ export function declaredFor(
 }
 
 /**
- * Matches the keys of header parameters that OpenAPI ignores (OpenAPI 3.1 §4.8.12.1), and of
+ * Matches the keys of header parameters that OpenAPI ignores (OpenAPI 3.1 §4.8.12.2.1), and of
  * Accept-Encoding: documents declare it as one coding, but clients send a list.
  */
 const IGNORED_HEADERS = /^header (accept|accept-encoding|content-type|authorization)$/;
@@ -199,7 +199,7 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     required: source.required === true,
     pointer,
     source,
-    /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.1). */
+    /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.3). */
     examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
     /** Parses the result of `write`. @throws {URIError | ParameterError} */
     read: (text: string) => readParameter(root, styled, text),

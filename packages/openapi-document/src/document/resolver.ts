@@ -14,7 +14,7 @@ export type FileContent = { readonly value: unknown } | { readonly reason: strin
 
 /**
  * Finds the targets of references: by path and pointer, by the `$id` and the anchors of schemas
- * (JSON Schema 2020-12 §8.2), or by the `$self` of the document (OpenAPI 3.2 §4.1.2.2.2).
+ * (JSON Schema 2020-12 §8.2), or by the `$self` of the document (OpenAPI 3.2 §4.1.2.2.1).
  */
 export function resolver(read: (file: string) => FileContent) {
   /** The locations of files, and of schemas with an `$id` or an anchor, by URI. */
@@ -32,8 +32,8 @@ export function resolver(read: (file: string) => FileContent) {
     const pointer = decoded(fragment);
     const { file } = from;
     uriOf(file);
-    const outer = pointersTo(from.pointer).map((pointer) => bases.get(`${file}#${pointer}`));
-    const base = outer.findLast((uri) => uri !== undefined) ?? '';
+    const outerBases = pointersTo(from.pointer).map((pointer) => bases.get(`${file}#${pointer}`));
+    const base = outerBases.findLast((uri) => uri !== undefined) ?? '';
     const resource = resourceAt(path === '' ? base : (URL.parse(path, base)?.href ?? ''), pointer);
     if (resource !== undefined && valueIn(resource) !== undefined) return resource;
     const target = fileOf(path, file);

@@ -18,7 +18,7 @@ export interface Styled {
     | undefined;
 }
 
-/** The separators of a style (OpenAPI 3.1 §4.8.12.2). */
+/** The separators of a style (OpenAPI 3.1 §4.8.12.3). */
 interface Style {
   readonly prefix: string;
   /** The separator of arrays and objects without `explode`, percent-encoded. */

@@ -51,7 +51,7 @@ function field(name: string, value: unknown): string {
   return `${name}: ${value}\n`;
 }
 
-/** The first declared media type of a part (OpenAPI 3.2 §4.14.4), unless it is a range. */
+/** The first declared media type of a part (OpenAPI 3.2 §4.14.5.2), unless it is a range. */
 function declaredType({ prefixEncoding, itemEncoding }: Json, index: number): string | undefined {
   const { contentType } = asObject(asArray(prefixEncoding)[index] ?? itemEncoding);
   const [type = ''] = typeof contentType === 'string' ? contentType.split(',') : [];
