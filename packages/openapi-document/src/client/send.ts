@@ -21,10 +21,10 @@ const TEMPORARY = new Set([429, 502, 503, 504]);
  *   after reading the response.
  */
 export async function responseTo(send: Send, { signal, timeout, retries }: RetryOptions) {
-  const timer = timeout === undefined ? undefined : timeLimit(timeout);
-  const signals = [signal, timer?.signal].filter((item) => item instanceof AbortSignal);
+  const deadline = timeout === undefined ? undefined : timeLimit(timeout);
+  const signals = [signal, deadline?.signal].filter((item) => item instanceof AbortSignal);
   const combined = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
-  const end = () => timer?.clear();
+  const end = () => deadline?.clear();
   try {
     for (let attempt = 0; ; attempt += 1) {
       const isLast = attempt >= retries;

@@ -12,7 +12,7 @@ export interface Finding {
 /** Thrown for a document that cannot be read or served. The message has one line per finding. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
-  /** Absolute paths of the files of the document, including missing ones, for tools to watch. */
+  /** Absolute paths of the files that `loadDocument` tried to read, for tools to watch. */
   readonly files: readonly string[];
 
   constructor(message: string, files: readonly string[] = []) {

@@ -37,8 +37,8 @@ export type LoweredSchema = Json | boolean;
  * - A schema with a `discriminator` that others extend by `allOf` becomes a `oneOf` of these
  *   schemas. They extend the definition `NameBase`, which is the original schema.
  * - Integers with a limit or a value beyond ±(2^53−1) have `format: int64`.
- * - In requests, the `default` of the target of a `$ref` is copied to the property with the `$ref`.
- *   A default that does not fit is removed.
+ * - In requests, the `default` of a `$ref` target or of a schema in `allOf` is copied to the schema
+ *   with the `$ref` or the `allOf`. A default that does not fit its schema is removed.
  * - The `data` of server-sent events has the schema of the decoded value.
  */
 export interface LoweredSchemas {
@@ -107,7 +107,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     return lowered;
   }
 
-  /** Adds the default of a schema or of its references if it fits, and removes it otherwise. */
+  /** Copies the default of a `$ref` or an `allOf` to the schema. Removes one that does not fit. */
   function withDefault(schema: Json, lowered: LoweredSchema): LoweredSchema {
     if (fits === undefined || lowered === false) return lowered;
     const source = allOfSchemas(root, schema).find((part) => Object.hasOwn(part, 'default'));

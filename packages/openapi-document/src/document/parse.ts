@@ -202,12 +202,12 @@ function positionsIn(file: string): (pointer: string) => string | undefined {
     for (let count = 0; ; count += 1) {
       const event = events[eventIndex];
       if (event === undefined || event.type === EVENT_ID.POP) break;
-      const isKey = type === EVENT_ID.MAPPING;
-      const key = isKey && event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : count;
+      const isMapping = type === EVENT_ID.MAPPING;
+      const key = isMapping && event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : count;
       const member = `${pointer}/${escapePointerToken(key)}`;
       if (event.type !== EVENT_ID.DOCUMENT) offsets.set(member, offsetOf(text, event));
       // A key may be a mapping. Pointers do not lead into it.
-      if (isKey) visit('?');
+      if (isMapping) visit('?');
       visit(member);
     }
     eventIndex += 1;

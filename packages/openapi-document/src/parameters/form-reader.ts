@@ -70,7 +70,7 @@ export function formReader(
     return Object.fromEntries(entries);
   }
 
-  /** Converts the values of a field. Returns an array if the schema allows one. */
+  /** Converts the values of a field. Several values always become an array. */
   function fieldOf(name: string, values: readonly unknown[]): unknown {
     const schemas = schemasOf(name);
     const { contentType } = encoding[name] ?? {};

@@ -19,7 +19,8 @@ interface ParameterSource {
  *
  * @param ignored names of query parameters that are not part of the operation, such as API keys.
  * @returns a function that returns the values by location and name. It also returns a violation for
- *   each parameter that cannot be parsed or is not declared, with a path such as `/query/limit`.
+ *   each parameter that cannot be parsed and each undeclared name in the query, with a path such as
+ *   `/query/limit`.
  */
 export function parameterReader(
   root: Json,
