@@ -22,7 +22,7 @@ const GOOD = request('POST /plants', JSON_BODY, PLANT);
 const running: Service[] = [];
 let service: Service;
 
-async function another(differences: Differences): Promise<Service> {
+async function startService(differences: Differences): Promise<Service> {
   const started = await serve(differences);
   running.push(started);
   return started;
@@ -30,7 +30,7 @@ async function another(differences: Differences): Promise<Service> {
 
 beforeAll(async () => {
   // After an error, a connection stays open for this time if the client does not close it.
-  service = await another({ limits: { lingerTimeout: 500 } });
+  service = await startService({ limits: { lingerTimeout: 500 } });
 });
 
 afterAll(() => Promise.all(running.map((started) => started.stop())));
@@ -320,18 +320,18 @@ describe('credentials', () => {
     expect(failure(answer, 400)).toBe('the header authorization must have one credential');
   });
 
-  test('in two headers get 400, and two media types get 415', async () => {
+  test('in two headers get 400, and two media types get 400', async () => {
     const twice = (header: string) =>
       exchange(service.port, GOOD.replace('\r\n', `\r\n${header}\r\n`));
-    for (const [header, status] of [
-      ['Authorization: Bearer another', 400],
-      [`Authorization: Bearer ${TOKEN}`, 400],
-      ['Content-Type: text/plain', 415],
-    ] as const) {
+    for (const header of [
+      'Authorization: Bearer another',
+      `Authorization: Bearer ${TOKEN}`,
+      'Content-Type: text/plain',
+    ]) {
       const { responses } = await twice(header);
       expect(
         responses.map((answer) => [answer.status, JSON.parse(String(answer.body)).error]),
-      ).toEqual([[status, status]]);
+      ).toEqual([[400, 400]]);
     }
   });
 });
@@ -368,7 +368,7 @@ describe('a path', () => {
     },
   );
 
-  test('gets 405 with Allow for methods without a keyword in OpenAPI, and for HEAD', async () => {
+  test('gets 405 with Allow for PROPFIND, QUERY, PURGE and HEAD', async () => {
     for (const method of ['PROPFIND', 'QUERY', 'PURGE', 'HEAD']) {
       const { responses } = await exchange(service.port, request(`${method} /plants`), {
         head: method === 'HEAD',
@@ -377,7 +377,7 @@ describe('a path', () => {
     }
   });
 
-  test('for operators gets 405 with Allow', async () => {
+  test('for operators gets 405 with Allow for POST', async () => {
     for (const path of ['/', '/healthz', '/readyz', '/docs', '/openapi.yaml', '/openapi.json']) {
       const answer = await http().post(path).set(JSON_BODY).send(PLANT);
       failure(answer, 405);
@@ -414,7 +414,7 @@ describe('a path', () => {
 describe('the service', () => {
   test('answers 503 with Retry-After while the store is unreachable, and logs the reason', async () => {
     const store = await openStore('sqlite::memory:', { maxWaiting: 1 });
-    const broken = await another({ store });
+    const broken = await startService({ store });
     await store.close();
     for (const answer of [await post(PLANT, {}, broken), await http(broken).get('/readyz')]) {
       failure(answer, 503);
@@ -425,7 +425,7 @@ describe('the service', () => {
   });
 
   test('answers 500 for an internal error, and writes the cause only to the log', async () => {
-    const buggy = await another({
+    const buggy = await startService({
       handlers: {
         createPlant() {
           throw new Error('the cause');
@@ -448,7 +448,7 @@ describe('the service', () => {
       { status: 503, headers: { 'Retry-After': 'soon' }, body: { error: 503, message: 'm' } },
     ],
   ])('answers 500 for a reply with %s', async (_what, reply) => {
-    const buggy = await another({ handlers: { createPlant: async () => reply as never } });
+    const buggy = await startService({ handlers: { createPlant: async () => reply as never } });
     failure(await post(PLANT, {}, buggy), 500);
     expect(buggy.log()).toContain('InvalidReply');
   });
@@ -616,7 +616,7 @@ describe('bytes', () => {
   });
 
   test('of chunk extensions that are too large get 413, and the reason is logged', async () => {
-    const watched = await another({});
+    const watched = await startService({});
     const bytes = `${request('POST /plants', chunked(JSON_BODY))}1;${'a'.repeat(20_000)}\r\n`;
     const reason = lastAnswer(await send(bytes, watched), 413);
     await eventually(() => linesOf(watched).length > 0);
@@ -673,7 +673,7 @@ describe('bytes', () => {
   });
 
   test('that are rejected before routing are logged with a status and a reason, without their text', async () => {
-    const watched = await another({});
+    const watched = await startService({});
     const secret = 'what-the-client-wrote';
     const rejections: [string, number][] = [
       [`${secret}\r\n\r\n`, 400],
@@ -760,7 +760,7 @@ describe('a slow client', () => {
   let impatient: Service;
 
   beforeAll(async () => {
-    impatient = await another({ limits: quick });
+    impatient = await startService({ limits: quick });
   });
 
   test.each([
@@ -773,7 +773,7 @@ describe('a slow client', () => {
   });
 
   test('is logged with the reason, as a request if its headers have arrived', async () => {
-    const watched = await another({ limits: quick });
+    const watched = await startService({ limits: quick });
     const reason = lastAnswer(await send(GOOD.slice(0, 40), watched), 408);
     lastAnswer(await send(GOOD.slice(0, -1), watched), 408);
     await eventually(() => linesOf(watched).length === 2);
@@ -793,7 +793,7 @@ describe('a slow client', () => {
     expect(closed).toBe(true);
   });
 
-  test('is disconnected between two requests without a response', async () => {
+  test('that sends no second request is disconnected without a response', async () => {
     const { responses, rest, closed } = await send(GOOD, impatient);
     expect({ statuses: responses.map(({ status }) => status), rest, closed }).toEqual({
       statuses: [200],
