@@ -201,7 +201,10 @@ async function withProgram(
   return run(line, { PATH: `${bin}:${process.env.PATH}` }, cwd);
 }
 
-/** Runs a command with a script in place of `docker`. It builds `sha256:1`, or prints its arguments. */
+/**
+ * Runs a command with a script in place of `docker`. The script prints `sha256:1` for a build, and
+ * its arguments for any other command.
+ */
 const docker = (line: string): Promise<string> =>
   withProgram('docker', '#!/bin/sh\n[ "$1" = build ] && echo sha256:1 || echo "$*"\n', line);
 
@@ -447,7 +450,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
   async [command('docker run -v')]() {
     const dockerArguments = await docker(command('docker run -v'));
     const [, line = ''] = /^run -v plants:\/data sha256:1 (node .*)\n$/.exec(dockerArguments) ?? [];
-    // The command of npm run copy-plants, which another test runs.
+    // Another test runs this command: it is that of npm run copy-plants.
     expect(line).toMatch(
       new RegExp(
         `^${RegExp.escape(scripts['copy-plants'])} sqlite:/data/plants\\.db postgres://\\S+$`,
@@ -479,7 +482,9 @@ test('the README has less than 900 words', () => {
   expect(read('README.md').split(/\s+/).length).toBeLessThan(900);
 });
 
-test.concurrent.each(Object.entries(runs))('%s', (_line, check) => check());
+test.concurrent.each(Object.entries(runs))('the command works as documented: %s', (_line, check) =>
+  check(),
+);
 
 test.concurrent('the examples in TypeScript compile', async () => {
   const examples = [...pages.values()].flatMap(({ blocks }) =>
@@ -548,7 +553,7 @@ test('the documentation gives a reason for each production dependency, and for n
   expect(new Set(documented)).toEqual(new Set(external));
 });
 
-/** The anchors of the headings of a page, as GitHub makes them. */
+/** The anchors that GitHub creates for the headings of a page. */
 const anchors = (file: string): Set<string> =>
   new Set(
     Array.from(read(file).matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>

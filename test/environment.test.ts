@@ -13,7 +13,7 @@ const { stdout } = spawnSync(process.execPath, ['-p', 'JSON.stringify(process.en
 test('prints', () => { console.log('environment of a child: ' + stdout); });
 `;
 
-test('a child of a test inherits no variable of the developer, and no colours', () => {
+test('a child of a test inherits PATH and the settings of npm, but not DATABASE_URL and FORCE_COLOR', () => {
   writeFileSync(join(folder, 'probe.test.js'), PROBE);
   writeFileSync(join(folder, 'second.test.js'), PROBE);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');

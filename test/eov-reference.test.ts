@@ -229,7 +229,7 @@ function documentOfAll(): Json {
   };
 }
 
-/** Creates an app that answers with `reply`, with the middleware of EOV as in its README. */
+/** Creates an app that responds with `reply`. Uses the middleware of EOV as its README shows. */
 function eovApp(document: Json, reply: () => AnyReply): Express {
   const app = express();
   app.use(express.json({ strict: false }));
@@ -302,7 +302,7 @@ jest.spyOn(console, 'warn').mockImplementation(() => undefined);
 /** The reasons of the differences. */
 const reasons = new Set<Reason>();
 
-describe('express-openapi-validator has the same result for', () => {
+describe('express-openapi-validator has the same result, except for the listed differences, for', () => {
   let statusesOf: Awaited<ReturnType<typeof serveBoth>>;
   beforeAll(async () => {
     const ids = Object.keys(DOCUMENTS).map((_title, at) => `post${at}`);
@@ -385,7 +385,7 @@ function callsOf(root: Json, { method, template, parameters, requestBody }: Oper
   ];
 }
 
-describe('express-openapi-validator has the same results for requests and replies of', () => {
+describe('express-openapi-validator has the same results, except for empty query parameters, for', () => {
   test.each(FILES)('%s', async (file) => {
     const { root: declared } = await loadDocument(file);
     const root = withoutSecurity(declared);
@@ -428,7 +428,7 @@ describe('express-openapi-validator has the same results for requests and replie
   });
 });
 
-test('docs/design.md lists exactly these differences', () => {
+test('docs/design.md lists exactly the differences in this file', () => {
   const page = readFileSync('docs/design.md', 'utf8');
   const [, section = ''] = page.split('\n## express-openapi-validator\n');
   const [table = ''] = section.split('\n## ');

@@ -52,7 +52,7 @@ afterAll(async () => {
   await postgres.remove();
 });
 
-/** Runs the tests of an example. Resolves to their output, also if they fail. */
+/** Runs the tests of an example. Resolves to their output, even if they fail. */
 function testExample(
   name: string,
   env: NodeJS.ProcessEnv,
@@ -106,7 +106,7 @@ describe.each(names)('the example %s', (name) => {
 });
 
 test.each(names.filter((name) => name !== 'shop'))(
-  'the example %s starts, answers readiness, and stops',
+  'the example %s starts, is ready, and stops',
   async (name) => {
     expect(await starts.get(name)).toEqual({ ready: 200, code: 0 });
   },

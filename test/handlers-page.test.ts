@@ -30,18 +30,18 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('all code of the page compiles together', () => {
+test('the code of docs/handlers.md compiles', () => {
   const config = { extends: './tsconfig.json', include: ['src', 'test'] };
   writeFileSync(join(folder, 'tsconfig.page.json'), JSON.stringify(config));
   const tsc = join(folder, 'node_modules/typescript/bin/tsc');
-  const { stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.page.json'], {
+  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.page.json'], {
     cwd: folder,
     encoding: 'utf8',
   });
-  expect(stdout).toBe('');
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });
 
-test('the tests of the page pass', async () => {
+test('the tests of docs/handlers.md pass', async () => {
   const tests = ['--test', '--test-isolation=none', 'test/rooms.test.ts'];
   const { stdout } = await run(process.execPath, tests, {
     cwd: folder,
@@ -50,7 +50,7 @@ test('the tests of the page pass', async () => {
   expect(stdout).toMatch(/Contract tests: 4 of 4 operations succeeded at least once\./);
 });
 
-test('the service of the page starts, serves and stops', async () => {
+test('the service of docs/handlers.md starts, serves and stops', async () => {
   const variables = { ACCESS_TOKENS: 'ann:secret-of-the-tests', MAX_REQUESTS: '2' };
   const service = start(folder, ['src/main.ts'], variables);
   try {
@@ -73,7 +73,7 @@ test('the service of the page starts, serves and stops', async () => {
   }
 });
 
-test('the service of the page runs in an Express app, as a fetch handler and as a Lambda function', async () => {
+test('the service of docs/handlers.md runs in an Express app, as a fetch handler and in AWS Lambda', async () => {
   const bundle = blocks.find(({ language, code }) => language === 'sh' && code.includes('esbuild'));
   const command = bundle?.code.replace('npx esbuild', join(PROJECT, 'node_modules/.bin/esbuild'));
   await run('sh', ['-c', command ?? ''], { cwd: folder, env });
@@ -124,7 +124,7 @@ test('the service of the page runs in an Express app, as a fetch handler and as 
   ]);
 });
 
-test('an invalid value of its variable prevents the start', async () => {
+test('an invalid MAX_REQUESTS prevents the start of the service of docs/handlers.md', async () => {
   const service = start(folder, ['src/main.ts'], { MAX_REQUESTS: 'many' });
   expect(await service.exit).toBe(1);
   expect(service.output()).toContain('must be an integer from 1 to 9999, got ');

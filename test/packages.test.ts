@@ -132,7 +132,7 @@ describe('a project that npm run new creates for a document', () => {
 
   beforeAll(() => install(library, ['dependencies', 'devDependencies']));
 
-  test('has 17 files beside the document', () => {
+  test('contains the files of the document and of a project, and no others', () => {
     const entries = readdirSync(library, { recursive: true, withFileTypes: true });
     const files = entries
       .filter((entry) => entry.isFile())

@@ -29,7 +29,7 @@ interface Flood {
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const GOOD = { ...JSON_TYPE, Authorization: 'Bearer token' };
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** A token that the service cannot verify, because its issuer does not answer. */
+/** A token that the service cannot verify, because its issuer does not respond. */
 const UNVERIFIABLE = `${part({ alg: 'RS256', kid: 'a' })}.${part({ sub: 'a', exp: 4e9 })}.${'a'.repeat(340)}`;
 const withLength = (length: number, headers = {}): string =>
   `POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n${lines({ ...JSON_TYPE, ...headers })}\r\n`;
@@ -273,7 +273,7 @@ async function attack(): Promise<void> {
     rows[kind.name] = {
       'p50 ms': percentile(0.5),
       'p99 ms': percentile(0.99),
-      'most MiB': mebibytes,
+      'peak MiB': mebibytes,
       ok,
     };
     console.error(kind.name, rows[kind.name]);

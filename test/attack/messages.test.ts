@@ -17,7 +17,7 @@ const post = (fields: string, body = ''): string =>
 const chunked = (body: string): string => post('Transfer-Encoding: chunked\r\n', body);
 const PLANT = '{"id":1,"name":"Fern"}';
 
-describe('an incomplete request gets a response when it is complete', () => {
+describe('an incomplete request gets no response until it is complete', () => {
   const whole = get();
   test('wherever it is cut', async () => {
     const cuts = [
@@ -42,7 +42,7 @@ describe('an incomplete request gets a response when it is complete', () => {
       socket.on('data', () => answered.add(index)).on('close', () => answered.add(index));
       socket.write(whole.slice(0, cuts[index]));
     }
-    // The service has read the incomplete requests when it answers later ones.
+    // When the service responds to later requests, it has read the incomplete ones.
     for (let round = 0; round < 3; round += 1) await exchange(port, whole);
     expect([...answered]).toEqual([]);
     for (const [index, socket] of sockets.entries()) socket.write(whole.slice(cuts[index]));
@@ -100,7 +100,7 @@ describe('a valid message gets a response', () => {
   });
 });
 
-test('an ambiguous message is rejected, and the connection is closed', async () => {
+test('an invalid or ambiguous message is rejected, and the connection is closed', async () => {
   const messages: readonly (readonly [what: string, bytes: string])[] = [
     ['no version', 'GET / \r\n\r\n'],
     ['an unknown version', get('', 'GET / HTTP/9.9')],

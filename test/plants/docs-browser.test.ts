@@ -16,7 +16,7 @@ import { plantsIn } from './support/plant-service.ts';
 import { type Running, runPlants } from './support/plants.ts';
 
 const token = 'a-token-of-the-test';
-/** A script for the page. Returns the controls and cells wider than their operation or the page. */
+/** A script for the page. Returns controls and cells beyond the edge of their operation or the page. */
 const cutOff = `[...document.querySelectorAll('button, select, input, textarea, th, td')]
   .filter((element) => {
     const box = (element.closest('.opblock') ?? document.body).getBoundingClientRect();
@@ -98,7 +98,7 @@ test('shows the 401 without a token, and keeps a token in its tab only, also aft
     expect(answer).toMatch(/www-authenticate: Bearer/i);
     expect(events.problems).toEqual([expect.stringMatching(/status of 401 .* at .*\/plants$/)]);
     await authorize(page);
-    // Removes the link to the operation.
+    // Removes the fragment of the URL, which opens the operation.
     await page.evaluate("history.replaceState(null, '', 'docs')");
     await page.reload();
     expect(await createPlant(page, '{"id": 1, "name": "Boston fern"}')).toContain('200');
@@ -281,7 +281,7 @@ async function openEverything(page: Page): Promise<void> {
 let openStreams = 0;
 
 /**
- * Serves a page for a document with all methods and more texts. `POST /plants` echoes its body.
+ * Serves a page for a document with all methods and long texts. `POST /plants` echoes its body.
  */
 function otherOperations(): RequestListener {
   return express()

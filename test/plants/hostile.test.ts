@@ -161,7 +161,7 @@ const innerJson = fc.oneof(
   ),
 );
 
-/** JSON like that of a plant: valid and invalid members, duplicate keys, keys of every object. */
+/** JSON like that of a plant: valid and invalid members, duplicate keys, keys of Object.prototype. */
 const plantLike = fc
   .array(
     fc.tuple(
@@ -368,9 +368,9 @@ describe('a random head', () => {
     for (const size of [15_000, 15_900, 16_000, 16_384, 16_385, 17_000, 64_000]) {
       const answer = await post(PLANT, { 'X-Large': 'a'.repeat(size) });
       expectAllDeclared(answer);
-      expect(answer.responses.at(-1)?.status).toBe(
-        size < 16_000 ? 200 : size >= 16_384 ? 431 : answer.responses.at(-1)?.status,
-      );
+      const status = answer.responses.at(-1)?.status;
+      if (size < 16_000) expect(status).toBe(200);
+      if (size >= 16_384) expect(status).toBe(431);
     }
   });
 

@@ -41,17 +41,19 @@ function newPlant(): string {
   return request('POST /plants', headers, JSON.stringify({ id: lastId, name: `plant ${lastId}` }));
 }
 
-/** Posts `each` new plants on each connection. */
-async function flood(connections: number, each: number): Promise<RawResponse[]> {
+/** Posts new plants: `count` on each connection. */
+async function flood(connections: number, count: number): Promise<RawResponse[]> {
   const exchanges = await Promise.all(
     Array.from({ length: connections }, () =>
-      exchange(service.port, Array.from({ length: each }, newPlant).join(''), { responses: each }),
+      exchange(service.port, Array.from({ length: count }, newPlant).join(''), {
+        responses: count,
+      }),
     ),
   );
   return exchanges.flatMap(({ responses }) => responses);
 }
 
-const count = (answers: readonly RawResponse[], expected: number): number =>
+const countStatus = (answers: readonly RawResponse[], expected: number): number =>
   answers.filter(({ status }) => status === expected).length;
 
 async function expectHealthy(): Promise<void> {
@@ -62,7 +64,7 @@ async function expectHealthy(): Promise<void> {
 /**
  * Locks the store, and posts plants until no more may wait.
  *
- * @returns a function that unlocks the store, and resolves to the answers.
+ * @returns a function that unlocks the store, and resolves to the responses.
  */
 async function fillQueue(): Promise<() => Promise<RawResponse[]>> {
   blocker.exec('BEGIN IMMEDIATE');
@@ -88,20 +90,20 @@ describe('while the store is locked', () => {
     }
     await expectHealthy();
 
-    expect(count(await release(), 200)).toBe(MAX_WAITING);
+    expect(countStatus(await release(), 200)).toBe(MAX_WAITING);
 
-    expect(count(await flood(10, 5), 200)).toBe(50);
-    expect(plantsIn(path).size).toBe(count(warm, 200) + MAX_WAITING + 50);
+    expect(countStatus(await flood(10, 5), 200)).toBe(50);
+    expect(plantsIn(path).size).toBe(countStatus(warm, 200) + MAX_WAITING + 50);
   });
 
-  test('a flood leaks no memory, and health checks are answered throughout', async () => {
+  test('a flood leaks no memory, and health checks succeed during it', async () => {
     const release = await fillQueue();
     // The first flood creates compiled code and pools, which stay in memory.
     await flood(20, 50);
     const before = await service.memory();
     for (let round = 0; round < 3; round += 1) {
       const [answers] = await Promise.all([flood(20, 50), expectHealthy()]);
-      expect(count(answers, 503)).toBe(1_000);
+      expect(countStatus(answers, 503)).toBe(1_000);
     }
     const grown = (await service.memory()) - before;
     await release();
@@ -124,10 +126,10 @@ describe('connections', () => {
         return new Promise((resolve) => socket.once('data', resolve));
       }),
     );
-    const each = ((await service.memory()) - before) / sockets.length;
+    const bytesPerConnection = ((await service.memory()) - before) / sockets.length;
     await expectHealthy();
     for (const socket of sockets) socket.destroy();
-    expect(each).toBeLessThan(16.5 * 1024);
+    expect(bytesPerConnection).toBeLessThan(16.5 * 1024);
     await eventually(async () => (await service.memory()) - before < 3 * MIB);
   });
 

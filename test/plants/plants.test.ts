@@ -68,7 +68,7 @@ describe('the variables', () => {
 });
 
 describe('createPlant', () => {
-  test('stores the id exactly, and answers with name and tag', async () => {
+  test('stores the id exactly, and responds with name and tag', async () => {
     const path = join(folder, 'plants.db');
     const { handlers, ready, location, close } = await open({ DATABASE_URL: `sqlite:${path}` });
     await ready?.();
@@ -126,7 +126,7 @@ describe('the start rejects', () => {
       /text\.db is not a SQ/,
     ],
     [
-      'a folder that cannot be made',
+      'a folder that cannot be created',
       () => `sqlite:${file('flat', '')}/plants.db`,
       /in a writable folder/,
     ],

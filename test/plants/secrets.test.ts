@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('log lines and failures contain no tokens, digests or bodies', async () => {
+test('neither the log nor error responses contain tokens, digests or bodies, except for a quoted query', async () => {
   const wrong = 'a-token.that-is_wrong~2';
   const text = 'what-the-client-wrote';
   const json = { 'Content-Type': 'application/json' };
@@ -49,7 +49,7 @@ test('log lines and failures contain no tokens, digests or bodies', async () => 
     await send(request('POST /plants', good, `{"id":1,"name":"${text}`), 400);
     await send(request('POST /plants', good, `{"id":1,"name":"${text}\\ud800"}`), 400);
     await send(request('POST /plants', good, `"${text}"`), 400);
-    // These messages quote the query: the client gets it, the log does not.
+    // The messages of these responses quote the query. The log does not.
     for (const query of [token, `${text}=${token}`]) {
       const { responses } = await exchange(
         service.port,

@@ -315,7 +315,7 @@ describe('a service whose dependencies fail', () => {
     expect(words).not.toContain('"level"');
   });
 
-  test('the token is shown at any LOG_LEVEL, and NO_COLOR removes colours', async () => {
+  test('the token is shown even with LOG_LEVEL=silent, and NO_COLOR removes colours', async () => {
     const env = { LOG_LEVEL: 'silent', NO_COLOR: '1' };
     const output = await onTerminal(env, async () => undefined);
     expect(output).toBe(stripVTControlCharacters(output));
@@ -323,7 +323,7 @@ describe('a service whose dependencies fail', () => {
   });
 });
 
-describe('a failed start exits with 1 and logs on standard error', () => {
+describe('the start exits with 1 and logs on standard error with', () => {
   const reasonOf = async (service: Launched) => {
     expect({ code: await service.exit, stdout: service.stdout() }).toEqual({ code: 1, stdout: '' });
     const { level, msg, reason } = JSON.parse(service.stderr());
@@ -379,13 +379,13 @@ paths:
     );
   });
 
-  test('with --check, a wrong variable of the project', async () => {
+  test('--check and a wrong variable of the project', async () => {
     expect(await reasonOf(launch({ MAX_WAITING: '0' }, { args: ['--check'] }))).toBe(
       'MAX_WAITING must be an integer from 1 to 1000000, got "0"',
     );
   });
 
-  test('with --check, an operation that cannot be served', async () => {
+  test('--check and an operation that cannot be served', async () => {
     const document = file(
       'broken-operation.yaml',
       `openapi: 3.1.0

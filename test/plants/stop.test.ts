@@ -170,7 +170,7 @@ test('a stop finishes accepted requests, accepts no connections, and does not wa
   const answers = Array.from({ length: 10 }, (_, id) => post(url, { id, name: 'Fern' }));
   await eventually(() => waiting(10));
 
-  // npm and a terminal send one each.
+  // npm and a terminal may each send a signal.
   service.child.kill('SIGQUIT');
   service.child.kill('SIGINT');
   await eventually(() => expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed'));

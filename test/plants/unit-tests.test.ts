@@ -14,7 +14,7 @@ const handlers: Handlers = {
   }),
 };
 
-test('requestsFor makes a complete request from the parts that a handler reads', async () => {
+test('requestsFor creates a complete request from the parts that a handler reads', async () => {
   const requestTo = requestsFor<Handlers>();
   const request = requestTo('createPlant', { body: { id: 1, name: 'Fern' } });
   expect(await handlers.createPlant(request)).toEqual({ status: 200, body: { name: 'Fern' } });

@@ -18,6 +18,6 @@ test('npm run new accepts options before the folder', () => {
   );
 });
 
-test('npm run new shows its usage after a folder', () => {
+test('npm run new shows its usage with --help after a folder', () => {
   expect(createProject(join(folder, 'none'), '--help')).toMatch(/^Usage: .*--help [^\n]*\n$/s);
 });

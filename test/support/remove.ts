@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Removes a folder with its contents, also read-only files. */
+/** Removes a folder with its contents, even if folders in it are read-only. */
 export function removeFolder(folder: string): void {
   makeWritable(folder);
   rmSync(folder, { recursive: true, force: true });

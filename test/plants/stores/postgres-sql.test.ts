@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { plantKey } from '../../../src/stores/postgres-sql.ts';
 
@@ -18,8 +19,9 @@ test.each([
     '0:0::',
     '61c7546833af0d430c4f43067f2ea18205a985edf54059872d927fe447a9e43c',
   ],
-])('the key of %o is the SHA-256 of %s', (plant, _text, digest) => {
+])('the key of %o is the SHA-256 of %s', (plant, text, digest) => {
   expect(plantKey(plant).toString('hex')).toBe(digest);
+  expect(createHash('sha256').update(text).digest('hex')).toBe(digest);
 });
 
 test('plants with different content have different keys', () => {

@@ -18,7 +18,7 @@ import { post } from '../../support/launch.ts';
 import { serve, TOKEN } from '../support/plant-service.ts';
 import { describeStore } from './store-suite.ts';
 
-/** The number of concurrent starts. */
+/** The number of rounds of 12 concurrent starts. */
 const START_ROUNDS = Number(process.env.START_ROUNDS ?? 2);
 /** The number of crashes under load. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1);
@@ -133,7 +133,7 @@ describeStore(
   { holdsNul: false },
 );
 
-describe('storing', () => {
+describe('add', () => {
   test('stores waiting plants with one commit', async () => {
     const url = await server.createSchema();
     const store = await open(url);
@@ -432,7 +432,7 @@ describe('the start', () => {
     expect(String(error)).toMatch(message);
   });
 
-  test('does not set columns that are optional', async () => {
+  test('accepts a table with additional columns that are optional', async () => {
     const url = await server.createSchema();
     await server.query(
       'CREATE TABLE plants (key bytea PRIMARY KEY, id bigint NOT NULL, name text NOT NULL, tag text, ' +
@@ -444,7 +444,7 @@ describe('the start', () => {
     await (await open(url)).add({ id: 1n, name: 'Basil' });
   });
 
-  test('does not set columns that a trigger may fill', async () => {
+  test('accepts a table with additional columns that a trigger fills', async () => {
     const url = await server.createSchema();
     await server.query(
       'CREATE TABLE plants (key bytea PRIMARY KEY, id bigint, name text NOT NULL, tag text, size int NOT NULL); ' +
@@ -572,7 +572,7 @@ describe('a failure', () => {
     await expectStored(url, acknowledged);
   });
 
-  test('by a lock makes the store unavailable, ends its statements, and ends with the lock', async () => {
+  test('by a lock of the table cancels the statements of the store, and ends with the lock', async () => {
     const url = await server.createSchema();
     const store = await open(`${url}&statement_timeout=300&connect_timeout=1`);
     const locker = await session(url);
@@ -590,7 +590,7 @@ describe('a failure', () => {
     await eventually(() => store.add({ id: 1n, name: 'Basil' }));
   });
 
-  test('to get one lock does not delay other plants', async () => {
+  test('by a lock on one plant does not delay other plants', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     const rival = await session(url);

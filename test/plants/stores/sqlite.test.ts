@@ -78,7 +78,7 @@ describe('the table of plants', () => {
     expect(plants()).toEqual([{ id: 1n, name: 'Fern' }]);
   });
 
-  test('with other columns is an error of the start, and is not changed', async () => {
+  test('with other columns prevents the start, and is not changed', async () => {
     run('CREATE TABLE plants (id INTEGER PRIMARY KEY, title TEXT NOT NULL)');
     const before = readFileSync(path);
     const error = await open().catch((error: unknown) => error);

@@ -33,24 +33,24 @@ export function describeStore(
   { holdsNul }: { readonly holdsNul: boolean },
 ): void {
   describe(`${name} as a store`, () => {
-    let under: StoreUnderTest;
+    let underTest: StoreUnderTest;
     let store: PlantStore;
 
     async function start(options: StoreOptions): Promise<void> {
-      under = await open(options);
-      store = under.store;
+      underTest = await open(options);
+      store = underTest.store;
     }
 
     /** Checks that the database has these plants, each once, and no others. */
     async function expectStored(...plants: readonly StoredPlant[]): Promise<void> {
-      expect(sorted(await under.read())).toEqual(sorted(plants));
+      expect(sorted(await underTest.read())).toEqual(sorted(plants));
     }
 
     const addAll = (plants: readonly StoredPlant[]) =>
       Promise.all(plants.map((plant) => store.add(plant)));
 
     beforeEach(() => start({ maxWaiting: 1_000 }));
-    afterEach(() => under.dispose());
+    afterEach(() => underTest.dispose());
 
     test('stores a plant', async () => {
       await store.add({ id: 1n, name: 'Monstera', tag: 'tropical' });
@@ -111,7 +111,7 @@ export function describeStore(
       for (const { plants } of pairs) {
         for (const plant of [...plants, ...plants.slice(0, 1)]) await store.add(plant);
       }
-      const rows = await under.read();
+      const rows = await underTest.read();
       for (const [at, { difference, plants }] of pairs.entries()) {
         const stored = sorted(rows.filter(({ id }) => id === BigInt(at)));
         expect({ difference, stored }).toEqual({ difference, stored: sorted(plants) });
@@ -120,7 +120,7 @@ export function describeStore(
     });
 
     test('stores each plant of concurrent adds once, from one store and from two', async () => {
-      const other = await under.another();
+      const other = await underTest.another();
       const plants = Array.from({ length: 40 }, (_, at) => ({
         id: BigInt(at % 8),
         name: `plant ${at % 5}`.repeat(1 + (at % 3) * 1_000),
@@ -223,13 +223,13 @@ export function describeStore(
       await addAll(plants);
       await store.close();
       await expectStored(...plants);
-      const again = await under.another();
+      const again = await underTest.another();
       await Promise.all(plants.map((plant) => again.add(plant)));
       await expectStored(...plants);
     });
 
     test('rejects plants at once if the queue is full, and accepts plants again afterwards', async () => {
-      await under.dispose();
+      await underTest.dispose();
       await start({ maxWaiting: 8 });
       const order: string[] = [];
       const adds = Array.from({ length: 20 }, async (_, id) => {

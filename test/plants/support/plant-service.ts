@@ -34,7 +34,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** The differences to the service in production. */
+/** The differences from the service in production. */
 export interface Differences {
   readonly store?: PlantStore;
   readonly handlers?: Readonly<Record<string, AnyHandler>>;
@@ -101,7 +101,7 @@ export interface ServiceProcess {
   readonly exit: Promise<number | string>;
 }
 
-/** A module with which a process answers each message with its memory. */
+/** A module that responds to each message with the used memory of the process. */
 const MEASURE_MEMORY = `data:text/javascript,process.on('message', () => {
   gc();
   const { heapUsed, external } = process.memoryUsage();
@@ -139,7 +139,7 @@ export async function start(
     port,
     output: () => output,
     async memory() {
-      // The service also tells its parent that it has started.
+      // The service also sends a message when it has started.
       const measured = new Promise<number>((resolve) => {
         child.on('message', (message) => typeof message === 'number' && resolve(message));
       });
