@@ -68,7 +68,8 @@ export const contendersByPaths = (folder: string): Contender[] =>
 
 /**
  * Writes the document of the plant store with a number of paths, and `/plants` in the middle. The
- * server is "/", since express-openapi-validator misreads server variables and then checks nothing.
+ * server URL is "/", since express-openapi-validator misreads server variables and then checks
+ * nothing.
  */
 function writeDocument(folder: string, paths: number): string {
   const document = parse(readFileSync(join(root, 'openapi.yaml'), 'utf8'));

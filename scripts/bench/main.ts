@@ -32,7 +32,7 @@ memory, or with the first row. CPU is the time of all threads of the server per 
 runs on a separate core. DATABASE_URL names a database to use instead of a new SQLite file. It is
 not emptied.`;
 
-/** The number of ids of each measurement, more than it uses. */
+/** The distance between the first ids of two measurements. No measurement sends so many plants. */
 const MAX_IDS = 10_000_000;
 
 interface Sample extends Measurement {
