@@ -18,7 +18,7 @@ export function plantKey({ id, name, tag }: StoredPlant): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Reads the encoding, the plant's columns, and other columns that an INSERT must set. */
+/** Reads the encoding, the columns of a plant, and other columns that an INSERT must set. */
 export const INSPECT = `
   SELECT current_setting('server_encoding', true) AS encoding,
     (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attname)
