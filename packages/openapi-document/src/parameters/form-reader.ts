@@ -70,7 +70,7 @@ export function formReader(
     return Object.fromEntries(entries);
   }
 
-  /** Converts the values of a field. Several values always become an array. */
+  /** Converts the values of a field: to an array if there are several or the schema allows one. */
   function fieldOf(name: string, values: readonly unknown[]): unknown {
     const schemas = schemasOf(name);
     const { contentType } = encoding[name] ?? {};
