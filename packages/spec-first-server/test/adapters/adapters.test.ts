@@ -85,7 +85,7 @@ function fetchListener(handle: (request: Request) => Promise<Response>): Request
       }),
     );
     response.writeHead(answer.status, [...answer.headers].flat());
-    // The rest of a body that the service did not read.
+    // Discards the rest of a body that the service did not read.
     response.once('finish', () => request.removeAllListeners('data').resume());
     if (answer.body === null) return void response.end();
     response.flushHeaders();
@@ -205,12 +205,12 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     expect(await response.text()).toBe('');
   });
 
-  test('answers without a body', async () => {
+  test('sends a response without a body', async () => {
     const response = await fetch(`${url}/texts/a`, { method: 'DELETE' });
     expect([response.status, await response.text()]).toEqual([204, '']);
   });
 
-  test('rejects another method of a path', async () => {
+  test('rejects a method that the path does not have', async () => {
     const response = await fetch(`${url}/bytes`, { method: 'PUT' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });

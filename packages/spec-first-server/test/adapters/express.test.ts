@@ -168,7 +168,7 @@ describe('after body parsers', () => {
     await request(app).post('/things').set('Content-Type', 'application/json').expect(400);
   });
 
-  test('is compressed by middleware of the app', async () => {
+  test('compresses the response by middleware of the app', async () => {
     const { headers } = await request(app).get('/things').set('Accept-Encoding', 'gzip');
     expect(headers['content-encoding']).toBe('gzip');
   });
@@ -286,7 +286,7 @@ describe('ExpressCall', () => {
   });
 });
 
-test('addHeaders appends to Vary and Set-Cookie, and replaces other headers of the app', () => {
+test('addHeaders appends to Vary and Set-Cookie, and replaces other headers except by its defaults', () => {
   const { response } = createRequest();
   const existing = { Vary: 'Origin', 'Set-Cookie': 'a=1', 'X-A': 'old', 'X-Frame-Options': 'DENY' };
   for (const [name, value] of Object.entries(existing)) response.setHeader(name, value);
@@ -336,7 +336,7 @@ test('writeAnswer ends a stream that it cannot write', async () => {
   expect(isEnded).toBe(true);
 });
 
-test('an answer that cannot be written goes to the error handler of the app', async () => {
+test('the error of an answer that cannot be written goes to the error handler of the app', async () => {
   const service = await serviceWith('/things');
   const answer = async () => ({ status: 200, headers: ['X-A', 'a\nb'], body: '' });
   const onError: ErrorRequestHandler = (error, _received, response, _next) => {

@@ -29,7 +29,7 @@ describe('a request', () => {
     });
   });
 
-  test('has the client that the option returns, or none', async () => {
+  test('has the client that the option returns, or undefined without the option', async () => {
     const service = await createNotes();
     const client = (request: Request, connection: { readonly ip: string }) =>
       `${connection.ip} ${request.method}`;
@@ -41,7 +41,7 @@ describe('a request', () => {
   test.each<[string, RequestInit['body']]>([
     ['bytes', new Uint8Array([0, 255])],
     ['a stream', new Blob([new Uint8Array([0]), new Uint8Array([255])]).stream()],
-  ])('passes on %s', async (_name, body) => {
+  ])('has a body of %s', async (_name, body) => {
     const service = await createNotes();
     const response = await fetchHandler(service)(post(body));
     expect(response.status).toBe(200);
@@ -60,13 +60,16 @@ describe('a response', () => {
     expect(service.ends.map(({ end }) => end)).toEqual([{ status: 204, isComplete: true }]);
   });
 
-  test.each(['ä', Buffer.from('ä')])('has text as UTF-8, and bytes: %p', async (body) => {
-    const service = await createNotes();
-    const answer = { status: 200, headers: [], body };
-    const handle = fetchHandler({ ...service, handle: async () => answer });
-    expect(await (await handle(new Request(URL))).text()).toBe('ä');
-    expect(service.ends.map(({ end }) => end)).toEqual([{ status: 200, isComplete: true }]);
-  });
+  test.each(['ä', Buffer.from('ä')])(
+    'has a body of text in UTF-8, or of bytes: %p',
+    async (body) => {
+      const service = await createNotes();
+      const answer = { status: 200, headers: [], body };
+      const handle = fetchHandler({ ...service, handle: async () => answer });
+      expect(await (await handle(new Request(URL))).text()).toBe('ä');
+      expect(service.ends.map(({ end }) => end)).toEqual([{ status: 200, isComplete: true }]);
+    },
+  );
 
   test.each<[string, () => string | AsyncGenerator<string>]>([
     ['a text', () => 'a'],
@@ -76,18 +79,21 @@ describe('a response', () => {
         yield 'a';
       },
     ],
-  ])('with %s is dropped if the client has disconnected before', async (_title, body) => {
-    const service = await createNotes();
-    const gone = new AbortController();
-    const handle = async () => {
-      gone.abort();
-      return { status: 200, headers: [], body: body() };
-    };
-    const request = new Request(URL, { signal: gone.signal });
-    const response = await fetchHandler({ ...service, handle })(request);
-    expect(response.body).toBeNull();
-    expect(service.ends.map(({ end }) => end)).toEqual([{ status: 499, isComplete: false }]);
-  });
+  ])(
+    'with %s has no body and is reported as 499 if the client has already disconnected',
+    async (_title, body) => {
+      const service = await createNotes();
+      const gone = new AbortController();
+      const handle = async () => {
+        gone.abort();
+        return { status: 200, headers: [], body: body() };
+      };
+      const request = new Request(URL, { signal: gone.signal });
+      const response = await fetchHandler({ ...service, handle })(request);
+      expect(response.body).toBeNull();
+      expect(service.ends.map(({ end }) => end)).toEqual([{ status: 499, isComplete: false }]);
+    },
+  );
 });
 
 describe('a stream', () => {
@@ -99,7 +105,7 @@ describe('a stream', () => {
     return { response, ends: () => service.ends.map(({ end }) => end) };
   }
 
-  test('is sent chunk by chunk, and its end is reported then', async () => {
+  test('is sent chunk by chunk, and its end is reported after the last one', async () => {
     const go = Promise.withResolvers<void>();
     const { response, ends } = await createStream(async function* () {
       yield 'ä';

@@ -19,12 +19,12 @@ paths:
         '204': { description: removed, headers: { Set-Cookie: { schema: { type: array, items: { type: string } } } } }
 `;
 
-/** A service with the ends of its calls. */
+/** A service that lists the ends of its calls. */
 export interface Notes extends Service {
   readonly ends: { readonly call: Call; readonly end: CallEnd }[];
 }
 
-/** Creates a service whose stream has these items. */
+/** Creates a service whose operation `list` streams these items. */
 export async function createNotes(
   items: () => AsyncIterable<unknown> = async function* () {},
 ): Promise<Notes> {

@@ -19,44 +19,44 @@ async function admitSockets(count: number): Promise<Socket[]> {
   return added;
 }
 
-const readIn = (connections: readonly Socket[]) => connections.map((socket) => !socket.isPaused());
+const areRead = (connections: readonly Socket[]) => connections.map((socket) => !socket.isPaused());
 
 test('each round of the event loop starts to read one connection, the newest first', async () => {
   const connections = await admitSockets(3);
-  expect(readIn(connections)).toEqual([false, false, false]);
+  expect(areRead(connections)).toEqual([false, false, false]);
   await nextTurn();
-  expect(readIn(connections)).toEqual([false, false, true]);
+  expect(areRead(connections)).toEqual([false, false, true]);
   await nextTurn();
-  expect(readIn(connections)).toEqual([false, true, true]);
+  expect(areRead(connections)).toEqual([false, true, true]);
   await nextTurn();
-  expect(readIn(connections)).toEqual([true, true, true]);
+  expect(areRead(connections)).toEqual([true, true, true]);
 });
 
-test('a connection that arrives later is read before those that wait', async () => {
+test('a connection that arrives later is read before those that are paused', async () => {
   const old = await admitSockets(2);
   await nextTurn();
   const [late] = await admitSockets(1);
   await nextTurn();
-  expect(readIn([...old, ...(late ? [late] : [])])).toEqual([false, true, true]);
+  expect(areRead([...old, ...(late ? [late] : [])])).toEqual([false, true, true]);
   await nextTurn();
-  expect(readIn(old)).toEqual([true, true]);
+  expect(areRead(old)).toEqual([true, true]);
 });
 
-test('a large first chunk queues silent connections again, behind the others', async () => {
+test('a large first chunk queues silent connections again, behind those that were not read yet', async () => {
   const [first, second, third, fourth] = await admitSockets(4);
   if (!first || !second || !third || !fourth) throw new Error('four sockets');
-  const all = [first, second, third, fourth];
+  const connections = [first, second, third, fourth];
   await nextTurn();
   await nextTurn();
   await nextTurn();
-  expect(readIn(all)).toEqual([false, true, true, true]);
+  expect(areRead(connections)).toEqual([false, true, true, true]);
   onFirstBytes(fourth, true);
-  expect(readIn(all)).toEqual([false, false, false, true]);
+  expect(areRead(connections)).toEqual([false, false, false, true]);
   await nextTurn();
-  expect(readIn(all)).toEqual([true, false, false, true]);
+  expect(areRead(connections)).toEqual([true, false, false, true]);
   await nextTurn();
   await nextTurn();
-  expect(readIn(all)).toEqual([true, true, true, true]);
+  expect(areRead(connections)).toEqual([true, true, true, true]);
 });
 
 test('connections that are queued again are read in the next rounds', async () => {
@@ -65,9 +65,9 @@ test('connections that are queued again are read in the next rounds', async () =
   await nextTurn();
   await nextTurn();
   onFirstBytes(first, true);
-  expect(readIn([first, second])).toEqual([true, false]);
+  expect(areRead([first, second])).toEqual([true, false]);
   await nextTurn();
-  expect(readIn([first, second])).toEqual([true, true]);
+  expect(areRead([first, second])).toEqual([true, true]);
 });
 
 test('a small first chunk pauses no other connection', async () => {
@@ -76,10 +76,10 @@ test('a small first chunk pauses no other connection', async () => {
   await nextTurn();
   await nextTurn();
   onFirstBytes(second, false);
-  expect(readIn([first, second])).toEqual([true, true]);
+  expect(areRead([first, second])).toEqual([true, true]);
   // A connection that has sent its first bytes is not paused by those of others.
   onFirstBytes(first, true);
-  expect(readIn([first, second])).toEqual([true, true]);
+  expect(areRead([first, second])).toEqual([true, true]);
 });
 
 test('closed connections are not read and not paused', async () => {
@@ -87,9 +87,9 @@ test('closed connections are not read and not paused', async () => {
   if (!first || !second) throw new Error('two sockets');
   second.destroy();
   await nextTurn();
-  expect(readIn([first, second])).toEqual([false, false]);
+  expect(areRead([first, second])).toEqual([false, false]);
   await nextTurn();
-  expect(readIn([first])).toEqual([true]);
+  expect(areRead([first])).toEqual([true]);
   const [third] = await admitSockets(1);
   if (!third) throw new Error('a socket');
   await nextTurn();

@@ -36,6 +36,6 @@ test.each([
   ['192.0.2.1:80', '10.0.0.1'],
   ['<script>', '10.0.0.1'],
   [undefined, '10.0.0.1'],
-])('of the forwarded address %p the valid one is %s', (forwarded, address) => {
+])('for the forwarded address %p, the client is %s', (forwarded, address) => {
   expect(validAddress(forwarded, requestWith())).toBe(address);
 });

@@ -24,7 +24,8 @@ let release = Promise.withResolvers<void>();
 /** Requests that the app does not answer. */
 let held: [request: IncomingMessage, response: ServerResponse][] = [];
 /**
- * Answers `GET /a` after `release`, and other requests after their body. Keeps those to `/held`.
+ * Answers `GET /a` after `release`, `/b` immediately, and others after their body. Does not answer
+ * `/held`.
  */
 const app: RequestListener = async (received, response) => {
   if (received.url === '/held') return void held.push([received, response]);
@@ -114,9 +115,9 @@ describe('a client that pipelines requests', () => {
       while (performance.now() < end);
       response.end();
     }, LOCAL);
-    const at = Number(new URL(busy.url).port);
-    const flood = await connected(at);
-    const other = await connected(at);
+    const busyPort = Number(new URL(busy.url).port);
+    const flood = await connected(busyPort);
+    const other = await connected(busyPort);
     const received = statuses(flood);
     flood.write(GET.repeat(60));
     await eventually(() => received().length > 0);
@@ -151,7 +152,7 @@ describe('a client that pipelines requests', () => {
     }
   });
 
-  test('gets no response after that to Connection: close', async () => {
+  test('gets no response to requests after one with Connection: close', async () => {
     release.resolve();
     const last = request('GET /a', { Connection: 'close' });
     const { responses, closed } = await exchange(port, GET + last + GET.repeat(20), {
@@ -184,7 +185,7 @@ describe('a body', () => {
   });
 
   test('in chunks of one byte is read on demand, and merged into one buffer', async () => {
-    // Before the connection: the count can take longer than the limit for its first request.
+    // Counted first, since the count can take longer than the limit for the first request.
     const before = queryObjects(Uint8Array, { format: 'count' });
     const accepted = once(listening.server, 'connection');
     const socket = await connected(port);
@@ -276,7 +277,7 @@ describe('a body', () => {
     await closed;
   });
 
-  test('that continues after its rejection does not reset the response', async () => {
+  test('that continues after its request is rejected does not reset the connection', async () => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     const errors: unknown[] = [];
     socket.on('error', (error) => errors.push(error));
@@ -300,7 +301,7 @@ describe('a body', () => {
 });
 
 describe('a connection', () => {
-  /** Creates a connection whose socket has read and written some bytes. */
+  /** Creates a connection whose socket has the byte counts of `state`. */
   function create() {
     const socket = new Socket();
     const state = { bytesRead: 0, bytesWritten: 0, writableLength: 0 };
@@ -375,7 +376,7 @@ describe('a connection', () => {
     expect(bytesLeft()).toBe(before);
   });
 
-  test('begins the first request without memory, and rejects others', () => {
+  test('without free memory, begins the first request and is destroyed at the second', () => {
     const left = bytesLeft();
     expect(reserve(left)).toBe(true);
     const { add, begun, socket, connection } = create();
@@ -482,12 +483,15 @@ describe('a connection', () => {
     [false, false, false],
     [true, false, true],
     [true, true, true],
-  ])('waits for responses: answering %p, another request %p', (isAnswering, hasNext, expected) => {
-    const { add, connection } = create();
-    if (isAnswering) add('first', 100);
-    if (hasNext) add('second', 200, ['Content-Length', '5']);
-    expect(connection.waitsForAnswers).toBe(expected);
-  });
+  ])(
+    'with a request in progress: %p, and a second one: %p, waits for responses: %p',
+    (isAnswering, hasNext, expected) => {
+      const { add, connection } = create();
+      if (isAnswering) add('first', 100);
+      if (hasNext) add('second', 200, ['Content-Length', '5']);
+      expect(connection.waitsForAnswers).toBe(expected);
+    },
+  );
 
   test.each<[string[], boolean]>([
     [[], false],

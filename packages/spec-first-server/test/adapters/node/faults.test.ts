@@ -132,7 +132,7 @@ test.each<[string, string, string | undefined]>([
   );
 });
 
-test('the number of headers is less than Node reads', () => {
+test('a request has at most 199 headers, one less than Node reads', () => {
   const withHeaders = (count: number) => [
     ...['Host', 'a'],
     ...Array.from({ length: 2 * (count - 1) }, () => 'x'),

@@ -46,7 +46,7 @@ test('a request becomes a call, and its end is reported after its response', asy
 test.each<[string, string[]]>([
   ['with its head', [request('POST /notes', POST, 'moss')]],
   ['in pieces', [request('POST /notes', { ...POST, 'Content-Length': '4' }), 'mo', 'ss']],
-])('a body that arrives %s is answered', async (name, pieces) => {
+])('a request whose body arrives %s is answered', async (name, pieces) => {
   const notes = await createNotes();
   let body: Call['body'];
   const handle = (call: Call): Promise<Answer> => {
@@ -103,7 +103,7 @@ test('100 Continue is sent once, by Node or by the listener', async () => {
   }
 });
 
-test('trustProxy is the proxies whose X-Forwarded-For is trusted', async () => {
+test('with trustProxy, the client is read from X-Forwarded-For', async () => {
   const notes = await createNotes();
   const port = await start(nodeListener(notes, { trustProxy: 1 }));
   await exchange(port, request('DELETE /notes', { 'X-Forwarded-For': '192.0.2.1' }));
@@ -147,7 +147,7 @@ test('an answer that cannot be written closes the connection and is recorded', a
   await eventually(() => notes.ends[0]?.end.isComplete === false);
 });
 
-test('a request that is rejected while it is answered ends with the reason', async () => {
+test('a request that is rejected while its handler runs ends with the reason', async () => {
   const notes = await createNotes();
   const begun = Promise.withResolvers<void>();
   const listening = await listen(
@@ -190,13 +190,13 @@ describe('endOf', () => {
     Object.defineProperty(socket, 'errored', { value: error ?? null });
     return endOf(created.response);
   };
-  const reset = new HttpError(503, 'another error');
+  const otherError = new HttpError(503, 'another error');
 
   test.each([
     ['complete', { headersSent: true, writableFinished: true }, undefined, 201, undefined],
     ['cut by the client', { headersSent: true }, undefined, 201, undefined],
     ['cut before its headers', {}, undefined, 499, undefined],
-    ['cut by an error', {}, reset, 499, undefined],
+    ['cut by an error', {}, otherError, 499, undefined],
     ['cut by a stop', { headersSent: true }, CUT_OFF, 201, CUT_OFF],
     ['cut by a stop before its headers', {}, CUT_OFF, 503, CUT_OFF],
     [

@@ -239,7 +239,7 @@ describe('bytes that the app does not get', () => {
     expect(response?.headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test('that are reset get no response', async () => {
+  test('that end with a reset are not reported', async () => {
     rejected.length = 0;
     const socket = await connected(port);
     socket.write('GET / HT');
@@ -273,7 +273,7 @@ describe('a body that becomes invalid', () => {
     return { responses, reasons, server, port: Number(new URL(server.url).port) };
   }
 
-  test('while the app handles its request, gets 400, and the app learns the reason', async () => {
+  test('while the app handles its request, gets 400, which rejectionOf returns', async () => {
     const { responses, reasons, server, port } = await start();
     const socket = await connected(port);
     let received = '';
@@ -292,7 +292,7 @@ describe('a body that becomes invalid', () => {
     await server.stop();
   });
 
-  test('after the response has started, closes the connection at its end', async () => {
+  test('after the response has started, closes the connection when the response ends', async () => {
     const { responses, reasons, server, port } = await start();
     const socket = await connected(port);
     let received = '';

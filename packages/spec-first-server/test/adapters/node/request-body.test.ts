@@ -76,7 +76,7 @@ function createBody(rawHeaders: string[] = []) {
   return { request, response, body, chunks, read };
 }
 
-/** Waits while the body may continue in later turns of the event loop. */
+/** Waits for five turns of the event loop, in which the body can continue. */
 async function someTurns(): Promise<void> {
   for (let count = 0; count < 5; count += 1) await nextTurn();
 }

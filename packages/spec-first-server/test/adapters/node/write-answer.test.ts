@@ -21,7 +21,7 @@ afterAll(() => {
   server.close();
 });
 
-/** Sends a request whose response a function writes. */
+/** Sends a request, and writes its response with `task`. */
 function respond(task: (response: ServerResponse) => void) {
   write = task;
   return exchange(port, request('GET /'));
@@ -51,7 +51,7 @@ test.each<[string, Answer['body'], string]>([
   expect(String(responses[0]?.body)).toBe(text);
 });
 
-test('only a stream returns a promise', async () => {
+test('writeBody returns a promise for a stream only', async () => {
   const results: unknown[] = [];
   for (const body of ['text', undefined, chunksOf('a')]) {
     await respond((response) => {
@@ -61,7 +61,7 @@ test('only a stream returns a promise', async () => {
   expect(results).toEqual([undefined, undefined, expect.any(Promise)]);
 });
 
-test('nothing is written after another response, and its stream ends', async () => {
+test('writeAnswer writes nothing after another response, and closes the stream', async () => {
   let isCleaned = false;
   const chunks = {
     [Symbol.asyncIterator]: () => ({
@@ -135,7 +135,7 @@ describe('a stream', () => {
     const socket = await connected(port);
     socket.pause().write(request('GET /'));
     let before = -1;
-    // The buffers of both systems take some megabytes.
+    // The socket buffers of both sides hold some megabytes.
     await eventually(async () => {
       if (count > 0 && count === before) return;
       before = count;
@@ -148,7 +148,7 @@ describe('a stream', () => {
     await eventually(() => isCleaned);
   });
 
-  test('continues when the client has read what was sent, and ends once', async () => {
+  test('continues when the client has read what was sent, and is not closed after its end', async () => {
     let count = 0;
     let returned = 0;
     const { responses } = await respond((response) => {
@@ -236,7 +236,7 @@ describe('a stream', () => {
     await eventually(() => returned === 1);
   });
 
-  test('is not read if the client has disconnected before', async () => {
+  test('is closed without being read if the client has already disconnected', async () => {
     let reads = 0;
     let returned = 0;
     const done = Promise.withResolvers<void>();
