@@ -27,7 +27,7 @@ export function mapKeyword(
   return Object.fromEntries(members.map(([name, schema]) => [name, replace(schema)]));
 }
 
-/** The type of an object of a document. */
+/** The kind of an object of a document, such as `pathItem` for a Path Item Object. */
 export type Kind = keyof typeof MEMBERS;
 
 /** The kind of a member. `[kind]` stands for an array or an object with values of the kind. */

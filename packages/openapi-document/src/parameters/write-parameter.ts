@@ -10,7 +10,7 @@ export interface Styled {
   readonly explode: boolean;
   /** True if the value is JSON, as declared by `content`. Otherwise it is text in a `style`. */
   readonly json: boolean;
-  /** True if characters such as `/` are not percent-encoded. */
+  /** True if characters such as `:` are not percent-encoded. */
   readonly allowReserved?: boolean;
   /** The media type of the value, if it has one. */
   readonly media?:
@@ -86,8 +86,9 @@ export type FormEncoding = Readonly<
 >;
 
 /**
- * Serializes a form. A field with a style is serialized like a query parameter. In other fields,
- * each item of an array becomes a separate field, and objects become JSON.
+ * Serializes a form. A field with a style is serialized like a query parameter, and one with a JSON
+ * media type as JSON. In other fields, each item of an array becomes a separate field, and objects
+ * become JSON.
  */
 export function writeForm(fields: object, encoding: FormEncoding = {}): string {
   const definedFields = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -96,7 +97,7 @@ export function writeForm(fields: object, encoding: FormEncoding = {}): string {
     .join('&');
 }
 
-/** Returns a query parameter with the serialization of a field, if its encoding has a style. */
+/** Returns a field as a query parameter, if its encoding has `style` or `explode`. */
 export function styledField(name: string, { style, explode }: FormEncoding[string] = {}) {
   if (style === undefined && explode === undefined) return undefined;
   return { ...queryField(name, style), explode: explode ?? style === 'form' };

@@ -98,7 +98,10 @@ function plainKeyword(value: unknown, key: string): unknown {
   return mapKeyword(key, value, plainSchema);
 }
 
-/** Generates bodies of a response from the schema of its media type. */
+/**
+ * Generates bodies of a response from the schema of its media type. For a media type other than
+ * JSON and text, generates one short text.
+ */
 export function* bodiesOf(root: Json, type: string, media: MediaType): Generator<unknown> {
   const { kind, schema, sequence } = media;
   const essence = essenceOf(type);
