@@ -28,7 +28,7 @@ test.each([
   ['packages/group-commit/src/queue.ts', './sqlite/database.ts', FOLDER],
   ['packages/group-commit/src/queue.ts', '../test/sqlite/support.ts', FOLDER],
   ['packages/openapi-document/src/json/exact.ts', '../document/load.ts', FOLDER],
-  ['packages/spec-first/src/contract-tests/state.ts', '../types.ts', FOLDER],
+  ['packages/spec-first/src/contract-tests/check-effect.ts', '../types.ts', FOLDER],
   [`${SERVER}/core/call.ts`, '../adapters/node/index.ts', FOLDER],
   [`${SERVER}/core/call.ts`, '../serve/log.ts', FOLDER],
   [`${SERVER}/core/handlers/types.ts`, '../response/reply.ts', FOLDER],

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { randomToken } from 'spec-first-server';
 import { documentFile } from './command.ts';
-import { type TestLog, testLog } from './contract-tests/log.ts';
+import { type TestLog, testLog } from './contract-tests/test-log.ts';
 
 /** Variables that the service inherits. None of them names a database or a credential. */
 const INHERITED = new Set([

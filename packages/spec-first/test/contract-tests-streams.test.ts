@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { type AnyHandler, createApp } from 'spec-first-server';
 import { documentFile } from 'test-support/documents';
-import { failures } from './contract-tests/failures.ts';
+import { failedTests } from './contract-tests/failed-tests.ts';
 
 const document = documentFile('streams.yaml');
 
@@ -22,7 +22,7 @@ test('contract tests read and write streams, even one that does not end', async 
     })(),
   });
   expect(
-    await failures({
+    await failedTests({
       document,
       app: await createApp({ document, handlers: { watch, add } }),
       runs: 4,
@@ -35,9 +35,9 @@ test('contract tests send invalid items, and fail for a handler that does not re
     document,
     handlers: { watch: () => ({ status: 200 }) as never, add: () => ({ status: 200, body: 0 }) },
   });
-  const failed = Object.entries(await failures({ document, runs: 8, app }));
+  const failed = Object.entries(await failedTests({ document, runs: 8, app }));
   expect(failed.find(([name]) => name.startsWith('POST /notes'))?.[1]).toMatch(
-    /the status 200 accepts .* where \/body/,
+    /the status is 200 for .* where \/body/,
   );
 });
 
@@ -53,7 +53,7 @@ test.each([
     document,
     handlers: { watch: () => ({ status: 200 }) as never, add },
   });
-  const failed = await failures({
+  const failed = await failedTests({
     document,
     runs: 2,
     app: (request, response) => {

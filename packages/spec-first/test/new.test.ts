@@ -17,10 +17,10 @@ import { checkFile } from '../src/check.ts';
 import { run as generate } from '../src/generate.ts';
 import { guideLink, run as newProject, packageName, projectFiles } from '../src/new.ts';
 import { call } from './call.ts';
-import { failures } from './contract-tests/failures.ts';
+import { failedTests } from './contract-tests/failed-tests.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'new-test-'));
-/** The project that is made without a document. */
+/** A project that is created without a document. */
 const books = join(folder, 'books');
 
 const make = async (...args: string[]) => {
@@ -43,7 +43,7 @@ describe('the example', () => {
     const checked = await checkFile(document);
     expect([checked.problems, checked.notices()]).toEqual([[], []]);
     const app = createApp({ document, handlers: {}, missing: 'mock', accessTokens: ['token'] });
-    expect(await failures({ document, app, credentials: 'token', runs: 10 })).toEqual({});
+    expect(await failedTests({ document, app, credentials: 'token', runs: 10 })).toEqual({});
   });
 
   test('has a complete src/errors.ts, so that the project compiles', () => {
@@ -187,7 +187,7 @@ paths:
       responses: { '200': { description: B. } }
 `;
 
-  test('makes a project for a document with a broken operation, and names the error', async () => {
+  test('creates a project for a document with a broken operation, and names the error', async () => {
     const file = join(folder, 'half.yaml');
     writeFileSync(file, withReference('nowhere.yaml'));
     const target = join(folder, 'half');
@@ -277,6 +277,7 @@ paths:
     expect(packageName(folderName)).toBe(expected);
   });
 
+  /** Returns the files of a project for a document that references a file of this name. */
   const referencing = (name: string) => {
     const top = mkdtempSync(join(folder, 'other-'));
     mkdirSync(dirname(join(top, name)), { recursive: true });

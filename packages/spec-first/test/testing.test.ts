@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { requestsFor, testClient } from '../src/testing.ts';
-import { SHOP } from './contract-tests/failures.ts';
+import { SHOP } from './contract-tests/failed-tests.ts';
 import { createShop, KEY } from './contract-tests/shop.ts';
 
 interface Request {

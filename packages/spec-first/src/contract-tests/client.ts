@@ -3,11 +3,11 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A request in its final form. */
-export interface Sent {
+/** A request as it is sent. */
+export interface SerializedRequest {
   readonly method: string;
-  /** Path and query, after the base URL. */
-  readonly target: string;
+  /** The path and the query, relative to the base URL. */
+  readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer | undefined;
 }
@@ -15,75 +15,76 @@ export interface Sent {
 /** A response with its body. */
 export interface ReceivedResponse {
   readonly status: number;
-  /** By names in lower case. Values of the same name are joined. */
+  /** The headers, by names in lower case. Several values of one name are joined with commas. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** True if the rest of a stream was not read. */
+  /** True if the client stopped reading before the end of a stream. */
   readonly isCut: boolean;
 }
 
-/** The time without data after which a request fails. */
+/** The number of seconds without data after which a request fails. */
 const MAX_IDLE_SECONDS = 10;
 
-/** The origin that messages show for a service that stops with the tests. */
+/** The origin in messages for a service that stops with the tests. */
 export const PLACEHOLDER_ORIGIN = 'http://localhost:3000';
 
-/** The time limit of the first chunk of a stream, from the request. A stream may have no end. */
+/** The maximum time from a request to the first chunk of a stream. A stream may have no end. */
 const FIRST_CHUNK_MS = 500;
 
-/** The time limit of each further chunk of a stream. */
+/** The maximum time from one chunk of a stream to the next one. */
 const NEXT_CHUNK_MS = 50;
 
 /** The maximum number of chunks that are read from a stream. */
 const MAX_CHUNKS = 10;
 
-export type Client = ReturnType<typeof connect>;
+export type Client = ReturnType<typeof createClient>;
 
 /**
  * Makes a client for a service.
  *
- * @param base the URL that the document's paths are relative to.
- * @param displayedOrigin the origin that messages show.
+ * @param base the URL before the paths of the document.
+ * @param displayedOrigin the origin in messages.
  */
-export function connect(base: string, displayedOrigin = new URL(base).origin) {
+export function createClient(base: string, displayedOrigin = new URL(base).origin) {
   const { protocol, origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, '');
   const { Agent, request } = protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true });
   return {
-    /** The URL before each path, for messages. */
+    /** The URL before the paths of the document, for messages. */
     base: displayedOrigin + prefix,
 
     /** Sends a request, and reads the response. @throws {Error} if there is no response. */
-    async send({ method, target, headers, body }: Sent): Promise<ReceivedResponse> {
-      // Node sets no Content-Length for methods that rarely have a body, such as DELETE.
+    async send({ method, url, headers, body }: SerializedRequest): Promise<ReceivedResponse> {
+      // Node sets no Content-Length for some methods, such as DELETE.
       const length = body && { 'Content-Length': body.length };
-      const options = { method, path: prefix + target, headers: { ...headers, ...length }, agent };
+      const options = { method, path: prefix + url, headers: { ...headers, ...length }, agent };
       const start = () => {
         const outgoing = request(origin, options);
         limitIdleTime(outgoing);
-        // If the connection is reset during the response, reading the response throws.
+        // Prevents an uncaught error if the connection is reset during the response. Reading the
+        // response then throws.
         outgoing.on('error', () => {});
         outgoing.end(body);
         return outgoing;
       };
       const startTime = performance.now();
-      const incoming = await responseTo(start);
+      const incoming = await sendWithRetry(start);
       const type = incoming.headers['content-type'] ?? '';
       const isStream = /event-stream|multipart\/mixed|json-seq|jsonl|ndjson/.test(type);
       let isCut = false;
-      const cut = () => {
+      const cutStream = () => {
         isCut = isStream;
         if (isStream) incoming.destroy();
       };
       const chunks: Buffer[] = [];
-      // A service may wait for the first chunk before it sends the headers.
+      // The time until the headers counts, since a service may send them with the first chunk.
       const remaining = FIRST_CHUNK_MS - (performance.now() - startTime);
-      let timer = setTimeout(cut, Math.max(NEXT_CHUNK_MS, remaining));
+      let timer = setTimeout(cutStream, Math.max(NEXT_CHUNK_MS, remaining));
       try {
         for await (const chunk of incoming) {
           clearTimeout(timer);
-          timer = setTimeout(cut, chunks.push(chunk) < MAX_CHUNKS ? NEXT_CHUNK_MS : 0);
+          timer = setTimeout(cutStream, chunks.push(chunk) < MAX_CHUNKS ? NEXT_CHUNK_MS : 0);
         }
       } catch (error) {
         if (!isCut) throw error;
@@ -97,22 +98,22 @@ export function connect(base: string, displayedOrigin = new URL(base).origin) {
 }
 
 /**
- * Resolves to the response to a request. Sends the request again if its connection was idle before,
- * since the service may close an idle connection at any time.
+ * Sends a request, and resolves to the response. If a reused connection is reset, sends the request
+ * again: the service may close an idle connection at any time.
  */
-async function responseTo(start: () => http.ClientRequest): Promise<http.IncomingMessage> {
+async function sendWithRetry(start: () => http.ClientRequest): Promise<http.IncomingMessage> {
   const outgoing = start();
   try {
     return (await once(outgoing, 'response'))[0];
   } catch (error) {
-    if (outgoing.reusedSocket && Object(error).code === 'ECONNRESET') return responseTo(start);
+    if (outgoing.reusedSocket && Object(error).code === 'ECONNRESET') return sendWithRetry(start);
     throw error;
   }
 }
 
 /**
- * Ends a request if no data is sent or received for a time. Counts only seconds in which this
- * process runs, since a busy machine may suspend it together with the service.
+ * Ends a request after ten seconds without data in either direction. Counts only seconds in which
+ * this process runs, since a busy machine may suspend it together with the service.
  */
 function limitIdleTime(outgoing: http.ClientRequest): void {
   let [idleSeconds, transferred] = [0, 0];
@@ -126,12 +127,10 @@ function limitIdleTime(outgoing: http.ClientRequest): void {
   outgoing.once('close', () => clearInterval(timer));
 }
 
-/**
- * Serves an app on a free local port, without keeping the process alive. Resolves to the origin.
- */
+/** Serves an app on a free local port. Resolves to the origin. The process can still end. */
 export async function listen(app: http.RequestListener): Promise<string> {
   const server = http.createServer(app).listen(0, '127.0.0.1').unref();
-  // Idle connections must not keep the process alive, either.
+  // `unref` of the server does not apply to its connections.
   server.on('connection', (socket) => socket.unref());
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

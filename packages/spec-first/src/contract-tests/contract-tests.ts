@@ -1,23 +1,23 @@
 import { randomInt } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { checkDocument, type Document, loadDocument, type Operation } from 'openapi-document';
-import { validatorsFor } from './checks.ts';
+import { createAjvValidator } from './ajv-validator.ts';
+import { readerOf } from './check-effect.ts';
+import { validatorsFor } from './check-response.ts';
+import { type FailedCheck, isMock, type Target } from './check-runner.ts';
 import {
   type Client,
-  connect,
+  createClient,
   listen,
   PLACEHOLDER_ORIGIN,
   type ReceivedResponse,
 } from './client.ts';
 import { type Credentials, insufficientSecrets, type Secret, secretsFor } from './credentials.ts';
-import type { TestLog } from './log.ts';
-import { replyOracle } from './oracle.ts';
-import { creatorOf, inOrder, isEnding } from './order.ts';
-import { type FailedCheck, isMock, type Target } from './probe.ts';
+import { creatorOf, isEnding, orderOperations } from './operation-order.ts';
 import { trackResources } from './resources.ts';
-import { readerOf } from './state.ts';
+import type { TestLog } from './test-log.ts';
 import {
-  createFresh,
+  createResources,
   type OperationTest,
   type Outcome,
   testAgain,
@@ -26,67 +26,70 @@ import {
 } from './test-operation.ts';
 
 export type { Credentials } from './credentials.ts';
-export { type TestLog, testLog } from './log.ts';
+export { type TestLog, testLog } from './test-log.ts';
 
 type CredentialSource = Credentials | string | (() => Credentials | string);
 
 /** The options of `contractTests`. Either `app` or `url` is required. */
 export interface ContractTestOptions {
-  /** An OpenAPI document, or its file. */
+  /** An OpenAPI document, or the path of its file. */
   readonly document: Document | string;
-  /** Reads files outside the document's folder that it references. */
+  /** True if the document may reference files outside its folder. */
   readonly allowOutside?: boolean;
   /** The service: an Express app, or a listener of `node:http`. */
   readonly app?: RequestListener | Promise<RequestListener>;
   /**
-   * The URL of a running service, with the document's base path. A function is called when the
-   * first test begins.
+   * The URL of a running service, with the base path of the document. A function is called when
+   * the first test begins.
    */
   readonly url?: string | (() => string | Promise<string>);
   /**
-   * A credential for each security scheme, by the scheme's name; or one token for all of them. A
-   * function is called again for each test.
+   * A credential for each security scheme, by the scheme's name; or one token for all schemes. A
+   * function is called for each test.
    */
   readonly credentials?: CredentialSource;
   /** Registers a test: `test` of `node:test` or of Jest. */
   readonly test: (name: string, body: () => Promise<void>, timeout: number) => unknown;
   /**
-   * Scales the number of requests to each operation: about `runs / 2` random valid requests, at
-   * most `runs` edge cases such as values at bounds, and at most `runs` invalid requests. By
-   * default 50. CONTRACT_RUNS takes precedence.
+   * Sets the number of requests to each operation: about `runs / 2` random valid requests, at most
+   * `runs` edge cases such as values at bounds, and at most `runs` invalid requests. By default 50.
+   * The environment variable CONTRACT_RUNS takes precedence.
    */
   readonly runs?: number;
   /**
-   * The ids of operations that need not succeed, and that may respond with 400, 415 or 422 to
-   * requests that the schemas allow.
+   * The ids of operations that may reject valid requests with 400, 415 or 422, and that may reject
+   * all requests.
    */
   readonly mayReject?: readonly string[];
   /**
-   * The ids of operations that store values other than those in the request, such as trimmed
-   * strings, or that delete later.
+   * The ids of operations that store changed values, such as trimmed strings, or that delete a
+   * resource after their response.
    */
   readonly mayChange?: readonly string[];
   /**
-   * Adds the data that operations need. Called when the first test begins. Resolves to ids by names
-   * of path parameters, such as `{ paymentId: '…' }`.
+   * Adds the data that operations need. Called when the first test begins. Resolves to the ids of
+   * this data, by the name of the path parameter, such as `{ paymentId: '…' }`.
    */
   readonly seed?: () => Promise<Readonly<Record<string, string | number | bigint>> | undefined>;
   /**
-   * Credentials without any scope, in the form of `credentials`. Operations that need a scope must
-   * reject them.
+   * Credentials without any scope, in the form of `credentials`. The service must reject them for
+   * operations that require a scope.
    */
   readonly unscoped?: CredentialSource;
   /** Custom formats of the service, as in `serve`: `{ iban: (text) => isIban(text) }`. */
   readonly formats?: Readonly<Record<string, (text: string) => boolean>> | undefined;
   /** The log of the service. A failed test shows the logged cause of the response. */
   readonly log?: TestLog;
-  /** Receives the summary, with the statuses of each operation. By default it is printed. */
+  /**
+   * Called with the summary, which has the statuses of each operation. By default, the summary is
+   * printed.
+   */
   readonly report?: (summary: string) => void;
 }
 
 /**
- * Registers a test for each operation of a document. A test sends requests that are made from the
- * document's schemas and examples, and checks the responses against the document.
+ * Registers a test for each operation of a document. A test generates requests from the schemas
+ * and examples of the document, and checks the responses against the document.
  *
  * @example
  * import test from 'node:test';
@@ -101,39 +104,40 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
       : options.document;
   const { root } = document;
   const formats = Object.keys(options.formats ?? {});
-  /** Operations that a server cannot serve: it answers 501. */
+  /** The ids of operations that a server cannot serve. Their status is 501. */
   const { broken } = checkDocument(document, { formats });
   const runs =
-    variable('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'an integer from 1 to 9999999') ??
+    integerFromEnvironment('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'an integer from 1 to 9999999') ??
     options.runs ??
     50;
-  // In CI, each run sends the same requests, so only a change of the project can make a test fail.
+  // In CI, each run sends the same requests, so that tests fail only after a change of the project.
   const defaultSeed = process.env.CI === undefined ? randomInt(2 ** 31) : 1;
   const randomSeed =
-    variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer of at most 10 digits') ?? defaultSeed;
+    integerFromEnvironment('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer of at most 10 digits') ??
+    defaultSeed;
   // Long enough for a busy machine.
   const timeout = 60_000 + runs * 1_000;
   const reachable = document.operations.filter(({ template }) => template.isReachable);
-  const operations = inOrder(root, reachable);
+  const operations = orderOperations(root, reachable);
   const resources = trackResources(root, operations);
   const outcomes = new Map<Operation, Outcome>();
   const validatorFor = validatorsFor(root, options.formats);
-  const oracle = replyOracle(root);
+  const ajvViolations = createAjvValidator(root);
 
-  let connecting: Promise<Client> | undefined;
+  let startedClient: Promise<Client> | undefined;
   async function start(): Promise<Client> {
     const client = await clientFor(document, options);
-    resources.seed((await options.seed?.()) ?? {});
+    resources.addIds((await options.seed?.()) ?? {});
     return client;
   }
 
   async function targetOf(operation: Operation): Promise<Target> {
-    connecting ??= start();
-    const client = await connecting;
+    startedClient ??= start();
+    const client = await startedClient;
     const secrets = secretsFor(document, operation, readCredentials(options.credentials));
     const tested = withoutClientParameters(operation, secrets);
     const validator = validatorFor(tested);
-    return { root, operation: tested, validator, oracle, client, secrets };
+    return { root, operation: tested, validator, ajvViolations, client, secrets };
   }
 
   async function contextOf(operation: Operation): Promise<OperationTest> {
@@ -145,8 +149,8 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
       resources,
       log,
       runs,
-      seed: randomSeed,
-      insufficient: insufficientSecrets(
+      randomSeed,
+      insufficientSecrets: insufficientSecrets(
         document,
         operation,
         target.secrets,
@@ -165,32 +169,33 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     const sameRuns = process.env.CONTRACT_RUNS ? ` CONTRACT_RUNS=${runs}` : '';
     const title = `${titleOf(operation)} does not follow the document`;
     const repeat = `  repeat:   CONTRACT_SEED=${randomSeed}${sameRuns} npm test`;
-    throw new Error([title, ...failedChecks.map(describe), repeat].join('\n\n'));
+    throw new Error([title, ...failedChecks.map(describeFailedCheck), repeat].join('\n\n'));
   }
 
   for (const operation of operations) {
-    const run = async () => {
+    const testOperationOnce = async () => {
       if (broken.has(operation.id)) {
-        outcomes.set(operation, NOT_SERVED);
+        outcomes.set(operation, SKIPPED);
         return;
       }
       const creator = isEnding(operation) ? creatorOf(operation, operations) : undefined;
-      if (creator !== undefined) await createFresh(await targetOf(creator), resources, randomSeed);
+      if (creator !== undefined)
+        await createResources(await targetOf(creator), resources, randomSeed);
       const outcome = await testOperation(await contextOf(operation));
       outcomes.set(operation, outcome);
       throwFailedChecks(operation, outcome.failedChecks);
     };
-    test(`${titleOf(operation)} follows the document`, run, timeout);
+    test(`${titleOf(operation)} follows the document`, testOperationOnce, timeout);
   }
 
-  const runAgain = async () => {
-    for (const [operation, { answers, failedChecks, isMissing }] of outcomes) {
-      const isDone = isMissing || failedChecks.length > 0 || answers.some(isMock);
-      if (isDone || operation.method === 'delete') continue;
+  const testAllAgain = async () => {
+    for (const [operation, { responses, failedChecks, isSkipped }] of outcomes) {
+      const isFinal = isSkipped || failedChecks.length > 0 || responses.some(isMock);
+      if (isFinal || operation.method === 'delete') continue;
       throwFailedChecks(operation, await testAgain(await contextOf(operation)));
     }
   };
-  test('operations follow the document after others have changed the data', runAgain, timeout);
+  test('operations follow the document after others have changed the data', testAllAgain, timeout);
   test(
     'summary of the contract tests',
     async () => print(summaryOf(outcomes, randomSeed)),
@@ -198,21 +203,22 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   );
 }
 
-const NOT_SERVED: Outcome = { failedChecks: [], answers: [], sentRequests: 0, isMissing: true };
+/** The outcome of an operation that a server cannot serve. */
+const SKIPPED: Outcome = { failedChecks: [], responses: [], sentRequests: 0, isSkipped: true };
 
 const readCredentials = (source: CredentialSource = {}) =>
   typeof source === 'function' ? source() : source;
 
-/** Headers that the client sets itself, since they describe how a message is sent. */
-const FRAMING =
+/** Headers of the connection and of the encoding of the body. The client sets them itself. */
+const CONNECTION_HEADERS =
   /^(connection|content-(encoding|length)|expect|host|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** Returns an operation without the parameters that the client sets: credentials and framing. */
+/** Returns an operation without the parameters that the client sets, such as credentials. */
 const withoutClientParameters = (operation: Operation, secrets: readonly Secret[]): Operation => ({
   ...operation,
   parameters: operation.parameters.filter(
     ({ in: where, name }) =>
-      !(where === 'header' && FRAMING.test(name)) &&
+      !(where === 'header' && CONNECTION_HEADERS.test(name)) &&
       !secrets.some(
         (secret) => secret.in === where && secret.name.toLowerCase() === name.toLowerCase(),
       ),
@@ -220,51 +226,61 @@ const withoutClientParameters = (operation: Operation, secrets: readonly Secret[
 });
 
 async function clientFor(document: Document, { app, url }: ContractTestOptions): Promise<Client> {
-  if (typeof url === 'string') return connect(url);
-  // Messages do not show the real port, since the service stops with the tests.
-  if (url !== undefined) return connect(await url(), PLACEHOLDER_ORIGIN);
+  if (typeof url === 'string') return createClient(url);
+  // Messages show a placeholder for the port, since the service stops with the tests.
+  if (url !== undefined) return createClient(await url(), PLACEHOLDER_ORIGIN);
   if (app === undefined) throw new TypeError('contractTests needs a service: pass `app` or `url`');
-  return connect(`${await listen(await app)}${document.basePaths[0]}`, PLACEHOLDER_ORIGIN);
+  return createClient(`${await listen(await app)}${document.basePaths[0]}`, PLACEHOLDER_ORIGIN);
 }
 
-/** Returns the number in an environment variable. @throws {RangeError} if its form is wrong. */
-function variable(name: string, form: RegExp, expected: string): number | undefined {
+/**
+ * Returns the integer in an environment variable. Returns `undefined` if the variable is not set or
+ * empty.
+ *
+ * @throws {RangeError} if the text does not match `form`.
+ */
+function integerFromEnvironment(name: string, form: RegExp, expected: string): number | undefined {
   const text = process.env[name];
   if (text === undefined || text === '') return undefined;
   if (!form.test(text)) throw new RangeError(`${name} must be ${expected}, got "${text}"`);
   return Number(text);
 }
 
-const describe = ({ fault: { check, message }, answer, cause, curl }: FailedCheck): string =>
+const describeFailedCheck = ({
+  error: { check, message },
+  response,
+  cause,
+  curl,
+}: FailedCheck): string =>
   [
     `  check:    ${check}`,
     `  reason:   ${message}`,
     ...(cause === undefined ? [] : [`  log:      ${cause}`]),
-    ...(answer === undefined ? [] : [`  response: ${excerptOf(answer)}`]),
+    ...(response === undefined ? [] : [`  response: ${excerptOf(response)}`]),
     `  request:  ${curl}`,
   ].join('\n');
 
 const excerptOf = ({ status, body }: ReceivedResponse): string =>
   `${status} ${body.toString().slice(0, 300)}`.trimEnd();
 
-/** Lists each operation with the numbers of its requests, successes and statuses. */
+/** Returns lines with the numbers of requests, successes and statuses of each operation. */
 function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, randomSeed: number): string {
   const isSuccess = ({ status }: ReceivedResponse) => status < 400;
-  const tested = [...outcomes].filter(([, { isMissing }]) => !isMissing);
-  const missing = [...outcomes].filter(([, { isMissing }]) => isMissing);
-  const successCount = tested.filter(([, { answers }]) => answers.some(isSuccess)).length;
-  const lines = tested.map(([operation, { answers, sentRequests }]) => {
-    const byStatus = Map.groupBy(answers, ({ status }) => status);
+  const tested = [...outcomes].filter(([, { isSkipped }]) => !isSkipped);
+  const skipped = [...outcomes].filter(([, { isSkipped }]) => isSkipped);
+  const successCount = tested.filter(([, { responses }]) => responses.some(isSuccess)).length;
+  const lines = tested.map(([operation, { responses, sentRequests }]) => {
+    const byStatus = Map.groupBy(responses, ({ status }) => status);
     const statuses = [...byStatus].map(([status, list]) => `${list.length} × ${status}`).join(', ');
-    const successes = answers.filter(isSuccess).length;
-    const successRate = `${successes} of ${answers.length} valid ones succeeded (${statuses})`;
+    const successes = responses.filter(isSuccess).length;
+    const successRate = `${successes} of ${responses.length} valid ones succeeded (${statuses})`;
     return `  ${titleOf(operation)}: ${sentRequests} requests, ${successRate}`;
   });
   const summary = `${successCount} of ${outcomes.size} operations succeeded at least once`;
   return [
-    `Contract tests: ${summary}. Seed ${randomSeed}.`,
+    `Contract tests: ${summary}. CONTRACT_SEED=${randomSeed}`,
     ...lines,
-    ...(missing.length > 0 ? [`${missing.length} skipped, not implemented (501):`] : []),
-    ...missing.map(([operation]) => `  ${titleOf(operation)}`),
+    ...(skipped.length > 0 ? [`${skipped.length} skipped, not implemented (501):`] : []),
+    ...skipped.map(([operation]) => `  ${titleOf(operation)}`),
   ].join('\n');
 }

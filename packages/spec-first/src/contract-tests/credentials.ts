@@ -28,19 +28,24 @@ export function secretsFor(
 ): Secret[] {
   const { security } = operation;
   const credentials = byScheme(schemes, source);
-  const isPossible = (requirement: Operation['security'][number]) =>
+  const hasCredentials = (requirement: Operation['security'][number]) =>
     Object.keys(requirement).every((name) => Object.hasOwn(credentials, name));
   const chosen =
-    security.find((item) => Object.keys(item).length > 0 && isPossible(item)) ??
-    security.find(isPossible);
+    security.find((item) => Object.keys(item).length > 0 && hasCredentials(item)) ??
+    security.find(hasCredentials);
   if (chosen === undefined) {
     if (security.length === 0) return [];
-    const names = [...new Set(security.flatMap((requirement) => Object.keys(requirement)))];
-    const choices = names.map((name) => `{ ${name}: '…' }`).join(', ');
-    throw new Error(`${operation.id} needs credentials. Pass one of: credentials: ${choices}`);
+    const choices = security.map(exampleCredentials).join(' or ');
+    throw new Error(`${operation.id} needs credentials: pass \`credentials: ${choices}\``);
   }
   return Object.keys(chosen).map((name) => secretOf(schemes, name, credentials[name] ?? ''));
 }
+
+/** Returns an example of the credentials of a requirement: `{ header: '…', query: '…' }`. */
+const exampleCredentials = (requirement: Operation['security'][number]): string =>
+  `{ ${Object.keys(requirement)
+    .map((name) => `${name}: '…'`)
+    .join(', ')} }`;
 
 /** Secrets that the service must reject. */
 export interface InsufficientSecrets {
@@ -49,8 +54,8 @@ export interface InsufficientSecrets {
 }
 
 /**
- * Returns variants of an operation's secrets that the service must reject. Empty if the operation
- * needs no credentials.
+ * Returns variants of an operation's secrets that the service must reject. Returns none if the
+ * operation needs no credentials.
  *
  * @param unscoped credentials without any scope.
  */
@@ -80,9 +85,9 @@ export function insufficientSecrets(
 }
 
 /**
- * Returns variants of an operation's secrets. In each of them, the valid credential of another
- * scheme replaces one secret. Skips schemes with the same header and value, and secrets without
- * which another requirement is satisfied.
+ * Returns variants of an operation's secrets. In each variant, the valid credential of another
+ * scheme replaces one secret. Skips a credential that both schemes send in the same place. Skips a
+ * secret if another requirement is satisfied without it.
  */
 function misplacedSecrets(
   { securitySchemes: schemes }: Document,
@@ -114,7 +119,7 @@ function misplacedSecrets(
 const isSamePlace = (one: Secret, other: Secret): boolean =>
   one.in === other.in && one.name.toLowerCase() === other.name.toLowerCase();
 
-/** Returns credentials by scheme. A string is the token of every scheme. */
+/** Returns credentials by scheme. A string is the token of each scheme. */
 const byScheme = (schemes: Document['securitySchemes'], source: Credentials | string) =>
   typeof source === 'string'
     ? Object.fromEntries(Object.keys(schemes).map((name) => [name, source]))

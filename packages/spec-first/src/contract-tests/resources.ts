@@ -11,27 +11,27 @@ import {
   stringifyJson,
   valueAt,
 } from 'openapi-document';
-import { parsedBody } from './checks.ts';
+import { parsedBody } from './check-response.ts';
 import type { ReceivedResponse } from './client.ts';
+import { nextCursor } from './paging.ts';
+import { type RequestValues, valuesByName } from './request-parts.ts';
 import {
-  collectionOf,
-  idName,
+  collectionPathOf,
   idNameOfPath,
+  idNamesOfSchema,
   isIdName,
   isQualifiedIdName,
-  resourceOf,
-  schemaIdNames,
-} from './order.ts';
-import { nextCursor } from './pages.ts';
-import { namedIn, type Values } from './parts.ts';
+  normalizedName,
+  resourcePathOf,
+} from './resource-names.ts';
 
 /** The maximum number of resources of one kind that are remembered. */
 const MAX_RESOURCES = 50;
 
-/** The resources that replies of the service contained. */
+/** The resources that responses of the service contained. */
 export type Resources = ReturnType<typeof trackResources>;
 
-/** Keeps the ids in replies, so that later requests can use them. */
+/** Makes a store of the ids in responses. Later requests use them. */
 export function trackResources(root: Json, operations: readonly Operation[]) {
   /** Path parameters of resources, newest first, by the path template of the resource. */
   const pathsByTemplate = new Map<string, Json[]>();
@@ -41,8 +41,9 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
   const etags = new Map<string, string>();
   /** Cursors of next pages, by operation. */
   const cursors = new Map<string, unknown>();
-  let seeded: Json = {};
-  const pathsOf = ({ path }: Operation) => pathsByTemplate.get(resourceOf(path)) ?? [];
+  /** The ids that the option `seed` returned, by name. */
+  let userIds: Json = {};
+  const pathsOf = ({ path }: Operation) => pathsByTemplate.get(resourcePathOf(path)) ?? [];
 
   function rememberId(name: string, id: unknown): void {
     if (typeof id === 'object' || id === undefined || id === '') return;
@@ -51,14 +52,14 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
   }
 
   /**
-   * Keeps the path parameters of a resource. Returns them as their schemas declare, such as 7 for
-   * the text `7`, or `undefined` if one is missing.
+   * Remembers the path parameters of a resource. Returns them in the types of their schemas, such
+   * as 7 for the text `7`. Returns `undefined` if one is missing.
    */
-  function remember(target: Operation, values: Json): Json | undefined {
-    const resource = resourceOf(target.path);
+  function rememberResource(resourceOperation: Operation, values: Json): Json | undefined {
+    const resource = resourcePathOf(resourceOperation.path);
     const { names } = pathTemplate(resource);
     const typed = names.flatMap((name) => {
-      const parameter = target.parameters.find(
+      const parameter = resourceOperation.parameters.find(
         (candidate) => candidate.in === 'path' && candidate.name === name,
       );
       const value = values[name];
@@ -67,46 +68,55 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     });
     if (names.length === 0 || typed.length < names.length) return undefined;
     const path = Object.fromEntries(typed);
-    for (const [name, value] of typed) if (name !== 'id') rememberId(idName(name), value);
-    const others = pathsOf(target);
+    for (const [name, value] of typed) if (name !== 'id') rememberId(normalizedName(name), value);
+    const others = pathsOf(resourceOperation);
     const isNew = others.every((other) => stringifyJson(other) !== stringifyJson(path));
     if (isNew) pathsByTemplate.set(resource, [path, ...others].slice(0, MAX_RESOURCES));
     return path;
   }
 
-  /** Keeps the ids that Link Objects describe (OpenAPI 3.1 §4.8.20). */
-  function followLinks(links: unknown, path: Json, values: Values, answer: ReceivedResponse): void {
+  /** Remembers the resources of the Link Objects of a response (OpenAPI 3.1 §4.8.20). */
+  function followLinks(
+    links: unknown,
+    path: Json,
+    values: RequestValues,
+    response: ReceivedResponse,
+  ): void {
     for (const link of Object.values(asObject(links))) {
       const { operationId, parameters } = resolveRef(root, link) ?? {};
-      const named = Object.entries(asObject(parameters)).map(([name, expression]) => [
+      const linkedIds = Object.entries(asObject(parameters)).map(([name, expression]) => [
         name.replace(/^path\./, ''),
-        evaluate(expression, values, answer),
+        evaluate(expression, values, response),
       ]);
-      const target = operations.find(({ id }) => id === operationId);
-      if (target !== undefined) remember(target, { ...path, ...Object.fromEntries(named) });
+      const resourceOperation = operations.find(({ id }) => id === operationId);
+      if (resourceOperation !== undefined)
+        rememberResource(resourceOperation, { ...path, ...Object.fromEntries(linkedIds) });
     }
   }
 
-  /** Keeps ids by name, for members and parameters such as `paymentId`. */
-  function rememberEntities(
+  /** Remembers the ids in the body of a response, by name. */
+  function rememberIdsIn(
     { path, responses }: Operation,
     { status }: ReceivedResponse,
     body: unknown,
   ): void {
     const declared = declaredFor({ responses }, status)?.media ?? [];
     const isList = Array.isArray(body) || Object.values(asObject(body)).some(Array.isArray);
-    const names = new Set([idNameOfPath(path), ...(isList ? [] : declared.flatMap(schemaIdNames))]);
+    const names = new Set([
+      idNameOfPath(path),
+      ...(isList ? [] : declared.flatMap(idNamesOfSchema)),
+    ]);
     for (const entity of entitiesIn(body)) {
       for (const [name, value] of Object.entries(entity)) {
-        if (isQualifiedIdName(name)) rememberId(idName(name), value);
+        if (isQualifiedIdName(name)) rememberId(normalizedName(name), value);
       }
       if (entity !== body && asObject(body).id !== undefined) continue;
       for (const name of names) rememberId(name, entity.id);
     }
   }
 
-  /** Forgets the resources at the path of a deletion, and those below it. */
-  function forget(operation: Operation, path: Json): void {
+  /** Forgets the resource that an operation deleted, and the resources below its path. */
+  function forgetDeleted(operation: Operation, path: Json): void {
     const isOther = (resource: Json) =>
       Object.entries(path).some(([name, value]) => resource[name] !== value);
     for (const [resource, paths] of pathsByTemplate) {
@@ -123,57 +133,58 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
 
   return {
     /**
-     * Keeps the ids, cursors and entity tags of a reply. Ids come from links, from `Location`, and
-     * from members with the names of path parameters.
+     * Remembers the ids, the cursor and the entity tag of a response. Ids come from links, from
+     * `Location`, and from members with the names of path parameters.
      *
-     * @returns the path parameters of the resources in the reply, by the resource's path template.
+     * @returns the path parameters of each resource of the response, by the path template.
      */
-    learn(
+    addResponse(
       operation: Operation,
-      values: Values,
-      answer: ReceivedResponse,
+      values: RequestValues,
+      response: ReceivedResponse,
     ): ReadonlyMap<string, Json> {
       const resourcePaths = new Map<string, Json>();
-      if (answer.status < 200 || answer.status > 299) return resourcePaths;
-      const path = namedIn(values, 'path');
+      if (response.status < 200 || response.status > 299) return resourcePaths;
+      const path = valuesByName(values, 'path');
       if (operation.method === 'delete') {
-        forget(operation, path);
+        forgetDeleted(operation, path);
         return resourcePaths;
       }
-      const addResource = (target: Operation, named: Json) => {
-        const resourcePath = remember(target, named);
-        if (resourcePath !== undefined) resourcePaths.set(resourceOf(target.path), resourcePath);
+      const addResource = (resourceOperation: Operation, idsByName: Json) => {
+        const resourcePath = rememberResource(resourceOperation, idsByName);
+        if (resourcePath !== undefined)
+          resourcePaths.set(resourcePathOf(resourceOperation.path), resourcePath);
       };
       addResource(operation, path);
-      followLinks(declaredFor(operation, answer.status)?.source.links, path, values, answer);
+      followLinks(declaredFor(operation, response.status)?.source.links, path, values, response);
 
-      const body = parsedBody(answer);
-      const { pathname = '' } = URL.parse(answer.headers.location ?? '', 'http://host') ?? {};
-      for (const target of operations) {
-        const resource = resourceOf(target.path);
+      const body = parsedBody(response);
+      const { pathname = '' } = URL.parse(response.headers.location ?? '', 'http://host') ?? {};
+      for (const resourceOperation of operations) {
+        const resource = resourcePathOf(resourceOperation.path);
         const { names, match } = pathTemplate(resource);
         const texts = match(pathname);
         if (texts) {
           const located = names.map((name, index) => [name, decoded(texts[index] ?? '')]);
-          addResource(target, Object.fromEntries(located));
+          addResource(resourceOperation, Object.fromEntries(located));
         }
-        // Only replies for the resource itself or for its collection have its ids as members.
-        if (operation.path !== resource && operation.path !== collectionOf(resource)) continue;
+        // Only responses of the resource or of its collection have its ids as members.
+        if (operation.path !== resource && operation.path !== collectionPathOf(resource)) continue;
         const name = names.at(-1) ?? '';
         // `roomid` of `/rooms/{roomid}` is an id without a capital letter.
-        const isId = isIdName(name) || idName(name) === idNameOfPath(resource);
+        const isId = isIdName(name) || normalizedName(name) === idNameOfPath(resource);
         const idOf = (entity: Json) => entity[name] ?? (isId ? entity.id : undefined);
-        // The items in a resource have ids of their own.
+        // A list in a resource contains other resources.
         const isResource = idOf(asObject(body)) !== undefined;
         for (const entity of isResource ? [asObject(body)] : entitiesIn(body)) {
-          const named = { ...path, [name]: idOf(entity) };
-          if (entity === body) addResource(target, named);
-          else remember(target, named);
+          const idsByName = { ...path, [name]: idOf(entity) };
+          if (entity === body) addResource(resourceOperation, idsByName);
+          else rememberResource(resourceOperation, idsByName);
         }
       }
-      rememberEntities(operation, answer, body);
+      rememberIdsIn(operation, response, body);
 
-      const { etag } = answer.headers;
+      const { etag } = response.headers;
       if (etag !== undefined) {
         for (const [resource, resourcePath] of resourcePaths)
           etags.set(etagKey(resource, resourcePath), etag);
@@ -183,37 +194,37 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       return resourcePaths;
     },
 
-    /** Adds ids, by name. */
-    seed(named: Json): void {
-      seeded = named;
-      for (const [name, id] of Object.entries(named)) rememberId(idName(name), id);
+    /** Adds the ids that the option `seed` returned, by name. They precede ids in responses. */
+    addIds(idsByName: Json): void {
+      userIds = idsByName;
+      for (const [name, id] of Object.entries(idsByName)) rememberId(normalizedName(name), id);
     },
 
     /** Returns the entity tag of a resource, for the header `If-Match`. */
     etagOf: ({ path }: Operation, resourcePath: Json): string | undefined =>
-      etags.get(etagKey(resourceOf(path), resourcePath)),
+      etags.get(etagKey(resourcePathOf(path), resourcePath)),
 
-    /** Returns the cursor of a next page, which a reply of the operation contained. */
+    /** Returns the last cursor of a next page in the responses of an operation. */
     cursorOf: ({ id }: Operation): unknown => cursors.get(id),
 
     /**
-     * Returns the path parameters of an existing resource, as far as replies contained them.
+     * Returns the path parameters of an existing resource. Omits parameters without a known id.
      *
-     * @param draw a number from 0 to 1 that selects the resource. 0 selects the newest.
+     * @param fraction selects the resource: 0 the newest, just below 1 the oldest.
      */
-    pathOf(operation: Operation, draw: number): Json {
+    pathOf(operation: Operation, fraction: number): Json {
       const paths = pathsOf(operation);
-      const path = paths[Math.floor(draw * paths.length)] ?? {};
-      const { names } = pathTemplate(resourceOf(operation.path));
-      const named = names.map((name) => [
+      const path = paths[Math.floor(fraction * paths.length)] ?? {};
+      const { names } = pathTemplate(resourcePathOf(operation.path));
+      const entries = names.map((name) => [
         name,
-        seeded[name] ?? path[name] ?? ids.get(idName(name))?.[0],
+        userIds[name] ?? path[name] ?? ids.get(normalizedName(name))?.[0],
       ]);
-      return Object.fromEntries(named.filter(([, id]) => id !== undefined));
+      return Object.fromEntries(entries.filter(([, id]) => id !== undefined));
     },
 
-    /** Returns values for a parameter or a member, by its name, such as `roomId`. */
-    valuesOf: (name: string): unknown[] => ids.get(idName(name)) ?? [],
+    /** Returns the ids for a parameter or a member, such as `roomId`, newest first. */
+    idsOf: (name: string): unknown[] => ids.get(normalizedName(name)) ?? [],
   };
 }
 
@@ -221,18 +232,21 @@ const etagKey = (resource: string, path: Json): string =>
   `${resource} ${Object.values(path).join(' ')}`;
 
 /** Returns the value of a runtime expression (OpenAPI 3.1 §4.8.20.3). */
-function evaluate(expression: unknown, values: Values, answer: ReceivedResponse): unknown {
+function evaluate(expression: unknown, values: RequestValues, response: ReceivedResponse): unknown {
   const [, message, where, name = ''] =
     /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];
   if (message === undefined) return expression;
-  if (where === 'header') return answer.headers[name.toLowerCase()];
-  if (where !== 'body') return namedIn(values, where === 'path' ? 'path' : 'query')[name];
-  return valueAt(message === 'request' ? namedIn(values, 'body')[''] : parsedBody(answer), name);
+  if (where === 'header') return response.headers[name.toLowerCase()];
+  if (where !== 'body') return valuesByName(values, where === 'path' ? 'path' : 'query')[name];
+  return valueAt(
+    message === 'request' ? valuesByName(values, 'body')[''] : parsedBody(response),
+    name,
+  );
 }
 
 /**
- * Returns at most five objects of a reply that may have an id: the body, its items and the items of
- * its lists.
+ * Returns at most five objects of a response that may have an id: the body, its items, and the
+ * items of its lists.
  */
 const entitiesIn = (body: unknown): Json[] =>
   [body, ...asArray(body), ...Object.values(asObject(body)).flatMap(asArray)]

@@ -4,9 +4,10 @@ import { valuesOf } from 'openapi-document/samples';
 /** A value that differs from another value in one place. It may be invalid. */
 interface Variant {
   /** The JSON pointer of the place. Every list index is `0`. */
-  readonly at: string;
-  /** The value at the place; `undefined` if it is missing. */
-  readonly inner: unknown;
+  readonly place: string;
+  /** The new value at the place; `undefined` if it is removed. */
+  readonly newValue: unknown;
+  /** The whole value. */
   readonly value: unknown;
   /** True for a value that is sent in a separate request, such as a value at a bound. */
   readonly isEdgeCase?: boolean;
@@ -61,7 +62,7 @@ export function* variantsOf(
   value: unknown,
 ): Generator<Variant> {
   const subschemas = valueSchemas.flatMap((schema) => schemas.alternatives(root, schema));
-  const whole = (inner: unknown) => ({ at: '', inner, value: inner });
+  const whole = (newValue: unknown) => ({ place: '', newValue, value: newValue });
   yield* OF_EACH_TYPE.filter((other) => describeKind(other) !== describeKind(value)).map(whole);
   const { edgeCases, others } = candidatesOf(root, subschemas, value);
   for (const other of edgeCases) yield { ...whole(other), isEdgeCase: true };
@@ -70,23 +71,27 @@ export function* variantsOf(
     for (const [index, item] of value.slice(0, MAX_CHANGED_ITEMS).entries()) {
       const inside = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
       for (const variant of variantsOf(root, inside, item))
-        yield { ...variant, at: `/0${variant.at}`, value: value.with(index, variant.value) };
+        yield { ...variant, place: `/0${variant.place}`, value: value.with(index, variant.value) };
     }
   } else if (isObject(value)) {
-    yield { at: '/undeclaredMember', inner: 'text', value: { ...value, undeclaredMember: 'text' } };
+    yield {
+      place: '/undeclaredMember',
+      newValue: 'text',
+      value: { ...value, undeclaredMember: 'text' },
+    };
     for (const [name, member] of Object.entries(value)) {
       const { [name]: _missing, ...members } = value;
-      yield { at: `/${name}`, inner: undefined, value: members };
+      yield { place: `/${name}`, newValue: undefined, value: members };
       const inside = valueSchemas.flatMap((schema) => schemas.ofProperty(root, schema, name));
       for (const variant of variantsOf(root, inside, member)) {
         const changed = { ...value, [name]: variant.value };
-        yield { ...variant, at: `/${name}${variant.at}`, value: changed };
+        yield { ...variant, place: `/${name}${variant.place}`, value: changed };
       }
     }
   }
 }
 
-/** Values of the same type as a valid value. The schemas may reject them. */
+/** Values of the same type as a valid value. They may be invalid. */
 interface Candidates {
   /** Listed values, values at bounds, and samples of alternatives. */
   readonly edgeCases: readonly unknown[];
@@ -97,18 +102,18 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
   if (Array.isArray(value)) {
     const bounds = boundsIn(subschemas, ['minItems', 'maxItems']);
     const isUnique = subschemas.some(({ uniqueItems }) => uniqueItems === true);
-    const items = isUnique ? withOtherItems(root, subschemas, value) : value;
+    const items = isUnique ? withDistinctItems(root, subschemas, value) : value;
     const lists = (lengths: readonly Bound[]) =>
-      [...new Set(lengths)].filter(isSendable).map((length) => ofLength(items, length));
+      [...new Set(lengths)].filter(isSendable).map((length) => listOfLength(items, length));
     return {
       edgeCases: lists([2, ...bounds]),
-      others: lists([0, 1, value.length + 1, ...beside(bounds, 1)]),
+      others: lists([0, 1, value.length + 1, ...valuesBeside(bounds, 1)]),
     };
   }
   if (isObject(value)) {
     const alternatives = subschemas.flatMap(({ oneOf, anyOf }) => [oneOf, anyOf].flatMap(asArray));
     return {
-      edgeCases: alternatives.filter(isObject).flatMap((schema) => sampleOf(root, schema)),
+      edgeCases: alternatives.filter(isObject).flatMap((schema) => samplesOf(root, schema)),
       others: [],
     };
   }
@@ -133,20 +138,20 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
         UNUSUAL,
         ...subschemas.flatMap((schema) => textsOfPattern(root, schema)),
       ],
-      others: [...examples, ...texts(beside(bounds, 1)), ...stringsOf(subschemas, value)],
+      others: [...examples, ...texts(valuesBeside(bounds, 1)), ...stringsOf(subschemas, value)],
     };
   }
   const opposite = typeof value === 'boolean' ? [!value] : [];
   return { edgeCases: listed, others: [...examples, ...opposite] };
 }
 
-/** Returns a list with a value of an alternative, if one can be generated. It may be invalid. */
-const sampleOf = memoized((root, schema: Json): readonly unknown[] => [
+/** Returns one sample of a schema, or none if it cannot be generated. It may be invalid. */
+const samplesOf = memoized((root, schema: Json): readonly unknown[] => [
   ...valuesOf(root, schema, 'request').take(1),
 ]);
 
-/** Adds edge cases of the items to a list, so that its items differ. */
-function withOtherItems(root: Json, subschemas: readonly Json[], list: readonly unknown[]) {
+/** Adds edge cases of the first item to a list, and removes equal items. */
+function withDistinctItems(root: Json, subschemas: readonly Json[], list: readonly unknown[]) {
   const inside = subschemas
     .flatMap((schema) => schemas.ofItem(root, schema, 0))
     .flatMap((schema) => schemas.alternatives(root, schema));
@@ -173,7 +178,7 @@ const textsOfPattern = memoized((root, { pattern, maxLength }: Json): readonly s
     .map((text) => String(text).slice(0, Number(maxLength ?? Infinity)));
 });
 
-const ofLength = (list: readonly unknown[], length: number): unknown[] =>
+const listOfLength = (list: readonly unknown[], length: number): unknown[] =>
   Array.from({ length: list.length > 0 ? length : 0 }, (_, index) => list[index] ?? list[0]);
 
 /** Returns the values of keywords, and the items of keywords with lists. */
@@ -189,13 +194,13 @@ const boundsIn = (subschemas: readonly Json[], keywords: readonly string[]): Bou
     (bound): bound is Bound => typeof bound === 'number' || typeof bound === 'bigint',
   );
 
-/** Returns the values on both sides of each bound. */
-const beside = (bounds: readonly Bound[], step: number): Bound[] =>
+/** Returns the values one step below and one step above each bound. */
+const valuesBeside = (bounds: readonly Bound[], step: number): Bound[] =>
   bounds.flatMap((bound): Bound[] =>
     typeof bound === 'bigint' ? [bound - 1n, bound + 1n] : [bound - step, bound + step],
   );
 
-/** Returns numbers beside the bounds, small and large numbers, and fractions. */
+/** Returns numbers beside the bounds, small numbers, large numbers and fractions. */
 function numbersBeside(
   subschemas: readonly Json[],
   value: Bound,
@@ -206,11 +211,13 @@ function numbersBeside(
   const small = Array.from({ length: 14 }, (_, count) => (count - 1) * step);
   const large = [100 * step, 1_000 * step, 2 ** 31, Number.MAX_SAFE_INTEGER];
   const fractions = [0.1, -1.5, 1e-7, Number(value) + step / 2];
-  return [...beside(bounds, step), ...small, ...large, ...fractions].map(inDecimals);
+  return [...valuesBeside(bounds, step), ...small, ...large, ...fractions].map(
+    withoutRoundingErrors,
+  );
 }
 
 /** Returns a number without rounding errors in its last digits: 0.85 for 17 × 0.05. */
-export const inDecimals = <T>(number: T): T | number =>
+export const withoutRoundingErrors = <T>(number: T): T | number =>
   typeof number !== 'number' || Number.isInteger(number) ? number : Number(number.toPrecision(12));
 
 function stringsOf(subschemas: readonly Json[], value: string): string[] {

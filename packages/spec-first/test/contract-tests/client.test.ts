@@ -3,17 +3,17 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
-import { connect, listen } from '../../src/contract-tests/client.ts';
+import { createClient, listen } from '../../src/contract-tests/client.ts';
 
 /** Starts a service, and returns a client with the base path `/v1/`. */
 async function clientOf(app: RequestListener) {
   const origin = await listen(app);
-  return { origin, ...connect(`${origin}/v1/`, 'http://shown') };
+  return { origin, ...createClient(`${origin}/v1/`, 'http://shown') };
 }
 
-const GET = { method: 'GET', target: '/a', headers: {} };
+const GET = { method: 'GET', url: '/a', headers: {} };
 
-/** All timers but intervals. */
+/** The timers that a test does not replace: all except intervals. */
 const REAL_TIMERS = [
   'Date',
   'hrtime',
@@ -44,7 +44,7 @@ describe('a client', () => {
       });
     });
     const body = Buffer.from('{"name":"ä"}');
-    await send({ method: 'POST', target: '/a?b=c', headers: { 'X-A': 'd' }, body });
+    await send({ method: 'POST', url: '/a?b=c', headers: { 'X-A': 'd' }, body });
     await send(GET);
     expect(received).toEqual([
       { method: 'POST', url: '/v1/a?b=c', header: 'd', length: '13', body: '{"name":"ä"}' },
@@ -155,7 +155,7 @@ describe('a client', () => {
     }
   });
 
-  test('throws after 10 seconds without data, in which the process runs', async () => {
+  test('throws after 10 seconds without data', async () => {
     jest.useFakeTimers({ advanceTimers: false, doNotFake: [...REAL_TIMERS] });
     try {
       let isReceived = false;
@@ -184,7 +184,7 @@ describe('a client', () => {
 
   test('uses TLS for https', async () => {
     const { origin } = await clientOf((_request, response) => response.end());
-    const { base, send } = connect(origin.replace('http:', 'https:'));
+    const { base, send } = createClient(origin.replace('http:', 'https:'));
     await expect(send(GET)).rejects.toThrow(/SSL|EPROTO|wrong version/);
     expect(base).toBe(origin.replace('http:', 'https:'));
   });

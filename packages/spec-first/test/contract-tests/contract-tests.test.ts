@@ -6,9 +6,9 @@ import {
   type ContractTestOptions,
   contractTests,
 } from '../../src/contract-tests/contract-tests.ts';
-import { documentOf, json } from './document-of.ts';
-import { failures } from './failures.ts';
+import { failedTests } from './failed-tests.ts';
 import { createShop, FAULTS, type ShopFault } from './shop.ts';
+import { documentOf, json } from './test-data.ts';
 
 /** The test that finds each fault, and its message. */
 const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
@@ -22,51 +22,51 @@ const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
   ],
   'missing header': [
     'POST /items',
-    /the response 201 has headers that do not fit their schemas: \/headers\/location must have required property/,
+    /the response 201 has headers that violate their schemas: \/headers\/location must have required property/,
   ],
   'wrong header': [
     'POST /items',
-    /the response 201 has headers that do not fit their schemas: \/headers\/location must match pattern/,
+    /the response 201 has headers that violate their schemas: \/headers\/location must match pattern/,
   ],
   'wrong body': [
     'GET /items',
-    /the body of the response 200 does not fit its schema: .*\/0\/id must be integer/,
+    /the body of the response 200 violates its schema: .*\/0\/id must be integer/,
   ],
   'int64 rounded': [
     'GET /items/{id}',
-    /the body of the response 200 does not fit its schema: \/body\/id must be an integer from/,
+    /the body of the response 200 violates its schema: \/body\/id must be an integer from/,
   ],
   'failure on long names': [
     'POST /items',
     /no request makes the service fail\n.*the status 500 is a failure/,
   ],
-  'no answer': ['POST /items', /each request gets a response\n.*there is no response/],
+  'no response': ['POST /items', /each request gets a response\n.*there is no response/],
   'valid rejected': [
     'POST /items',
-    /not rejected as malformed\n.*the status 422 rejects a request that satisfies/,
+    /not rejected as malformed\n.*the status is 422 for a request that satisfies/,
   ],
   'missing member accepted': [
     'POST /items',
-    /the status 201 accepts a missing value where \/body\/name must have required property/,
+    /the status is 201 for a missing value where \/body\/name must have required property/,
   ],
   'wrong type accepted': [
     'POST /items',
-    /the status 201 accepts an? [a-z ]+ where \/body\/id must be integer/,
+    /the status is 201 for an? [a-z ]+ where \/body\/id must be integer/,
   ],
   'bounds ignored': [
     'POST /items',
-    /the status 201 accepts an? [a-z ]+ where \/body\/(id|name|price) must (be >= |be an integer from |NOT have (more|fewer) than )/,
+    /the status is 201 for an? [a-z ]+ where \/body\/(id|name|price) must (be >= |be an integer from |NOT have (more|fewer) than )/,
   ],
   'int64 unbounded': [
     'POST /items',
-    /the status 201 accepts a number where \/body\/id must be an integer from /,
+    /the status is 201 for a number where \/body\/id must be an integer from /,
   ],
-  'wrong media type accepted': ['POST /items', /the status 201 accepts a wrong media type/],
+  'wrong media type accepted': ['POST /items', /the status is 201 for a wrong media type/],
   'undeclared query accepted': [
     'GET /items',
-    /the status 200 accepts (an undeclared query parameter|.* where \/query\/filter)/,
+    /the status is 200 for (an undeclared query parameter|.* where \/query\/filter)/,
   ],
-  'wrong query accepted': ['GET /items', /the status 200 accepts .* where \/query\/limit/],
+  'wrong query accepted': ['GET /items', /the status is 200 for .* where \/query\/limit/],
   'no credentials needed': [
     'GET /items',
     /a request without credentials has the status 200, not 401 or 403/,
@@ -75,20 +75,20 @@ const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
     'GET /items',
     /a request with wrong credentials has the status 200, not 401 or 403/,
   ],
-  'enum ignored': ['GET /items', /the status 200 accepts .* where \/query\/color/],
-  'date ignored': ['GET /items', /the status 200 accepts .* where \/query\/since/],
+  'enum ignored': ['GET /items', /the status is 200 for .* where \/query\/color/],
+  'date ignored': ['GET /items', /the status is 200 for .* where \/query\/since/],
   'old dates rejected': [
     'GET /items',
-    /the status 400 rejects a request that satisfies the document/,
+    /the status is 400 for a request that satisfies the document/,
   ],
-  'closed object ignored': ['GET /items', /the status 200 accepts .* where \/query\/filter/],
-  'empty query accepted': ['GET /items', /the status 200 accepts .* where \/query\/limit/],
+  'closed object ignored': ['GET /items', /the status is 200 for .* where \/query\/filter/],
+  'empty query accepted': ['GET /items', /the status is 200 for .* where \/query\/limit/],
   'failure on 7': ['GET /items', /no request makes the service fail/],
 };
 
 describe('contract tests', () => {
-  test('pass for a service that fits its document', async () => {
-    expect(await failures({ app: createShop() })).toEqual({});
+  test('pass for a service that follows its document', async () => {
+    expect(await failedTests({ app: createShop() })).toEqual({});
   });
 
   /** Faults of one shop. A test shows one fault for each operation and check. */
@@ -102,7 +102,7 @@ describe('contract tests', () => {
       'failure on 7',
     ],
     ['wrong header', 'valid rejected', 'date ignored', 'any credentials accepted'],
-    ['no answer'],
+    ['no response'],
     ['missing member accepted', 'wrong query accepted'],
     ['wrong type accepted', 'old dates rejected'],
     ['bounds ignored', 'undeclared query accepted', 'wrong body'],
@@ -111,7 +111,7 @@ describe('contract tests', () => {
   ];
 
   test.each(SHOPS)('find a service with these faults: %s', async (...faults) => {
-    const failed = Object.entries(await failures({ app: createShop(...faults), runs: 50 }));
+    const failed = Object.entries(await failedTests({ app: createShop(...faults), runs: 50 }));
     for (const fault of faults) {
       const [name, message] = EXPECTED[fault];
       const [, text] = failed.find(([title]) => title.startsWith(`${name} `)) ?? [];
@@ -119,7 +119,7 @@ describe('contract tests', () => {
     }
   });
 
-  test('are run for each fault once', () => {
+  test('include each fault in one shop', () => {
     expect(SHOPS.flat().sort()).toEqual([...FAULTS].sort());
   });
 });
@@ -191,7 +191,7 @@ describe('the options of contract tests', () => {
     return { tests, requests, app, run };
   }
 
-  test('each reachable operation has a test, then all are tested again and summarized', async () => {
+  test('each reachable operation has a test, followed by a second test of all and a summary', async () => {
     const { tests } = await registered();
     expect(tests.map(({ name }) => name)).toEqual([
       'GET /plants (list) follows the document',
@@ -212,7 +212,7 @@ describe('the options of contract tests', () => {
     expect(requests).toEqual([]);
   });
 
-  test('the client sets headers of the connection and of credentials', async () => {
+  test('parameters that the client sets are not generated', async () => {
     const { requests, run } = await registered();
     await run();
     const names = new Set(requests.flatMap((request) => request.names));
@@ -226,7 +226,7 @@ describe('the options of contract tests', () => {
     ['one of two alternatives', [{ key: ['admin'] }, { key: [] }], false],
     ['no alternative', [{ key: [] }], false],
   ])(
-    'credentials without a scope are sent to an operation with scopes in %s: %j',
+    'credentials without a scope are sent if the security has scopes in %s: %j',
     async (_name, security, isSent) => {
       const document = await garden(security);
       const { requests, run } = await registered({ document, unscoped: 'b' });
@@ -236,13 +236,13 @@ describe('the options of contract tests', () => {
   );
 
   test.each([
-    [{ CI: 'true' }, /Seed 1\.$/m],
-    [{ CONTRACT_SEED: '-7' }, /Seed -7\.$/m],
-    [{ CI: 'true', CONTRACT_SEED: '7' }, /Seed 7\.$/m],
-    [{ CONTRACT_SEED: '' }, /Seed (?!1\.)\d+\.$/m],
-  ])('the seed is that of the environment %p', async (environment, seed) => {
+    [{ CI: 'true' }, /CONTRACT_SEED=1$/m],
+    [{ CONTRACT_SEED: '-7' }, /CONTRACT_SEED=-7$/m],
+    [{ CI: 'true', CONTRACT_SEED: '7' }, /CONTRACT_SEED=7$/m],
+    [{ CONTRACT_SEED: '' }, /CONTRACT_SEED=(?!1$)\d+$/m],
+  ])('the summary has the random seed of the environment %p', async (environment, expected) => {
     Object.assign(process.env, environment);
-    expect(await (await registered()).run()).toMatch(seed);
+    expect(await (await registered()).run()).toMatch(expected);
   });
 
   test.each([
@@ -299,9 +299,9 @@ describe('the options of contract tests', () => {
     }
   });
 
-  test('the formats of the service apply to replies', async () => {
-    const reply = { description: '', ...json({ type: 'string', format: 'even' }) };
-    const paths = { '/code': { get: operation('code', { responses: { 200: reply } }) } };
+  test('the formats of the service apply to responses', async () => {
+    const response = { description: '', ...json({ type: 'string', format: 'even' }) };
+    const paths = { '/code': { get: operation('code', { responses: { 200: response } }) } };
     const app: RequestListener = ({ url = '' }, response) => {
       const status = url.includes('undeclaredParameter') ? 400 : 200;
       response.writeHead(status, { 'Content-Type': 'application/json' }).end('"abc"');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { insufficientSecrets, secretsFor } from '../../src/contract-tests/credentials.ts';
-import { documentOf, operationIn } from './document-of.ts';
+import { documentOf, operationIn } from './test-data.ts';
 
 const keyIn = (where: string) => ({ type: 'apiKey', in: where, name: 'X-Key' });
 const schemes = {
@@ -74,7 +74,7 @@ describe('the secrets of an operation', () => {
   test('must be in the options', async () => {
     const { document, operation } = await secured([{ basic: [], query: [] }, { query: [] }]);
     expect(() => secretsFor(document, operation, { header: 'a' })).toThrow(
-      "get needs credentials. Pass one of: credentials: { basic: '…' }, { query: '…' }",
+      "get needs credentials: pass `credentials: { basic: '…', query: '…' } or { query: '…' }`",
     );
   });
 

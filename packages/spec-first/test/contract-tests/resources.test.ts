@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { trackResources } from '../../src/contract-tests/resources.ts';
-import { answerOf, documentOf, json, operationIn, valuesOf } from './document-of.ts';
+import { documentOf, json, operationIn, requestValues, responseOf } from './test-data.ts';
 
 const path = (name: string, type = 'string') => ({
   name,
@@ -71,24 +71,26 @@ const COMPONENTS = {
   },
 };
 
-/** Returns tracked resources, with functions that call them by the id of an operation. */
+/** Returns resources whose functions take the id of an operation. */
 async function tracked() {
   const document = await documentOf({ paths: PATHS, components: COMPONENTS });
   const resources = trackResources(document.root, document.operations);
   const at = (id: string) => operationIn(document, id);
   return {
     ...resources,
-    learn: (
+    addResponse: (
       id: string,
       values: Readonly<Record<string, unknown>>,
       body: unknown = '',
       headers: Readonly<Record<string, string>> = {},
       status = 200,
     ) => {
-      const answer = answerOf(status, headers, body);
-      return Object.fromEntries(resources.learn(at(id), valuesOf(at(id), values), answer));
+      const response = responseOf(status, headers, body);
+      return Object.fromEntries(
+        resources.addResponse(at(id), requestValues(at(id), values), response),
+      );
     },
-    pathOf: (id: string, draw = 0) => resources.pathOf(at(id), draw),
+    pathOf: (id: string, fraction = 0) => resources.pathOf(at(id), fraction),
     etagOf: (id: string, subject: object) => resources.etagOf(at(id), { ...subject }),
     cursorOf: (id: string) => resources.cursorOf(at(id)),
   };
@@ -117,32 +119,32 @@ describe('the path of an existing resource', () => {
       { location: 'http://a/hotels/7?b' },
       { hotelId: 7 },
     ],
-    ['no wrong type', 'addHotel', {}, { id: { a: 7 } }, {}, {}],
-    ['no other path', 'addHotel', {}, '', { location: '/hostels/7' }, {}],
-    ['no invalid Location header', 'addHotel', {}, '', { location: 'http://' }, {}],
+    ['nothing: an id of a wrong type', 'addHotel', {}, { id: { a: 7 } }, {}, {}],
+    ['nothing: a Location with another path', 'addHotel', {}, '', { location: '/hostels/7' }, {}],
+    ['nothing: an invalid Location', 'addHotel', {}, '', { location: 'http://' }, {}],
   ])('comes from %s', async (_name, id, values, body, headers, expected) => {
-    const { learn, pathOf } = await tracked();
-    learn(id, values, body, headers);
+    const { addResponse, pathOf } = await tracked();
+    addResponse(id, values, body, headers);
     expect(pathOf('getHotel')).toEqual(expected);
   });
 
-  test('comes from the reply for a collection in another resource', async () => {
-    const { learn, pathOf } = await tracked();
-    expect(learn('addRoom', { 'path hotelId': 7, body: {} }, { id: 3 })).toEqual({
+  test('comes from the response for a collection in another resource', async () => {
+    const { addResponse, pathOf } = await tracked();
+    expect(addResponse('addRoom', { 'path hotelId': 7, body: {} }, { id: 3 })).toEqual({
       '/hotels/{hotelId}': { hotelId: 7 },
       '/hotels/{hotelId}/rooms/{roomId}': { hotelId: 7, roomId: 3 },
     });
     expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 3 });
     expect(pathOf('deletePhoto')).toEqual({ hotelId: 7, roomId: 3 });
-    expect(learn('addRoom', { 'path hotelId': 8 }, { size: 3 })).toEqual({
+    expect(addResponse('addRoom', { 'path hotelId': 8 }, { size: 3 })).toEqual({
       '/hotels/{hotelId}': { hotelId: 8 },
     });
   });
 
   test('comes from each item of a list in another resource', async () => {
-    const { learn, pathOf } = await tracked();
+    const { addResponse, pathOf } = await tracked();
     const items = [{ id: 3 }, { roomId: 4 }];
-    expect(learn('listRooms', { 'path hotelId': 7 }, { total: 2, items })).toEqual({
+    expect(addResponse('listRooms', { 'path hotelId': 7 }, { total: 2, items })).toEqual({
       '/hotels/{hotelId}': { hotelId: 7 },
     });
     expect([pathOf('getRoom', 0), pathOf('getRoom', 0.5)]).toEqual([
@@ -151,28 +153,28 @@ describe('the path of an existing resource', () => {
     ]);
   });
 
-  test('comes from the reply for the resource itself', async () => {
-    const { learn, pathOf } = await tracked();
-    learn('putRoom', { 'path hotelId': 7, 'path roomId': 3 }, { id: 5 });
+  test('comes from the response for the resource itself', async () => {
+    const { addResponse, pathOf } = await tracked();
+    addResponse('putRoom', { 'path hotelId': 7, 'path roomId': 3 }, { id: 5 });
     expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 5 });
   });
 
-  test('is not the id of an item in the resource', async () => {
-    const { learn, pathOf, valuesOf: idsOf } = await tracked();
+  test('is not the id of an item of a list in the resource', async () => {
+    const { addResponse, pathOf, idsOf } = await tracked();
     const rooms = [{ id: 8, guestId: 5 }, { id: 9 }];
-    learn('addHotel', {}, { id: 7, rooms });
+    addResponse('addHotel', {}, { id: 7, rooms });
     expect([pathOf('getHotel'), idsOf('hotelId'), idsOf('guestId')]).toEqual([
       { hotelId: 7 },
       [7],
       [5],
     ]);
-    learn('getHotel', { 'path hotelId': 6 }, { hotelId: 6, rooms });
+    addResponse('getHotel', { 'path hotelId': 6 }, { hotelId: 6, rooms });
     expect(pathOf('getHotel')).toEqual({ hotelId: 6 });
   });
 
   test('is not the id of an object, if its parameter has another name', async () => {
-    const { learn, pathOf } = await tracked();
-    learn('addGuest', {}, { id: 9 });
+    const { addResponse, pathOf } = await tracked();
+    addResponse('addGuest', {}, { id: 9 });
     expect(pathOf('getGuest')).toStrictEqual({});
   });
 
@@ -189,50 +191,50 @@ describe('the path of an existing resource', () => {
     const add = operationIn(document, 'add');
     const get = operationIn(document, 'get');
     const resources = trackResources(document.root, document.operations);
-    resources.learn(add, new Map(), answerOf(200, {}, { id: 7 }));
+    resources.addResponse(add, new Map(), responseOf(200, {}, { id: 7 }));
     expect(resources.pathOf(get, 0)).toEqual(expected);
   });
 
   test('comes from links', async () => {
-    const { learn, pathOf } = await tracked();
+    const { addResponse, pathOf } = await tracked();
     const body = { invoice: { number: 'A-1' } };
-    learn('addRoom', { 'path hotelId': 7 }, body, { 'x-room': '3' }, 201);
+    addResponse('addRoom', { 'path hotelId': 7 }, body, { 'x-room': '3' }, 201);
     expect(pathOf('getInvoice')).toEqual({ number: 'A-1' });
     expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 3 });
   });
 
-  test.each([199, 300, 404])('does not come from a reply with the status %i', async (status) => {
-    const { learn, pathOf } = await tracked();
-    expect(learn('addHotel', {}, { id: 7 }, {}, status)).toEqual({});
+  test.each([199, 300, 404])('does not come from a response with the status %i', async (status) => {
+    const { addResponse, pathOf } = await tracked();
+    expect(addResponse('addHotel', {}, { id: 7 }, {}, status)).toEqual({});
     expect(pathOf('getHotel')).toEqual({});
   });
 
-  test('is drawn from the resources, newest first, each one once', async () => {
-    const { learn, pathOf } = await tracked();
-    for (const id of [1, 2, 2, 3, 4, 3]) learn('addHotel', {}, { id });
-    const drawn = [0, 0.3, 0.5, 0.99].map((draw) => pathOf('getHotel', draw));
-    expect(drawn.map(({ hotelId }) => hotelId)).toEqual([4, 3, 2, 1]);
+  test('is selected from distinct resources, newest first', async () => {
+    const { addResponse, pathOf } = await tracked();
+    for (const id of [1, 2, 2, 3, 4, 3]) addResponse('addHotel', {}, { id });
+    const selected = [0, 0.3, 0.5, 0.99].map((fraction) => pathOf('getHotel', fraction));
+    expect(selected.map(({ hotelId }) => hotelId)).toEqual([4, 3, 2, 1]);
   });
 
   test('is one of the 50 newest', async () => {
-    const { learn, pathOf, valuesOf: idsOf } = await tracked();
-    for (let id = 1; id <= 60; id += 1) learn('addHotel', {}, { id });
+    const { addResponse, pathOf, idsOf } = await tracked();
+    for (let id = 1; id <= 60; id += 1) addResponse('addHotel', {}, { id });
     expect(pathOf('getHotel', 0.999)).toEqual({ hotelId: 11 });
     expect(idsOf('hotelId')).toHaveLength(50);
     expect(idsOf('hotelId')[0]).toBe(60);
   });
 
-  test('has seeded ids, even if replies contain others', async () => {
-    const { learn, pathOf, seed } = await tracked();
-    seed({ hotelId: 5 });
-    learn('addHotel', {}, { id: 7 });
+  test('has the ids of the option `seed`, even if responses contain others', async () => {
+    const { addResponse, pathOf, addIds } = await tracked();
+    addIds({ hotelId: 5 });
+    addResponse('addHotel', {}, { id: 7 });
     expect(pathOf('getHotel')).toEqual({ hotelId: 5 });
     expect(pathOf('getRoom')).toEqual({ hotelId: 5 });
   });
 
-  test('has the newest ids by name, if no reply has the whole path', async () => {
-    const { learn, pathOf } = await tracked();
-    learn('addGuest', {}, { hotel_id: 7, ROOM_ID: 3 });
+  test('has the newest ids by name, if no response has the whole path', async () => {
+    const { addResponse, pathOf } = await tracked();
+    addResponse('addGuest', {}, { hotel_id: 7, ROOM_ID: 3 });
     expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 3 });
   });
 });
@@ -241,7 +243,7 @@ test.each([
   ['$request.path.id', 'in the path'],
   ['$request.query.number', 'in the query'],
   ['$request.body#/a/0', 'in the request'],
-  ['$response.body#/a/0', 'in the reply'],
+  ['$response.body#/a/0', 'in the response'],
   ['$response.header.X-Number', 'in a header'],
   ['A-1', 'A-1'],
   ['no. $request.body', 'no. $request.body'],
@@ -259,16 +261,16 @@ test.each([
   });
   const [pay, getInvoice] = operations;
   if (pay === undefined || getInvoice === undefined) throw new Error('an operation is missing');
-  const values = valuesOf(pay, {
+  const values = requestValues(pay, {
     'path id': 'in the path',
     'query number': 'in the query',
     body: { a: ['in the request'] },
   });
   const resources = trackResources(root, operations);
-  resources.learn(
+  resources.addResponse(
     pay,
     values,
-    answerOf(200, { 'x-number': 'in a header' }, { a: ['in the reply'] }),
+    responseOf(200, { 'x-number': 'in a header' }, { a: ['in the response'] }),
   );
   expect(resources.pathOf(getInvoice, 0)).toEqual({ number });
 });
@@ -287,39 +289,39 @@ describe('ids by name', () => {
       'hotelId',
       [5, 4, 3, 2, 1],
     ],
-    ['no missing ids', 'addGuest', { title: 'Dr.' }, 'guestId', []],
-    ['no names without Id', 'addGuest', { title: 'Dr.' }, 'title', []],
-    ['no words that end with id', 'addGuest', { paid: 7 }, 'paid', []],
+    ['nothing: a body without an id', 'addGuest', { title: 'Dr.' }, 'guestId', []],
+    ['nothing: a name without Id', 'addGuest', { title: 'Dr.' }, 'title', []],
+    ['nothing: a word that ends with id', 'addGuest', { paid: 7 }, 'paid', []],
     [
-      'no objects, empty texts or null',
+      'nothing: objects, empty texts and null',
       'listHotels',
       [{ roomId: {} }, { roomId: '' }, { roomId: null }],
       'roomId',
       [],
     ],
-  ])('are %s', async (_name, id, body, name, expected) => {
-    const { learn, valuesOf: idsOf } = await tracked();
-    learn(id, {}, body, {}, id === 'addGuest' ? 201 : 200);
+  ])('come from %s', async (_name, id, body, name, expected) => {
+    const { addResponse, idsOf } = await tracked();
+    addResponse(id, {}, body, {}, id === 'addGuest' ? 201 : 200);
     expect(idsOf(name)).toEqual(expected);
   });
 
-  test('of a list are not those of the schema of the reply', async () => {
-    const { learn, valuesOf: idsOf } = await tracked();
-    learn('addGuest', {}, { total: 1, items: [{ id: 9 }] }, {}, 201);
-    learn('addGuest', {}, [{ id: 10 }], {}, 201);
+  test('of a list are not those of the schema of the response', async () => {
+    const { addResponse, idsOf } = await tracked();
+    addResponse('addGuest', {}, { total: 1, items: [{ id: 9 }] }, {}, 201);
+    addResponse('addGuest', {}, [{ id: 10 }], {}, 201);
     expect([idsOf('guestId'), idsOf('personId')]).toEqual([[10, 9], []]);
   });
 
   test('come from paths, except for the name id', async () => {
-    const { learn, valuesOf: idsOf } = await tracked();
-    learn('getInvoice', { 'path number': 'A-1' });
-    learn('getCat', { 'path id': 'tom' });
+    const { addResponse, idsOf } = await tracked();
+    addResponse('getInvoice', { 'path number': 'A-1' });
+    addResponse('getCat', { 'path id': 'tom' });
     expect([idsOf('number'), idsOf('id')]).toEqual([['A-1'], []]);
   });
 
-  test('are seeded', async () => {
-    const { seed, valuesOf: idsOf } = await tracked();
-    seed({ room_id: 3n });
+  test('come from the option `seed`', async () => {
+    const { addIds, idsOf } = await tracked();
+    addIds({ room_id: 3n });
     expect(idsOf('roomId')).toEqual([3n]);
   });
 });
@@ -327,12 +329,13 @@ describe('ids by name', () => {
 describe('a deletion', () => {
   const withRooms = async () => {
     const resources = await tracked();
-    resources.learn('getInvoice', { 'path number': 'A-1' });
-    resources.learn('putRoom', { 'path hotelId': 7, 'path roomId': 3 });
-    resources.learn('putRoom', { 'path hotelId': 7, 'path roomId': 4 });
-    resources.learn('putRoom', { 'path hotelId': 8, 'path roomId': 5 });
-    resources.learn('getHotel', { 'path hotelId': 7 });
-    const rooms = () => [0.9, 0.5, 0].map((draw) => resources.pathOf('getRoom', draw).roomId);
+    resources.addResponse('getInvoice', { 'path number': 'A-1' });
+    resources.addResponse('putRoom', { 'path hotelId': 7, 'path roomId': 3 });
+    resources.addResponse('putRoom', { 'path hotelId': 7, 'path roomId': 4 });
+    resources.addResponse('putRoom', { 'path hotelId': 8, 'path roomId': 5 });
+    resources.addResponse('getHotel', { 'path hotelId': 7 });
+    const rooms = () =>
+      [0.9, 0.5, 0].map((fraction) => resources.pathOf('getRoom', fraction).roomId);
     return { ...resources, rooms };
   };
 
@@ -341,37 +344,37 @@ describe('a deletion', () => {
     ['deleteHotel', { 'path hotelId': 7 }, [5, 5, 5], [5, 4, 3], undefined],
     ['deleteRooms', { 'path hotelId': 7 }, [5, 5, 5], [5, 4, 3], 7],
     ['deletePhoto', { 'path hotelId': 7, 'path roomId': 3 }, [3, 4, 5], [5, 4, 3], 7],
-  ])('by %s forgets its resource and those below', async (id, values, expected, ids, hotel) => {
-    const { learn, rooms, pathOf, valuesOf: idsOf } = await withRooms();
-    expect(learn(id, values, { id: 99 }, {}, 204)).toEqual({});
+  ])('by %s removes its resource and those below', async (id, values, expected, ids, hotel) => {
+    const { addResponse, rooms, pathOf, idsOf } = await withRooms();
+    expect(addResponse(id, values, { id: 99 }, {}, 204)).toEqual({});
     expect(rooms()).toEqual(expected);
     expect(idsOf('roomId')).toEqual(ids);
     expect(idsOf('hotelId').includes(7)).toBe(hotel === 7);
     expect(pathOf('getInvoice')).toEqual({ number: 'A-1' });
   });
 
-  test('that fails forgets nothing', async () => {
-    const { learn, rooms } = await withRooms();
-    learn('deleteHotel', { 'path hotelId': 7 }, '', {}, 404);
+  test('that fails removes nothing', async () => {
+    const { addResponse, rooms } = await withRooms();
+    addResponse('deleteHotel', { 'path hotelId': 7 }, '', {}, 404);
     expect(rooms()).toEqual([3, 4, 5]);
   });
 });
 
-test('the entity tag of a resource is that of its last reply', async () => {
-  const { learn, etagOf } = await tracked();
-  learn('addHotel', {}, { id: 7 }, { etag: '"1"' });
-  learn('addHotel', {}, { id: 8 }, { etag: '"2"' });
-  learn('getHotel', { 'path hotelId': 7 }, '', { etag: '"3"' });
-  learn('getHotel', { 'path hotelId': 7 }, '');
+test('the entity tag of a resource is that of its last response', async () => {
+  const { addResponse, etagOf } = await tracked();
+  addResponse('addHotel', {}, { id: 7 }, { etag: '"1"' });
+  addResponse('addHotel', {}, { id: 8 }, { etag: '"2"' });
+  addResponse('getHotel', { 'path hotelId': 7 }, '', { etag: '"3"' });
+  addResponse('getHotel', { 'path hotelId': 7 }, '');
   const tags = [7, 8, 9].map((hotelId) => etagOf('getHotel', { hotelId }));
   expect(tags).toEqual(['"3"', '"2"', undefined]);
   expect(etagOf('getGuest', { name: 7 })).toBeUndefined();
 });
 
 test('the cursor of a list is that of its last page with one', async () => {
-  const { learn, cursorOf } = await tracked();
+  const { addResponse, cursorOf } = await tracked();
   expect(cursorOf('listHotels')).toBeUndefined();
-  learn('listHotels', {}, { items: [], next: 'a' });
-  learn('listHotels', {}, { items: [], next: null });
+  addResponse('listHotels', {}, { items: [], next: 'a' });
+  addResponse('listHotels', {}, { items: [], next: null });
   expect([cursorOf('listHotels'), cursorOf('listRooms')]).toEqual(['a', undefined]);
 });

@@ -10,7 +10,7 @@ export const FAULTS = [
   'wrong body',
   'int64 rounded',
   'failure on long names',
-  'no answer',
+  'no response',
   'valid rejected',
   'missing member accepted',
   'wrong type accepted',
@@ -47,13 +47,13 @@ export function createShop(...faults: readonly ShopFault[]): RequestListener {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
-    if (has('no answer') && text.includes('"price"')) return request.socket.destroy();
-    const { status, body, headers } = answer(request, text);
+    if (has('no response') && text.includes('"price"')) return request.socket.destroy();
+    const { status, body, headers } = respond(request, text);
     const type = has('wrong media type') && status === 200 ? 'text/plain' : 'application/json';
     response.writeHead(status, { 'Content-Type': type, ...headers }).end(stringifyJson(body));
   };
 
-  function answer({ method = '', url = '', headers }: IncomingMessage, text: string): Reply {
+  function respond({ method = '', url = '', headers }: IncomingMessage, text: string): Reply {
     const { pathname, searchParams } = new URL(url, 'http://host');
     const [, id] = /^\/v1\/items\/([^/]+)$/.exec(pathname) ?? [];
     if (id === undefined && pathname !== '/v1/items') return problem(404, 'nothing here');

@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Document } from 'openapi-document';
-import { validatorsFor } from '../../src/contract-tests/checks.ts';
-import type { ReceivedResponse, Sent } from '../../src/contract-tests/client.ts';
+import { validatorsFor } from '../../src/contract-tests/check-response.ts';
+import type { ReceivedResponse, SerializedRequest } from '../../src/contract-tests/client.ts';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
 import { trackResources } from '../../src/contract-tests/resources.ts';
 import {
-  createFresh,
+  createResources,
   type OperationTest,
   testAgain,
   testOperation,
   titleOf,
 } from '../../src/contract-tests/test-operation.ts';
-import { answerOf, documentOf, json, operationIn, valuesOf } from './document-of.ts';
+import { documentOf, json, operationIn, requestValues, responseOf } from './test-data.ts';
 
 const NAMED = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -62,42 +62,49 @@ const isNamed = (text: string) => {
 };
 
 /** A service of rooms that follows the document, and lists five rooms. */
-function follow({ method, target, headers, body = Buffer.from('') }: Sent): ReceivedResponse {
-  const { pathname, searchParams } = new URL(target, 'http://rooms');
+function follow({
+  method,
+  url,
+  headers,
+  body = Buffer.from(''),
+}: SerializedRequest): ReceivedResponse {
+  const { pathname, searchParams } = new URL(url, 'http://rooms');
   const isJson = headers['Content-Type'] === 'application/json';
-  if (searchParams.has('undeclaredParameter')) return answerOf(400);
+  if (searchParams.has('undeclaredParameter')) return responseOf(400);
   if (method === 'POST')
-    return isJson && isNamed(String(body)) ? answerOf(200, JSON_TYPE, String(body)) : answerOf(400);
-  if (pathname !== '/rooms') return answerOf(/^\/rooms\/[1-9]\d*$/.test(pathname) ? 204 : 400);
+    return isJson && isNamed(String(body))
+      ? responseOf(200, JSON_TYPE, String(body))
+      : responseOf(400);
+  if (pathname !== '/rooms') return responseOf(/^\/rooms\/[1-9]\d*$/.test(pathname) ? 204 : 400);
   const limit = searchParams.get('limit') ?? '20';
   const color = searchParams.get('color') ?? 'red';
-  if (!/^([1-9]|1\d|20)$/.test(limit) || color !== 'red') return answerOf(400);
+  if (!/^([1-9]|1\d|20)$/.test(limit) || color !== 'red') return responseOf(400);
   const start = Number(searchParams.get('cursor') ?? 0);
   const end = start + Number(limit);
   const items = [1, 2, 3, 4, 5].slice(start, end);
-  return answerOf(200, JSON_TYPE, { items, next: end < 5 ? end : null });
+  return responseOf(200, JSON_TYPE, { items, next: end < 5 ? end : null });
 }
 
 /** Returns the context of an operation, and the requests that its service receives. */
 function contextOf(
   document: Document,
   id: string,
-  respond: (sent: Sent) => ReceivedResponse,
+  respond: (sent: SerializedRequest) => ReceivedResponse,
   members: Partial<OperationTest> = {},
 ) {
   const { root, operations } = document;
   const operation = operationIn(document, id);
-  const sent: Sent[] = [];
-  const send = async (request: Sent) => {
+  const sent: SerializedRequest[] = [];
+  const send = async (request: SerializedRequest) => {
     sent.push(request);
     return respond(request);
   };
   const context: OperationTest = {
-    ...{ root, operation, oracle: () => undefined, secrets: [] },
+    ...{ root, operation, ajvViolations: () => undefined, secrets: [] },
     validator: validatorsFor(root)(operation),
     client: { base: 'http://rooms', send },
     resources: trackResources(root, operations),
-    ...{ runs: 8, seed: 1, insufficient: [] },
+    ...{ runs: 8, randomSeed: 1, insufficientSecrets: [] },
     ...{ mayReject: false, mayChange: false, reader: undefined },
     ...members,
   };
@@ -107,38 +114,38 @@ function contextOf(
 /** Returns the failed checks of an operation. */
 async function checksOf(...options: Parameters<typeof contextOf>) {
   const { failedChecks } = await testOperation(contextOf(...options).context);
-  return failedChecks.map(({ fault }) => `${fault.check}: ${fault.message}`);
+  return failedChecks.map(({ error }) => `${error.check}: ${error.message}`);
 }
 
-const mock = (answer: ReceivedResponse): ReceivedResponse => ({
-  ...answer,
-  headers: { ...answer.headers, 'x-mock': 'true' },
+const mock = (response: ReceivedResponse): ReceivedResponse => ({
+  ...response,
+  headers: { ...response.headers, 'x-mock': 'true' },
 });
 /** Replaces the responses of the service to valid requests. */
 const replaced =
-  (answer: ReceivedResponse) =>
-  (sent: Sent): ReceivedResponse =>
-    follow(sent).status < 400 ? answer : follow(sent);
+  (response: ReceivedResponse) =>
+  (sent: SerializedRequest): ReceivedResponse =>
+    follow(sent).status < 400 ? response : follow(sent);
 
 describe('the test of an operation', () => {
   test.each(['add', 'list', 'get'])(
     'passes if the service follows the document: %s',
     async (id) => {
       const { context, sent } = contextOf(await rooms(), id, follow);
-      const { failedChecks, answers, sentRequests, isMissing } = await testOperation(context);
-      expect({ failedChecks, isMissing }).toEqual({ failedChecks: [], isMissing: false });
-      expect(answers.length).toBeGreaterThanOrEqual(4);
-      expect(answers.every(({ status }) => status < 300)).toBe(true);
+      const { failedChecks, responses, sentRequests, isSkipped } = await testOperation(context);
+      expect({ failedChecks, isSkipped }).toEqual({ failedChecks: [], isSkipped: false });
+      expect(responses.length).toBeGreaterThanOrEqual(4);
+      expect(responses.every(({ status }) => status < 300)).toBe(true);
       // Pages are not counted.
       const pages = sent.filter(({ headers }) => headers['X-Request-Id'] === undefined);
       expect(sentRequests).toBe(sent.length - pages.length);
-      expect(sentRequests).toBeGreaterThan(answers.length);
+      expect(sentRequests).toBeGreaterThan(responses.length);
     },
   );
 
-  test('sends the same requests for the same seed, and others for another one', async () => {
-    const requestsFor = async (seed: number) => {
-      const { context, sent } = contextOf(await rooms(), 'add', follow, { seed });
+  test('sends the same requests for the same randomSeed, and others for another one', async () => {
+    const requestsFor = async (randomSeed: number) => {
+      const { context, sent } = contextOf(await rooms(), 'add', follow, { randomSeed });
       await testOperation(context);
       return sent.map(({ body, headers }) => [String(body), headers['X-Request-Id']]);
     };
@@ -151,87 +158,88 @@ describe('the test of an operation', () => {
   });
 
   test('ends after one request to an operation without a handler', async () => {
-    const { context, sent } = contextOf(await rooms(), 'add', () => answerOf(501));
+    const { context, sent } = contextOf(await rooms(), 'add', () => responseOf(501));
     const outcome = await testOperation(context);
-    expect(outcome).toMatchObject({ failedChecks: [], sentRequests: 1, isMissing: true });
+    expect(outcome).toMatchObject({ failedChecks: [], sentRequests: 1, isSkipped: true });
     expect(sent).toHaveLength(1);
-    const mocked = contextOf(await rooms(), 'add', () => mock(answerOf(501)));
-    expect((await testOperation(mocked.context)).isMissing).toBe(false);
+    const mocked = contextOf(await rooms(), 'add', () => mock(responseOf(501)));
+    expect((await testOperation(mocked.context)).isSkipped).toBe(false);
   });
 
   test.each([400, 415, 422])('fails if a valid request is rejected with %i', async (status) => {
-    const reject = replaced(answerOf(status));
-    const expected = `a valid request is not rejected as malformed: the status ${status} rejects a request that satisfies the document`;
+    const reject = replaced(responseOf(status));
+    const expected = `a valid request is not rejected as malformed: the status is ${status} for a request that satisfies the document`;
     expect(await checksOf(await rooms(), 'add', reject)).toEqual([expected]);
     expect(await checksOf(await rooms(), 'add', reject, { mayReject: true })).toEqual([]);
     expect(await checksOf(await rooms(), 'add', (sent) => mock(reject(sent)))).toEqual([]);
   });
 
   test('fails if an invalid request is accepted', async () => {
-    const accept = () => answerOf(200, JSON_TYPE, { name: 'a' });
+    const accept = () => responseOf(200, JSON_TYPE, { name: 'a' });
     const [check] = await checksOf(await rooms(), 'add', accept, { mayChange: true });
-    expect(check).toMatch(/^an invalid request is rejected with 4xx: the status 200 accepts an? /);
-    const redirect = (sent: Sent) => (follow(sent).status < 400 ? follow(sent) : answerOf(399));
+    expect(check).toMatch(/^an invalid request is rejected with 4xx: the status is 200 for an? /);
+    const redirect = (sent: SerializedRequest) =>
+      follow(sent).status < 400 ? follow(sent) : responseOf(399);
     const [redirected] = await checksOf(await rooms(), 'add', redirect);
-    expect(redirected).toContain('the status 399 accepts');
+    expect(redirected).toContain('the status is 399 for');
   });
 
   test('fails if no request succeeds', async () => {
-    const [check] = await checksOf(await rooms(), 'get', replaced(answerOf(404)));
+    const [check] = await checksOf(await rooms(), 'get', replaced(responseOf(404)));
     expect(check).toMatch(
       /^an operation succeeds at least once: (\d+) of \1 valid requests have the status 404: add an example that succeeds to the document, add data in `seed`, or add get to `mayReject`$/,
     );
     let count = 0;
     const alternating = () => {
       count += 1;
-      return answerOf(count % 3 === 0 ? 409 : 404);
+      return responseOf(count % 3 === 0 ? 409 : 404);
     };
     expect((await checksOf(await rooms(), 'get', alternating))[0]).toMatch(
       / have the status 404: /,
     );
-    const conflict = replaced(answerOf(409));
+    const conflict = replaced(responseOf(409));
     expect(await checksOf(await rooms(), 'get', conflict, { mayReject: true })).toEqual([]);
     expect(await checksOf(await rooms(), 'get', (sent) => mock(conflict(sent)))).toEqual([]);
-    const checks = await checksOf(await rooms(), 'get', () => answerOf(500));
+    const checks = await checksOf(await rooms(), 'get', () => responseOf(500));
     expect(checks).toEqual([
       'no request makes the service fail: the status 500 is a failure of the service',
     ]);
   });
 
   test('advises to raise the limit if requests are limited', async () => {
-    const limit = replaced(answerOf(429));
+    const limit = replaced(responseOf(429));
     expect(await checksOf(await rooms(), 'get', limit)).toEqual([
       expect.stringMatching(
-        / valid requests have the status 429: raise the limit of requests in tests, such as `testService\(\{ variables: \{ … \} \}\)`$/,
+        / valid requests have the status 429: raise the rate limit in tests, for example with `testService\(\{ variables: \{ … \} \}\)`$/,
       ),
     ]);
     const undeclared = await rooms({ responses: { 200: { description: '' } } });
     expect(await checksOf(undeclared, 'add', limit)).toEqual([
-      'each status is declared: the status 429 is not declared (200): raise the limit of requests in tests, such as `testService({ variables: { … } })`',
+      'each status is declared: the status 429 is not declared (200): raise the rate limit in tests, for example with `testService({ variables: { … } })`',
     ]);
   });
 
   test('fails if a request gets no response, and continues', async () => {
     let count = 0;
-    const { failedChecks, answers } = await testOperation(
+    const { failedChecks, responses } = await testOperation(
       contextOf(await rooms(), 'get', (sent) => {
         count += 1;
         if (count === 2) throw new Error('socket hang up');
         return follow(sent);
       }).context,
     );
-    expect(failedChecks.map(({ fault }) => fault.message)).toEqual([
+    expect(failedChecks.map(({ error }) => error.message)).toEqual([
       'there is no response: socket hang up',
     ]);
-    expect(answers.length).toBeGreaterThanOrEqual(3);
-    expect(answers.every(({ status }) => status === 204)).toBe(true);
+    expect(responses.length).toBeGreaterThanOrEqual(3);
+    expect(responses.every(({ status }) => status === 204)).toBe(true);
   });
 
   test('fails if a change is not stored, unless the operation may change values', async () => {
-    const lose = replaced(answerOf(200, JSON_TYPE, { name: '?' }));
+    const lose = replaced(responseOf(200, JSON_TYPE, { name: '?' }));
     expect(await checksOf(await rooms(), 'add', lose)).toEqual([
       expect.stringMatching(
-        /^a change is stored: \/name was sent as .*, and is "\?" in the reply$/,
+        /^a change is stored: \/name was sent as .*, and is "\?" in the response$/,
       ),
     ]);
     expect(await checksOf(await rooms(), 'add', lose, { mayChange: true })).toEqual([]);
@@ -239,10 +247,10 @@ describe('the test of an operation', () => {
   });
 
   test('fails if the pages of a list lose items, unless they are mocks', async () => {
-    const lose = (sent: Sent) => {
-      const answer = follow(sent);
-      const body = String(answer.body).replace(/"next":\d+/, '"next":null');
-      return { ...answer, body: Buffer.from(body) };
+    const lose = (sent: SerializedRequest) => {
+      const response = follow(sent);
+      const body = String(response.body).replace(/"next":\d+/, '"next":null');
+      return { ...response, body: Buffer.from(body) };
     };
     expect(await checksOf(await rooms(), 'list', lose)).toEqual([
       expect.stringMatching(
@@ -255,9 +263,9 @@ describe('the test of an operation', () => {
   });
 
   test('fails if an unknown cursor makes the service fail, but not if it is rejected', async () => {
-    const isUnknown = ({ target }: Sent) => /cursor=[^&]*[^&\d]/.test(target);
-    const respond = (status: number) => (sent: Sent) =>
-      isUnknown(sent) ? answerOf(status) : follow(sent);
+    const isUnknown = ({ url }: SerializedRequest) => /cursor=[^&]*[^&\d]/.test(url);
+    const respond = (status: number) => (sent: SerializedRequest) =>
+      isUnknown(sent) ? responseOf(status) : follow(sent);
     expect(await checksOf(await rooms(), 'list', respond(500))).toEqual([
       'no request makes the service fail: the status 500 is a failure of the service',
     ]);
@@ -277,7 +285,8 @@ describe('the test of an operation', () => {
       /cursor=9223372036854775807/,
     ],
   ])('fails if an unknown cursor at %s makes the service fail', async (_name, schema, atBound) => {
-    const crash = (sent: Sent) => (atBound.test(sent.target) ? answerOf(500) : follow(sent));
+    const crash = (sent: SerializedRequest) =>
+      atBound.test(sent.url) ? responseOf(500) : follow(sent);
     expect(await checksOf(await rooms({}, schema), 'list', crash)).toContain(
       'no request makes the service fail: the status 500 is a failure of the service',
     );
@@ -287,7 +296,7 @@ describe('the test of an operation', () => {
     const { context, sent } = contextOf(await rooms(), 'list', follow, { secrets: [] });
     await testOperation(context);
     const pages = sent.filter(({ headers }) => headers['X-Request-Id'] === undefined);
-    expect(pages.map(({ target }) => target)).toEqual([
+    expect(pages.map(({ url }) => url)).toEqual([
       '/rooms?limit=20',
       '/rooms?limit=1',
       ...[1, 2, 3, 4].map((cursor) => `/rooms?limit=1&cursor=${cursor}`),
@@ -296,7 +305,7 @@ describe('the test of an operation', () => {
 });
 
 describe('an event stream without data', () => {
-  const silent = { ...answerOf(200, { 'content-type': 'text/event-stream' }), isCut: true };
+  const silent = { ...responseOf(200, { 'content-type': 'text/event-stream' }), isCut: true };
   const content = { 'text/event-stream': {} };
   const stream = (parameters: readonly object[]) =>
     documentOf({
@@ -310,16 +319,16 @@ describe('an event stream without data', () => {
         },
       },
     });
-  const respond = (sent: Sent) =>
-    /undeclaredParameter|from=.*from=|from=([^r]|$)/.test(sent.target) ? answerOf(400) : silent;
+  const respond = (sent: SerializedRequest) =>
+    /undeclaredParameter|from=.*from=|from=([^r]|$)/.test(sent.url) ? responseOf(400) : silent;
 
-  test('gets two random requests, and two again', async () => {
+  test('gets two random requests in each test', async () => {
     const { context, sent } = contextOf(await stream([]), 'watch', respond, { runs: 50 });
     expect((await testOperation(context)).failedChecks).toEqual([]);
-    const requests = sent.filter(({ target }) => target === '/events');
+    const requests = sent.filter(({ url }) => url === '/events');
     expect(requests).toHaveLength(2);
     expect(await testAgain(context)).toEqual([]);
-    expect(sent.filter(({ target }) => target === '/events')).toHaveLength(4);
+    expect(sent.filter(({ url }) => url === '/events')).toHaveLength(4);
   });
 
   test('gets each example and edge case', async () => {
@@ -330,11 +339,11 @@ describe('an event stream without data', () => {
     const { context, sent } = contextOf(exemplary, 'watch', respond);
     await testOperation(context);
     for (const value of values)
-      expect(sent.map(({ target }) => target)).toContain(`/events?from=${value}`);
+      expect(sent.map(({ url }) => url)).toContain(`/events?from=${value}`);
 
     const document = await stream([query('from', { enum: values })]);
-    const crash = (request: Sent) =>
-      request.target.endsWith('room7') ? answerOf(500) : respond(request);
+    const crash = (request: SerializedRequest) =>
+      request.url.endsWith('room7') ? responseOf(500) : respond(request);
     expect(await checksOf(document, 'watch', crash, { runs: 50 })).toContain(
       'no request makes the service fail: the status 500 is a failure of the service',
     );
@@ -346,21 +355,21 @@ describe('the credentials of an operation', () => {
     ...{ scheme: 'key', in: 'header', name: 'X-Key', value },
   });
   const secrets = [secret('a')];
-  const insufficient = [
+  const insufficientSecrets = [
     { label: 'without credentials', secrets: [] },
     { label: 'with the credential of b as key', secrets: [secret('b')] },
   ];
   /** A service that accepts these keys. */
   const accepting =
     (...keys: readonly (string | undefined)[]) =>
-    (sent: Sent): ReceivedResponse =>
-      keys.includes(sent.headers['X-Key']) ? follow(sent) : answerOf(401);
+    (sent: SerializedRequest): ReceivedResponse =>
+      keys.includes(sent.headers['X-Key']) ? follow(sent) : responseOf(401);
 
   test.each([
     ['without credentials', undefined],
     ['with the credential of b as key', 'b'],
   ])('are required: %s', async (label, key) => {
-    const options = { secrets, insufficient };
+    const options = { secrets, insufficientSecrets };
     expect(await checksOf(await rooms(), 'add', accepting('a'), options)).toEqual([]);
     const accept = accepting('a', key);
     const expected = `credentials are required: a request ${label} has the status 200, not 401 or 403`;
@@ -373,38 +382,38 @@ describe('the credentials of an operation', () => {
     [403, 0],
     [400, 1],
     [404, 1],
-  ])('must be rejected with 401 or 403: %i', async (status, count) => {
-    const respond = (sent: Sent) =>
-      sent.headers['X-Key'] === 'a' ? follow(sent) : answerOf(status);
-    const options = { secrets, insufficient };
+  ])('must be rejected with 401 or 403 if they are insufficient: %i', async (status, count) => {
+    const respond = (sent: SerializedRequest) =>
+      sent.headers['X-Key'] === 'a' ? follow(sent) : responseOf(status);
+    const options = { secrets, insufficientSecrets };
     expect(await checksOf(await rooms(), 'add', respond, options)).toHaveLength(count);
   });
 });
 
 test.each([400, 404, 410, 422])(
-  'an operation that is tested again may reject the ids and cursors of former replies with %i',
+  'an operation that is tested again may reject the ids and cursors of earlier responses with %i',
   async (status) => {
-    const { context } = contextOf(await rooms(), 'get', () => answerOf(status), { runs: 20 });
-    const values = valuesOf(context.operation, { 'path roomId': 1_234_567 });
-    context.resources.learn(context.operation, values, answerOf(204));
+    const { context } = contextOf(await rooms(), 'get', () => responseOf(status), { runs: 20 });
+    const values = requestValues(context.operation, { 'path roomId': 1_234_567 });
+    context.resources.addResponse(context.operation, values, responseOf(204));
     expect(await testAgain(context)).toEqual([]);
   },
 );
 
 test('an operation is tested again with existing resources only', async () => {
   const document = await rooms();
-  const crash = () => answerOf(500);
+  const crash = () => responseOf(500);
   const { context, sent } = contextOf(document, 'get', crash, { runs: 20 });
-  const values = valuesOf(context.operation, { 'path roomId': 1_234_567 });
-  context.resources.learn(context.operation, values, answerOf(204));
+  const values = requestValues(context.operation, { 'path roomId': 1_234_567 });
+  context.resources.addResponse(context.operation, values, responseOf(204));
   const failedChecks = await testAgain(context);
-  expect(sent.map(({ target }) => target)).toEqual(Array(5).fill('/rooms/1234567'));
-  expect(failedChecks.map(({ fault }) => fault.check)).toEqual([
+  expect(sent.map(({ url }) => url)).toEqual(Array(5).fill('/rooms/1234567'));
+  expect(failedChecks.map(({ error }) => error.check)).toEqual([
     'no request makes the service fail',
   ]);
   const list = contextOf(document, 'list', follow);
   expect(await testAgain(list.context)).toEqual([]);
-  expect(list.sent.map(({ target }) => target)).toContain('/rooms?limit=20');
+  expect(list.sent.map(({ url }) => url)).toContain('/rooms?limit=20');
 });
 
 test.each([
@@ -412,17 +421,17 @@ test.each([
   [2, 20],
   [100, 60],
 ])(
-  'at most ten resources are created: if one of %i requests succeeds, with %i requests',
+  'if one of %i requests succeeds, %i requests create at most ten resources',
   async (every, count) => {
     let received = 0;
     const respond = () => {
       received += 1;
       const body = { name: 'a', id: 1_000 + received };
-      return received % every === 0 ? answerOf(200, JSON_TYPE, body) : answerOf(409);
+      return received % every === 0 ? responseOf(200, JSON_TYPE, body) : responseOf(409);
     };
     const { context } = contextOf(await rooms(), 'add', respond);
-    await createFresh(context, context.resources, 1);
-    expect([received, context.resources.valuesOf('roomId').length]).toEqual([
+    await createResources(context, context.resources, 1);
+    expect([received, context.resources.idsOf('roomId').length]).toEqual([
       count,
       Math.min(10, Math.floor(60 / every)),
     ]);

@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describeKind, inDecimals, variantsOf } from '../../src/contract-tests/variants.ts';
+import {
+  describeKind,
+  variantsOf,
+  withoutRoundingErrors,
+} from '../../src/contract-tests/variants.ts';
 
 /** Returns the variants of a value with this schema. */
 const variants = (schema: unknown, value: unknown, root = {}) => [
@@ -11,12 +15,12 @@ const values = (schema: unknown, value: unknown) =>
   variants(schema, value).map((variant) => variant.value);
 const edgeCases = (schema: unknown, value: unknown) =>
   variants(schema, value)
-    .filter(({ at, isEdgeCase }) => at === '' && isEdgeCase)
+    .filter(({ place, isEdgeCase }) => place === '' && isEdgeCase)
     .map((variant) => variant.value);
 
 /** Returns the pairs of place and new value. */
 const changes = (schema: unknown, value: unknown) =>
-  variants(schema, value).map(({ at, inner }) => [at, inner]);
+  variants(schema, value).map(({ place, newValue }) => [place, newValue]);
 
 describe('variants', () => {
   test.each([
@@ -39,8 +43,8 @@ describe('variants', () => {
     ['listed', { enum: [3, 4], default: 88, examples: [77, 99] }, 3, [3, 4], [77, 88, 99]],
     ['const', { const: 3, example: 77 }, 3, [3], [77]],
     ['not a number', { minimum: '1', exclusiveMinimum: true }, 3, [], [2]],
-  ])('of a number are at and beside its bounds: %s', (_name, schema, value, at, beside) => {
-    expect(edgeCases(schema, value)).toEqual(at);
+  ])('of a number are at and beside its bounds: %s', (_name, schema, value, place, beside) => {
+    expect(edgeCases(schema, value)).toEqual(place);
     expect(values(schema, value)).toEqual(expect.arrayContaining(beside));
   });
 
@@ -140,7 +144,7 @@ describe('variants', () => {
     const schema = { minItems: 2, maxItems: 5 };
     expect(lengths(edgeCases(schema, ['a', 'b']))).toEqual([2, 5]);
     const others = variants(schema, ['a', 'b', 'c']).filter(
-      ({ at, isEdgeCase, value }) => at === '' && !isEdgeCase && Array.isArray(value),
+      ({ place, isEdgeCase, value }) => place === '' && !isEdgeCase && Array.isArray(value),
     );
     expect(lengths(others.map(({ value }) => value))).toEqual([0, 1, 4, 3, 6]);
     expect(edgeCases({ minItems: 3 }, ['a', 'b'])).toContainEqual(['a', 'b', 'a']);
@@ -162,12 +166,12 @@ describe('variants', () => {
     expect(pair?.value).toEqual([5, 3]);
   });
 
-  test('of a list change its first two items, at the same place', () => {
+  test('of a list change its first two items, place the same place', () => {
     const schema = { items: { enum: ['a', 'b', 'c', 'd'] } };
-    const lists = variants(schema, ['a', 'b', 'c']).filter(({ inner }) => inner === 'd');
+    const lists = variants(schema, ['a', 'b', 'c']).filter(({ newValue }) => newValue === 'd');
     expect(lists).toEqual([
-      { at: '/0', inner: 'd', value: ['d', 'b', 'c'], isEdgeCase: true },
-      { at: '/0', inner: 'd', value: ['a', 'd', 'c'], isEdgeCase: true },
+      { place: '/0', newValue: 'd', value: ['d', 'b', 'c'], isEdgeCase: true },
+      { place: '/0', newValue: 'd', value: ['a', 'd', 'c'], isEdgeCase: true },
     ]);
   });
 
@@ -175,15 +179,15 @@ describe('variants', () => {
     const schema = { properties: { a: { properties: { b: { maximum: 3 } } } } };
     const value = { a: { b: 1 }, c: 'text' };
     const all = variants(schema, value);
-    expect(all).toContainEqual({ at: '/c', inner: undefined, value: { a: { b: 1 } } });
+    expect(all).toContainEqual({ place: '/c', newValue: undefined, value: { a: { b: 1 } } });
     expect(all).toContainEqual({
-      at: '/undeclaredMember',
-      inner: 'text',
+      place: '/undeclaredMember',
+      newValue: 'text',
       value: { ...value, undeclaredMember: 'text' },
     });
     expect(all).toContainEqual({
-      at: '/a/b',
-      inner: 3,
+      place: '/a/b',
+      newValue: 3,
       isEdgeCase: true,
       value: { a: { b: 3 }, c: 'text' },
     });
@@ -198,8 +202,8 @@ describe('variants', () => {
     const schema = { oneOf: [cat, { $ref: '#/components/schemas/Dog' }] };
     const samples = variants(schema, { cat: 1 }, root).slice(5, 7);
     expect(samples).toEqual([
-      { at: '', inner: { cat: 1 }, value: { cat: 1 }, isEdgeCase: true },
-      { at: '', inner: { dog: 2 }, value: { dog: 2 }, isEdgeCase: true },
+      { place: '', newValue: { cat: 1 }, value: { cat: 1 }, isEdgeCase: true },
+      { place: '', newValue: { dog: 2 }, value: { dog: 2 }, isEdgeCase: true },
     ]);
     expect(edgeCases({ anyOf: [true, dog] }, { cat: 1 })).toEqual([{ dog: 2 }]);
   });
@@ -213,7 +217,7 @@ test.each([
   [2n ** 60n, 2n ** 60n],
   ['a', 'a'],
 ])('%p has the decimals %p', (value, expected) => {
-  expect(inDecimals(value)).toBe(expected);
+  expect(withoutRoundingErrors(value)).toBe(expected);
 });
 
 test.each([

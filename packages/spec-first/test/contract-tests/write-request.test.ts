@@ -5,7 +5,7 @@ import {
   type RequestDraft,
   writeRequest,
 } from '../../src/contract-tests/write-request.ts';
-import { documentOf, operationIn, valuesOf } from './document-of.ts';
+import { documentOf, operationIn, requestValues } from './test-data.ts';
 
 const text = { type: 'string' };
 
@@ -21,7 +21,11 @@ async function sentRequest(
     paths: { [path]: { post: { operationId: 'call', responses: {}, ...members } } },
   });
   const operation = operationIn(document, 'call');
-  return writeRequest(operation, { values: valuesOf(operation, values), ...deviations }, secrets);
+  return writeRequest(
+    operation,
+    { values: requestValues(operation, values), ...deviations },
+    secrets,
+  );
 }
 
 const parameter = (where: string, name: string) => ({ name, in: where, schema: text });
@@ -45,7 +49,7 @@ describe('a request', () => {
     const values = { 'path id': 'a/b', 'query id': 'c d', 'header X-Id': 'e', 'cookie id': 'f' };
     expect(await sentRequest(members, values, {}, [], '/a/{id}')).toEqual({
       method: 'POST',
-      target: '/a/a%2Fb?id=c%20d',
+      url: '/a/a%2Fb?id=c%20d',
       headers: { 'X-Id': 'e', Cookie: 'id=f' },
       body: undefined,
     });
@@ -59,15 +63,15 @@ describe('a request', () => {
     [{ 'query q': '1' }, 'x=y', [secret('query', 'k', 'v')], '/a?q=1&x=y&k=v'],
   ])(
     'with the values %p and the deviation %p has the query',
-    async (values, undeclared, secrets, target) => {
+    async (values, undeclaredQuery, secrets, url) => {
       const members = { parameters: [parameter('query', 'q')] };
       const sent = await sentRequest(
         members,
         values,
-        undeclared === undefined ? {} : { undeclared },
+        undeclaredQuery === undefined ? {} : { undeclaredQuery },
         secrets,
       );
-      expect(sent).toEqual({ method: 'POST', target, headers: {}, body: undefined });
+      expect(sent).toEqual({ method: 'POST', url, headers: {}, body: undefined });
     },
   );
 
@@ -90,7 +94,7 @@ describe('a request', () => {
     ['text/plain', 7, {}, '7'],
     ['application/xml', '<a/>', {}, '<a/>'],
     ['application/x-www-form-urlencoded', { a: 'b c', d: ['e', 'f'] }, {}, 'a=b%20c&d=e&d=f'],
-    ['application/json', { a: 1 }, { raw: '{"' }, '{"'],
+    ['application/json', { a: 1 }, { rawBody: '{"' }, '{"'],
   ])('has a body in %s with the value %p', async (type, value, deviations, body) => {
     const sent = await sentRequest(bodyOf(type, { schema: true }), { body: value }, deviations);
     expect([sent.headers, String(sent.body)]).toEqual([{ 'Content-Type': type }, body]);
@@ -145,8 +149,8 @@ describe('a form with files', () => {
     file: { contentType: 'image/png, image/jpeg' },
     range: { contentType: 'audio/*' },
   };
-  const formOf = async (value: object, turn?: number) => {
-    const deviations = turn === undefined ? {} : { turn };
+  const formOf = async (value: object, index?: number) => {
+    const deviations = index === undefined ? {} : { index };
     const members = bodyOf('multipart/form-data', { schema, encoding });
     const { headers, body = Buffer.alloc(0) } = await sentRequest(
       members,
@@ -178,31 +182,31 @@ describe('a form with files', () => {
   });
 
   test('has each declared media type twice in turn', async () => {
-    const forms = await Promise.all([0, 1, 2, 3, 4].map((turn) => formOf({ file: 'a' }, turn)));
+    const forms = await Promise.all([0, 1, 2, 3, 4].map((index) => formOf({ file: 'a' }, index)));
     const types = forms.map((form) => Object(form.get('file')).type);
     expect(types).toEqual(['image/png', 'image/png', 'image/jpeg', 'image/jpeg', 'image/png']);
   });
 });
 
 test.each([
-  [{ method: 'GET', target: '/b?c=d', headers: {} }, "curl -i 'http://a/b?c=d'"],
-  [{ method: 'HEAD', target: '/b', headers: {} }, "curl -i -I 'http://a/b'"],
+  [{ method: 'GET', url: '/b?c=d', headers: {} }, "curl -i 'http://a/b?c=d'"],
+  [{ method: 'HEAD', url: '/b', headers: {} }, "curl -i -I 'http://a/b'"],
   // `--data-binary` would read the file `b`.
   [
-    { method: 'PUT', target: '/b', headers: {}, body: Buffer.from('@b') },
+    { method: 'PUT', url: '/b', headers: {}, body: Buffer.from('@b') },
     "curl -i -X PUT 'http://a/b' --data-raw '@b'",
   ],
   [
     {
       method: 'POST',
-      target: '/b',
+      url: '/b',
       headers: { 'X-A': "it's", 'X-B': 'c' },
       body: Buffer.from('{"a":"\'"}'),
     },
     `curl -i -X POST 'http://a/b' -H 'X-A: it'\\''s' -H 'X-B: c' --data-raw '{"a":"'\\''"}'`,
   ],
   [
-    { method: 'PUT', target: '/b', headers: {}, body: Buffer.from('') },
+    { method: 'PUT', url: '/b', headers: {}, body: Buffer.from('') },
     "curl -i -X PUT 'http://a/b' --data-raw ''",
   ],
 ])('the request %p is shown as a curl command', (sent, line) => {

@@ -18,19 +18,19 @@ import {
 } from 'spec-first-server/validation';
 import type { ReceivedResponse } from './client.ts';
 
-/** Validates the values of requests and replies. */
+/** Validates the values of requests and responses. */
 interface ValueValidator extends OperationValidator {
   /**
-   * Returns the body of a reply without the members that its schema does not declare. In a union,
-   * only the selected alternatives declare members. Returns `undefined` for an invalid body.
+   * Returns the body of a response without the members that its schema does not declare. In a
+   * union, only the selected alternatives declare members. Returns `undefined` for an invalid body.
    */
   declaredPart(media: MediaType, body: unknown): unknown;
 }
 
 /**
- * Returns a function that makes the server's validator of an operation, with two differences. A
- * `readOnly` member in a request and a `writeOnly` member in a reply are errors. No parameter is
- * required, so that each value can be validated alone.
+ * Returns a function that makes a validator of an operation. It differs from the server's validator
+ * in two points. A `readOnly` member of a request and a `writeOnly` member of a response are
+ * errors. No parameter is required, so that each value can be validated alone.
  */
 export function validatorsFor(
   root: Json,
@@ -64,20 +64,19 @@ export function violationsOf(check: () => unknown): string | undefined {
   }
 }
 
-/** An operation, its document and its validator. */
+/** An operation, its document and its validators. */
 export interface CheckedOperation {
   readonly root: Json;
   readonly operation: Operation;
   readonly validator: ValueValidator;
-  /** Validates JSON bodies without the server's code, see `oracle.ts`. */
-  readonly oracle: (media: MediaType, text: string) => string | undefined;
+  /** Returns the violations that Ajv finds in a JSON body, with the schemas of the document. */
+  readonly ajvViolations: (media: MediaType, text: string) => string | undefined;
 }
 
 /**
- * Thrown for a missing response, or one that violates the document. `check` names the rule, such as
- * `each status is declared`.
+ * Thrown by a failed check. `check` is the name of the check, such as `each status is declared`.
  */
-export class Fault extends Error {
+export class CheckError extends Error {
   readonly check: string;
 
   constructor(check: string, message: string) {
@@ -89,41 +88,41 @@ export class Fault extends Error {
 /**
  * Checks a response against the document.
  *
- * @param isStrict rejects a status that is not declared. Documents often omit statuses of HTTP
- *   itself, such as 401.
- * @throws {Fault}
+ * @param isStrict true if an undeclared status is an error. Documents often omit common statuses
+ *   such as 401.
+ * @throws {CheckError}
  */
-export async function checkAnswer(
+export async function checkResponse(
   checked: CheckedOperation,
-  answer: ReceivedResponse,
+  response: ReceivedResponse,
   isStrict: boolean,
 ): Promise<void> {
   const { operation } = checked;
-  const declared = declaredFor(operation, answer.status);
+  const declared = declaredFor(operation, response.status);
   if (declared === undefined) {
-    if (isStrict) checkStatus(operation, answer);
+    if (isStrict) checkStatus(operation, response);
     return;
   }
-  checkHeaders(checked, declared, answer);
-  if (operation.method === 'head' || [204, 205, 304].includes(answer.status)) return;
-  const media = checkMediaType(declared, answer);
-  if (media !== undefined) await checkBody(checked, media, answer);
+  checkHeaders(checked, declared, response);
+  if (operation.method === 'head' || [204, 205, 304].includes(response.status)) return;
+  const media = checkMediaType(declared, response);
+  if (media !== undefined) await checkBody(checked, media, response);
 }
 
-/** Throws a fault for an undeclared status, unless the operation declares no responses. */
+/** Throws for an undeclared status, unless the operation declares no responses. */
 function checkStatus({ responses }: Operation, { status }: ReceivedResponse): void {
   if (responses.length === 0) return;
   const keys = responses.map(({ key }) => key).join(', ');
   const message = `the status ${status} is not declared (${keys})`;
   const advice = status === 429 ? `: ${RAISE_LIMIT}` : '';
-  throw new Fault('each status is declared', message + advice);
+  throw new CheckError('each status is declared', message + advice);
 }
 
 /** The advice for the status 429. */
 export const RAISE_LIMIT =
-  'raise the limit of requests in tests, such as `testService({ variables: { … } })`';
+  'raise the rate limit in tests, for example with `testService({ variables: { … } })`';
 
-/** Checks that the headers fit their schemas. @throws {Fault} */
+/** Checks that the headers are valid. @throws {CheckError} */
 function checkHeaders(
   { validator }: CheckedOperation,
   declared: DeclaredResponse,
@@ -135,46 +134,49 @@ function checkHeaders(
   });
   const wrong = violationsOf(() => validator.responseHeaders(declared, Object.fromEntries(values)));
   if (wrong === undefined) return;
-  const message = `the response ${status} has headers that do not fit their schemas: ${wrong}`;
-  throw new Fault('the headers are as declared', message);
+  const message = `the response ${status} has headers that violate their schemas: ${wrong}`;
+  throw new CheckError('the headers are valid', message);
 }
 
 /**
  * Returns the declared media type of a response, or `undefined` if no body is declared or sent.
  *
- * @throws {Fault}
+ * @throws {CheckError}
  */
 function checkMediaType(
   { media }: DeclaredResponse,
   { status, headers, body }: ReceivedResponse,
 ): MediaType | undefined {
-  if (media.length === 0 && body.length > 0) throw wrongBody(status, 'the body', 'is not declared');
+  if (media.length === 0 && body.length > 0) throw bodyError(status, 'the body', 'is not declared');
   if (media.length === 0) return undefined;
   const type = headers['content-type'];
   const declared = type === undefined ? undefined : mediaTypeFor(media, type);
   if (declared !== undefined) return declared;
   const types = media.map((item) => item.type).join(', ');
-  const message = `the media type ${type} of the response ${status} is not declared (${types})`;
-  throw new Fault('the media type is declared', message);
+  const message =
+    type === undefined
+      ? `the response ${status} has no Content-Type (${types})`
+      : `the media type ${type} of the response ${status} is not declared (${types})`;
+  throw new CheckError('the media type is declared', message);
 }
 
-const wrongBody = (status: number, part: string, reason: string) =>
-  new Fault('the body fits its schema', `${part} of the response ${status} ${reason}`);
+const bodyError = (status: number, part: string, reason: string) =>
+  new CheckError('the body is valid', `${part} of the response ${status} ${reason}`);
 
-/** Checks that the body fits its schema. @throws {Fault} */
+/** Checks that the body is valid. @throws {CheckError} */
 async function checkBody(
-  { validator, oracle }: CheckedOperation,
+  { validator, ajvViolations }: CheckedOperation,
   media: MediaType,
-  answer: ReceivedResponse,
+  response: ReceivedResponse,
 ): Promise<void> {
-  const { status, headers, body, isCut } = answer;
+  const { status, headers, body, isCut } = response;
   const check = (part: string, value: unknown) => {
     const wrong = violationsOf(() => validator.response(media, value));
     if (wrong === undefined) return;
-    throw wrongBody(
+    throw bodyError(
       status,
       part,
-      `does not fit its schema: ${wrong} in ${stringifyJson(value)?.slice(0, 500)}`,
+      `violates its schema: ${wrong} in ${stringifyJson(value)?.slice(0, 500)}`,
     );
   };
   if (media.items !== undefined) {
@@ -190,15 +192,15 @@ async function checkBody(
       }
     } catch (error) {
       if (!(error instanceof UnreadableItem)) throw error;
-      if (!isCut) throw wrongBody(status, `item ${index}`, error.message);
+      if (!isCut) throw bodyError(status, `item ${index}`, error.message);
     }
   } else if (media.schema !== undefined && media.kind === 'json') {
-    const value = parsedBody(answer);
-    if (value === undefined) throw wrongBody(status, 'the body', 'is not JSON');
+    const value = parsedBody(response);
+    if (value === undefined) throw bodyError(status, 'the body', 'is not JSON');
     check('the body', value);
-    const violations = oracle(media, body.toString());
+    const violations = ajvViolations(media, body.toString());
     if (violations !== undefined)
-      throw wrongBody(status, 'the body', `does not fit its schema: ${violations}`);
+      throw bodyError(status, 'the body', `violates its schema: ${violations}`);
   } else if (media.schema !== undefined && media.kind === 'text') {
     check('the body', media.coerce(body.toString()));
   }

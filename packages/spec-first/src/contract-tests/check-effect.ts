@@ -7,127 +7,135 @@ import {
   schemas,
   stringifyJson,
 } from 'openapi-document';
-import { type CheckedOperation, Fault, parsedBody } from './checks.ts';
+import { CheckError, type CheckedOperation, parsedBody } from './check-response.ts';
+import { type CheckRunner, sendTo, type Target } from './check-runner.ts';
 import type { ReceivedResponse } from './client.ts';
-import { collectionOf, resourceOf } from './order.ts';
-import { namedIn, type Part, partsOf, type Values } from './parts.ts';
-import { type Probe, sendTo, type Target } from './probe.ts';
+import {
+  type RequestPart,
+  type RequestValues,
+  requestPartsOf,
+  valuesByName,
+} from './request-parts.ts';
+import { collectionPathOf, resourcePathOf } from './resource-names.ts';
 
-/** The maximum number of changes of an operation that are read again. */
+/** The maximum number of GET requests that check the effects of one operation. */
 const MAX_READINGS = 10;
 
 /**
  * Returns a function that checks the effect of a successful request. The sent members must be in
- * the reply and in a later response to GET. A deleted resource must be gone.
+ * the response and in a later response to GET. A GET of a deleted resource must get 404 or 410.
  *
- * @param target `reader` is the operation that reads the resource that this one changes.
+ * @param target `reader` is the GET operation of the resource.
  */
-export function stateChecks(
+export function createEffectCheck(
   target: Target & { readonly reader: Target | undefined },
-  probe: Probe,
+  runner: CheckRunner,
 ) {
   const { operation } = target;
-  const reader = target.reader && { ...target.reader, ...partsOf(target.reader) };
+  const reader = target.reader && { ...target.reader, ...requestPartsOf(target.reader) };
   const isDeletion = operation.method === 'delete';
   const isChange = ['post', 'put', 'patch'].includes(operation.method);
   let readings = 0;
 
   return async (
-    values: Values,
-    answer: ReceivedResponse,
+    values: RequestValues,
+    response: ReceivedResponse,
     resourcePaths: ReadonlyMap<string, Json>,
   ): Promise<void> => {
-    const sent = namedIn(values, 'body')[''];
+    const sent = valuesByName(values, 'body')[''];
     if (isChange) {
-      const check = () => checkStored(target, sent, answer, 'the reply');
-      await probe.runCheck({ values }, answer, check);
+      const check = () => checkStored(target, sent, response, 'the response');
+      await runner.runCheck({ values }, response, check);
     } else if (!isDeletion) return;
 
     if (reader === undefined || readings >= MAX_READINGS) return;
     const resourcePath = isDeletion
-      ? namedIn(values, 'path')
-      : resourcePaths.get(resourceOf(reader.operation.path));
+      ? valuesByName(values, 'path')
+      : resourcePaths.get(resourcePathOf(reader.operation.path));
     if (resourcePath === undefined) return;
-    const read = new Map<Part, unknown>();
+    const readerValues = new Map<RequestPart, unknown>();
     for (const part of reader.parameters) {
-      if (part.in === 'path') read.set(part, resourcePath[part.name]);
-      else if (part.required) read.set(part, part.samples[0] ?? part.examples[0]);
+      if (part.in === 'path') readerValues.set(part, resourcePath[part.name]);
+      else if (part.required) readerValues.set(part, part.samples[0] ?? part.examples[0]);
     }
     readings += 1;
-    const reading = await sendTo(reader, read);
-    const check = () => (isDeletion ? checkGone(reading) : checkReadable(reader, sent, reading));
-    await probe.runCheck({ values }, reading, check);
+    const readResponse = await sendTo(reader, readerValues);
+    const check = () =>
+      isDeletion ? checkGone(readResponse) : checkReadable(reader, sent, readResponse);
+    await runner.runCheck({ values }, readResponse, check);
   };
 }
 
 /**
  * Checks that a deleted resource cannot be read.
  *
- * @throws {Fault}
+ * @throws {CheckError}
  */
 function checkGone({ status }: ReceivedResponse): void {
-  // The tests of the GET operation report a 5xx.
+  // The test of the GET operation reports a 5xx.
   if (status === 404 || status === 410 || status >= 500) return;
-  throw new Fault(
+  throw new CheckError(
     'a deleted resource is gone',
     `GET after the deletion has the status ${status}, not 404 or 410`,
   );
 }
 
 /**
- * Checks that a stored resource can be read, and has the members that were sent.
+ * Checks that a stored resource exists, and has the sent members.
  *
- * @throws {Fault}
+ * @throws {CheckError}
  */
-function checkReadable(reader: CheckedOperation, sent: unknown, answer: ReceivedResponse): void {
+function checkReadable(reader: CheckedOperation, sent: unknown, response: ReceivedResponse): void {
   const title = `GET ${reader.operation.path}`;
-  if (answer.status === 404 || answer.status === 410) {
-    const message = `${title} has the status ${answer.status} for a stored resource`;
-    throw new Fault('a change is stored', message);
+  if (response.status === 404 || response.status === 410) {
+    const message = `${title} has the status ${response.status} for a stored resource`;
+    throw new CheckError('a change is stored', message);
   }
-  checkStored(reader, sent, answer, title);
+  checkStored(reader, sent, response, title);
 }
 
 /**
- * Checks that a reply contains the members that were sent, at each level. Members that the schema
- * of the reply does not declare are ignored, such as those of another alternative of a union.
+ * Checks that a response contains the sent members, at each level. Ignores members that the schema
+ * of the response does not declare, such as those of another alternative of a union.
  *
- * @param place names the reply in messages.
- * @throws {Fault}
+ * @param responseName the name of the response in messages.
+ * @throws {CheckError}
  */
 function checkStored(
   { root, operation, validator }: CheckedOperation,
   sent: unknown,
-  answer: ReceivedResponse,
-  place: string,
+  response: ReceivedResponse,
+  responseName: string,
 ): void {
-  const received = parsedBody(answer);
-  const declared = declaredFor(operation, answer.status);
-  const media = declared && mediaTypeFor(declared.media, answer.headers['content-type'] ?? '');
+  const received = parsedBody(response);
+  const declared = declaredFor(operation, response.status);
+  const media = declared && mediaTypeFor(declared.media, response.headers['content-type'] ?? '');
   if (media?.kind !== 'json' || !isObject(sent) || !isObject(received)) return;
-  const declaredPart = validator.declaredPart(media, withMembers(received, sent));
+  const declaredPart = validator.declaredPart(media, withSentMembers(received, sent));
   const difference = differenceOf(root, [media.schema], sent, received, declaredPart, '');
   if (difference === undefined) return;
-  throw new Fault('a change is stored', `${difference} in ${place}`);
+  throw new CheckError('a change is stored', `${difference} in ${responseName}`);
 }
 
-/** Adds the sent members that a reply lacks, at each level. */
-function withMembers(received: unknown, sent: unknown): unknown {
+/** Adds the sent members that are missing in a response, at each level. */
+function withSentMembers(received: unknown, sent: unknown): unknown {
   if (Array.isArray(sent) && Array.isArray(received))
-    return received.map((item, index) => withMembers(item, sent[index]));
-  // A reply may omit `null`.
+    return received.map((item, index) => withSentMembers(item, sent[index]));
+  // A response may omit a member with the value `null`.
   if (!isObject(sent) || !isObject(received)) return received ?? sent ?? undefined;
   const added = Object.entries(sent).map(([name, member]) => [
     name,
-    withMembers(received[name], member),
+    withSentMembers(received[name], member),
   ]);
   return { ...received, ...Object.fromEntries(added) };
 }
 
 /**
- * Describes the first difference from the sent value. Returns `undefined` if there is none.
+ * Describes the first difference between the sent and the received value. Returns `undefined` if
+ * there is none.
  *
- * @param declaredPart the value without undeclared members, if it is known.
+ * @param declaredPart the received value without undeclared members, or `undefined` if the response
+ *   is invalid.
  */
 function differenceOf(
   root: Json,
@@ -147,21 +155,24 @@ function differenceOf(
             : schemas.ofProperty(root, schema, name),
         )
         .filter(isObject);
-      const isOneWay = declared
+      const isOnlyInOneDirection = declared
         .flatMap((schema) => schemas.allOf(root, schema))
         .some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
       const isDropped = isObject(declaredPart) && !Object.hasOwn(declaredPart, name);
-      if ((!isList && declared.length === 0) || isOneWay || isDropped) continue;
+      if ((!isList && declared.length === 0) || isOnlyInOneDirection || isDropped) continue;
       const [other, part] = [received, declaredPart].map((value) => Object(value)[name]);
       const difference = differenceOf(root, declared, member, other, part, `${path}/${name}`);
       if (difference !== undefined) return difference;
     }
     return undefined;
   }
-  // The reply may use another type, such as an object for a string. Such members are not compared.
-  const isOther =
+  // A response may have another type, such as an object in place of a string. These are equal.
+  const isOtherType =
     !isObject(sent) && (isObject(received) || Array.isArray(received) !== Array.isArray(sent));
-  if (isSame(sent, received) || (isOther && received !== undefined && received !== null)) {
+  if (
+    isEqualScalar(sent, received) ||
+    (isOtherType && received !== undefined && received !== null)
+  ) {
     return undefined;
   }
   return `${path} was sent as ${excerptOf(sent)}, and is ${excerptOf(received)}`;
@@ -170,10 +181,10 @@ function differenceOf(
 const excerptOf = (value: unknown): string => stringifyJson(value)?.slice(0, 100) ?? 'missing';
 
 /**
- * Returns true if a scalar equals the sent scalar. `null` may be omitted, and a time may be written
- * in another time zone.
+ * Returns true if a scalar equals the sent scalar. A missing value equals `null`, and a time equals
+ * the same time in another time zone.
  */
-function isSame(sent: unknown, received: unknown): boolean {
+function isEqualScalar(sent: unknown, received: unknown): boolean {
   if (sent === received) return true;
   if (sent === null) return received === undefined;
   if (isTime(sent) && isTime(received)) return Date.parse(sent) === Date.parse(received);
@@ -188,14 +199,15 @@ const isTime = (value: unknown): value is string =>
 const isNumber = (value: unknown): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';
 
-/** Returns the operation that reads the resource that another operation creates or changes. */
+/** Returns the GET operation of the resource that an operation creates, changes or deletes. */
 export function readerOf(
   operation: Operation,
   operations: readonly Operation[],
 ): Operation | undefined {
   const isResource =
     operation.method === 'post'
-      ? ({ path }: Operation) => path === resourceOf(path) && collectionOf(path) === operation.path
+      ? ({ path }: Operation) =>
+          path === resourcePathOf(path) && collectionPathOf(path) === operation.path
       : ({ path }: Operation) => path === operation.path;
   return operations.find((other) => other.method === 'get' && isResource(other));
 }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkPages, isCursor, nextCursor, pagingOf } from '../../src/contract-tests/pages.ts';
-import type { Part, Values } from '../../src/contract-tests/parts.ts';
+import { checkPages, isCursor, nextCursor, pagingOf } from '../../src/contract-tests/paging.ts';
+import type { RequestPart, RequestValues } from '../../src/contract-tests/request-parts.ts';
 
 const text = { type: 'string' };
-const query = (name: string, schema: object = text): Part => ({
+const query = (name: string, schema: object = text): RequestPart => ({
   ...{ name, in: 'query', schema, required: false },
   ...{ examples: [], samples: [], violation: () => '' },
 });
 const LIMIT = query('limit', { type: 'integer', minimum: 2, maximum: 50 });
 
 /** Returns the names of the paging parameters of an operation. */
-function pagingNames(method: string, parameters: readonly Part[]) {
+function pagingNames(method: string, parameters: readonly RequestPart[]) {
   const paging = pagingOf(method, parameters);
   return paging && [paging.limit.name, paging.cursor.name];
 }
@@ -87,11 +87,11 @@ test.each([
 type Query = ReadonlyMap<string, unknown>;
 
 /** Returns the values of a query by their names. */
-const named = (values: Values): Query =>
+const named = (values: RequestValues): Query =>
   new Map([...values].map(([part, value]) => [part.name, value]));
 
 /** Returns a service with a list of items, and the queries that it received. */
-function service(items: readonly unknown[], parameters: readonly Part[]) {
+function service(items: readonly unknown[], parameters: readonly RequestPart[]) {
   const paging = pagingOf('get', parameters);
   if (paging === undefined) throw new Error('the operation has no pages');
   const queries: Query[] = [];

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Document } from 'openapi-document';
-import { validatorsFor } from '../../src/contract-tests/checks.ts';
-import type { ReceivedResponse, Sent } from '../../src/contract-tests/client.ts';
-import { probeOf } from '../../src/contract-tests/probe.ts';
-import { readerOf, stateChecks } from '../../src/contract-tests/state.ts';
-import { answerOf, documentOf, json, operationIn, valuesOf } from './document-of.ts';
+import { createEffectCheck, readerOf } from '../../src/contract-tests/check-effect.ts';
+import { validatorsFor } from '../../src/contract-tests/check-response.ts';
+import { createCheckRunner } from '../../src/contract-tests/check-runner.ts';
+import type { ReceivedResponse, SerializedRequest } from '../../src/contract-tests/client.ts';
+import { documentOf, json, operationIn, requestValues, responseOf } from './test-data.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const text = { type: 'string' };
 const roomId = { name: 'roomId', in: 'path', required: true, schema: { type: 'integer' } };
 
-/** Returns a document of rooms, whose replies have these members. */
+/** Returns a document of rooms, whose responses have these members. */
 const roomsOf = (properties: object) => {
   const response = { description: '', ...json({ type: 'object', properties }) };
   const operation = (operationId: string, members: object = {}) => ({
@@ -46,18 +46,22 @@ const roomsOf = (properties: object) => {
 };
 
 /** Returns a function that checks the effect of requests, and the requests of these checks. */
-function checksOf(document: Document, id: string, respond: (sent: Sent) => ReceivedResponse) {
+function checksOf(
+  document: Document,
+  id: string,
+  respond: (sent: SerializedRequest) => ReceivedResponse,
+) {
   const { root, operations } = document;
-  const sent: Sent[] = [];
+  const sent: SerializedRequest[] = [];
   const client = {
     base: 'http://rooms',
-    send: async (request: Sent) => {
+    send: async (request: SerializedRequest) => {
       sent.push(request);
       return respond(request);
     },
   };
   const targetOf = (operation = operationIn(document, id)) => ({
-    ...{ root, operation, client, oracle: () => undefined },
+    ...{ root, operation, client, ajvViolations: () => undefined },
     // Each operation has its own credential.
     secrets: [{ scheme: 'key', in: 'header', name: 'X-Key', value: operation.id }] as const,
     validator: validatorsFor(root)(operation),
@@ -65,43 +69,43 @@ function checksOf(document: Document, id: string, respond: (sent: Sent) => Recei
   const operation = operationIn(document, id);
   const reader = readerOf(operation, operations);
   const target = { ...targetOf(), reader: reader && targetOf(reader) };
-  const probe = probeOf(target, 1);
-  const check = stateChecks(target, probe);
+  const runner = createCheckRunner(target, 1);
+  const check = createEffectCheck(target, runner);
   return {
     sent,
     check: (
       values: Readonly<Record<string, unknown>>,
-      answer: ReceivedResponse,
+      response: ReceivedResponse,
       subject?: object,
     ) =>
       check(
-        valuesOf(operation, values),
-        answer,
+        requestValues(operation, values),
+        response,
         new Map(subject && [['/rooms/{roomId}', { ...subject }]]),
       ),
     failedChecks: async () =>
-      (await probe.failedChecks()).map(({ fault }) => `${fault.check}: ${fault.message}`),
+      (await runner.failedChecks()).map(({ error }) => `${error.check}: ${error.message}`),
   };
 }
 
-const stored = (body: unknown, status = 200) => answerOf(status, JSON_TYPE, body);
+const stored = (body: unknown, status = 200) => responseOf(status, JSON_TYPE, body);
 
-/** Checks that a reply contains what was sent. */
-async function differences(properties: object, body: unknown, reply: ReceivedResponse) {
+/** Checks that a response contains what was sent. */
+async function differences(properties: object, body: unknown, response: ReceivedResponse) {
   const document = await roomsOf(properties);
-  const { check, failedChecks } = checksOf(document, 'putBeds', () => answerOf(404));
-  await check({ 'path roomId': 7, body }, reply);
+  const { check, failedChecks } = checksOf(document, 'putBeds', () => responseOf(404));
+  await check({ 'path roomId': 7, body }, response);
   return failedChecks();
 }
 
-describe('the reply to a change', () => {
+describe('the response to a change', () => {
   const list = (items: object) => ({ type: 'array', items });
   const object = (properties: object) => ({ type: 'object', properties });
   test.each([
     ['a text', text, 'a', 'a'],
     ['another number type', { type: 'integer' }, 2 ** 60, 2n ** 60n],
     ['a time that does not exist', text, '2024-02-30T99:00:00Z', '2024-02-30T99:00:00Z'],
-    ['undescribed members', { additionalProperties: true }, { a: 1 }, {}],
+    ['members without a schema', { additionalProperties: true }, { a: 1 }, {}],
     ['an exact integer', { type: 'integer' }, 2n ** 60n, 2n ** 60n],
     ['a boolean', { type: 'boolean' }, true, true],
     ['null', {}, null, null],
@@ -116,7 +120,12 @@ describe('the reply to a change', () => {
     ['undeclared members', object({ a: text }), { b: 'c' }, {}],
     ['undeclared members of items', list(object({ a: text })), [{ b: 1 }], [{}]],
     ['members of requests', object({ a: { ...text, writeOnly: true } }), { a: 'b' }, {}],
-    ['members of replies', object({ a: { allOf: [{ readOnly: true }] } }), { a: 'b' }, { a: 'c' }],
+    [
+      'members of responses',
+      object({ a: { allOf: [{ readOnly: true }] } }),
+      { a: 'b' },
+      { a: 'c' },
+    ],
   ])('may have %s', async (_name, schema, sent, received) => {
     expect(await differences({ m: schema }, { m: sent }, stored({ m: received }))).toEqual([]);
   });
@@ -154,21 +163,21 @@ describe('the reply to a change', () => {
   ])('cannot have %s', async (_name, schema, sent, received, message) => {
     const failedChecks = await differences({ m: schema }, { m: sent }, stored({ m: received }));
     expect(failedChecks).toEqual([expect.stringContaining(`a change is stored: ${message}`)]);
-    expect(failedChecks[0]).toMatch(/ in the reply$/);
+    expect(failedChecks[0]).toMatch(/ in the response$/);
   });
 
   test.each([
-    ['in another media type', answerOf(202, { 'content-type': 'text/plain' }, '{"m":2}')],
-    ['without a media type', answerOf(200, {}, '{"m":2}')],
+    ['in another media type', responseOf(202, { 'content-type': 'text/plain' }, '{"m":2}')],
+    ['without a media type', responseOf(200, {}, '{"m":2}')],
     ['with an undeclared status', stored({ m: 2 }, 201)],
     ['with a list', stored([{ m: 2 }])],
-  ])('is not compared %s', async (_name, reply) => {
-    expect(await differences({ m: {} }, { m: 1 }, reply)).toEqual([]);
-    expect(await differences({ m: {} }, [{ m: 1 }], reply)).toEqual([]);
+  ])('is not compared %s', async (_name, response) => {
+    expect(await differences({ m: {} }, { m: 1 }, response)).toEqual([]);
+    expect(await differences({ m: {} }, [{ m: 1 }], response)).toEqual([]);
   });
 });
 
-describe('the reply to a change of a union', () => {
+describe('the response to a change of a union', () => {
   const kind = (value: string, properties: object) => ({
     ...{ type: 'object', required: ['kind'] },
     properties: { kind: { const: value }, ...properties },
@@ -184,17 +193,12 @@ describe('the reply to a change of a union', () => {
   test.each([
     ['oneOf', { oneOf: [cat, dog] }, lives, { kind: 'dog' }],
     ['anyOf', { anyOf: [cat, dog] }, lives, { kind: 'dog' }],
-    [
-      'oneOf that only replies close',
-      { oneOf: [closed(cat), closed(dog)] },
-      lives,
-      { kind: 'dog' },
-    ],
+    ['oneOf with closed objects', { oneOf: [closed(cat), closed(dog)] }, lives, { kind: 'dog' }],
     ['oneOf without a constant', { oneOf: [a, b] }, { a: 'x', b: 'x' }, { a: 'x' }],
     ['anyOf without a constant', { anyOf: [a, b] }, { a: 'x', b: 'x' }, { a: 'x' }],
     ['nested unions', { oneOf: [{ anyOf: [cat, a] }, dog] }, lives, { kind: 'dog' }],
     [
-      'a reply with members of its own',
+      'a response with further members',
       { allOf: [identified, { oneOf: [cat, dog] }] },
       lives,
       { kind: 'dog', id: '1' },
@@ -211,7 +215,7 @@ describe('the reply to a change of a union', () => {
 
   test.each([
     ['the selected one', { oneOf: [cat, dog] }, { kind: 'dog', tricks: 1 }, { kind: 'dog' }],
-    ['each that fits', { anyOf: [a, b] }, { a: 'x', b: 1 }, { a: 'x' }],
+    ['each selected one', { anyOf: [a, b] }, { a: 'x', b: 1 }, { a: 'x' }],
     ['the sent one', { oneOf: [a, b] }, { a: 'x' }, { b: 1 }],
     ['another one', { oneOf: [cat, dog] }, { kind: 'dog' }, { kind: 'cat' }],
     [
@@ -220,10 +224,12 @@ describe('the reply to a change of a union', () => {
       { kind: 'cat', lives: 1 },
       { kind: 'cat' },
     ],
-    ['an invalid reply', { oneOf: [cat, dog] }, { kind: 'dog', tricks: 1 }, {}],
+    ['an invalid response', { oneOf: [cat, dog] }, { kind: 'dog', tricks: 1 }, {}],
   ])('cannot lose members of %s', async (_name, schema, sent, received) => {
     const failedChecks = await differences({ m: schema }, { m: sent }, stored({ m: received }));
-    expect(failedChecks).toEqual([expect.stringMatching(/a change is stored: .* in the reply$/)]);
+    expect(failedChecks).toEqual([
+      expect.stringMatching(/a change is stored: .* in the response$/),
+    ]);
   });
 
   test('may lack members of a schema that a mapping does not select', async () => {
@@ -247,28 +253,28 @@ describe('the reply to a change of a union', () => {
       components: { schemas },
     });
     const sent = { kind: 'Dog', lives: 9, tricks: 1 };
-    const failedChecksOf = async (reply: object) => {
-      const { check, failedChecks } = checksOf(document, 'add', () => answerOf(404));
-      await check({ body: sent }, stored(reply));
+    const failedChecksOf = async (response: object) => {
+      const { check, failedChecks } = checksOf(document, 'add', () => responseOf(404));
+      await check({ body: sent }, stored(response));
       return failedChecks();
     };
     expect(await failedChecksOf({ kind: 'Dog', tricks: 1 })).toEqual([]);
     expect(await failedChecksOf({ kind: 'Dog', lives: 9 })).toEqual([
-      'a change is stored: /tricks was sent as 1, and is missing in the reply',
+      'a change is stored: /tricks was sent as 1, and is missing in the response',
     ]);
   });
 });
 
 describe('a resource', () => {
-  const reply = stored({ name: 'a' });
+  const response = stored({ name: 'a' });
   const document = () => roomsOf({ name: text });
 
   test.each(['add', 'replace', 'change'])('is read after %s', async (id) => {
     const { check, failedChecks, sent } = checksOf(await document(), id, () =>
       stored({ name: 'b' }),
     );
-    await check({ body: { name: 'a' } }, reply, { roomId: 7 });
-    expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual([
+    await check({ body: { name: 'a' } }, response, { roomId: 7 });
+    expect(sent.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'GET /rooms/7?view=all&mode=a',
     ]);
     expect(sent.map(({ headers }) => headers['X-Key'])).toEqual(['get']);
@@ -278,8 +284,8 @@ describe('a resource', () => {
   });
 
   test.each([404, 410])('must not be missing after a creation: %i', async (status) => {
-    const { check, failedChecks } = checksOf(await document(), 'add', () => answerOf(status));
-    await check({ body: { name: 'a' } }, reply, { roomId: 7 });
+    const { check, failedChecks } = checksOf(await document(), 'add', () => responseOf(status));
+    await check({ body: { name: 'a' } }, response, { roomId: 7 });
     expect(await failedChecks()).toEqual([
       `a change is stored: GET /rooms/{roomId} has the status ${status} for a stored resource`,
     ]);
@@ -299,17 +305,17 @@ describe('a resource', () => {
     [500, []],
   ])('must be gone after a deletion: %i', async (status, expected) => {
     const { check, failedChecks, sent } = checksOf(await document(), 'remove', () =>
-      answerOf(status),
+      responseOf(status),
     );
-    await check({ 'path roomId': 8 }, answerOf(204));
-    expect(sent.map(({ target }) => target)).toEqual(['/rooms/8?view=all&mode=a']);
+    await check({ 'path roomId': 8 }, responseOf(204));
+    expect(sent.map(({ url }) => url)).toEqual(['/rooms/8?view=all&mode=a']);
     expect(await failedChecks()).toEqual(expected);
   });
 
   test('is read at most ten times', async () => {
-    const { check, sent } = checksOf(await document(), 'add', () => reply);
+    const { check, sent } = checksOf(await document(), 'add', () => response);
     for (let index = 0; index < 15; index += 1)
-      await check({ body: { name: 'a' } }, reply, { roomId: index });
+      await check({ body: { name: 'a' } }, response, { roomId: index });
     expect(sent).toHaveLength(10);
   });
 
@@ -318,8 +324,8 @@ describe('a resource', () => {
     ['that is only read', 'get', { roomId: 7 }],
     ['without a GET', 'putBeds', { roomId: 7 }],
   ])('is not read: %s', async (_name, id, subject) => {
-    const { check, failedChecks, sent } = checksOf(await document(), id, () => answerOf(404));
-    await check({ body: { name: 'a' } }, reply, subject);
+    const { check, failedChecks, sent } = checksOf(await document(), id, () => responseOf(404));
+    await check({ body: { name: 'a' } }, response, subject);
     expect([sent, await failedChecks()]).toEqual([[], []]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { testLog } from '../../src/contract-tests/log.ts';
+import { testLog } from '../../src/contract-tests/test-log.ts';
 
 const STACK = `TypeError: broken
     at charge (/app/src/payments.ts:7:3)

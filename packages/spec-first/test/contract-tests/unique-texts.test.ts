@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withUniqueTexts } from '../../src/contract-tests/unique.ts';
+import { withUniqueTexts } from '../../src/contract-tests/unique-texts.ts';
 
 const text = (format: string) => ({ type: 'string', format });
 

@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { validatorsFor } from '../../src/contract-tests/checks.ts';
-import { namedIn, type Part, partsOf } from '../../src/contract-tests/parts.ts';
-import { documentOf, operationIn } from './document-of.ts';
+import { validatorsFor } from '../../src/contract-tests/check-response.ts';
+import {
+  type RequestPart,
+  requestPartsOf,
+  valuesByName,
+} from '../../src/contract-tests/request-parts.ts';
+import { documentOf, operationIn } from './test-data.ts';
 
 /** Returns the parts of an operation with these members. */
 async function partsIn(members: object, schemas: object = {}, path = '/a') {
@@ -13,7 +17,7 @@ async function partsIn(members: object, schemas: object = {}, path = '/a') {
   const { root } = document;
   const call = operationIn(document, 'call');
   const validator = validatorsFor(root)(call);
-  return partsOf({ root, operation: call, validator, oracle: () => undefined });
+  return requestPartsOf({ root, operation: call, validator, ajvViolations: () => undefined });
 }
 
 const parameterIn = async (where: string, schema: object, members: object = {}) => {
@@ -35,7 +39,7 @@ type Verdict = 'valid' | 'rejected' | 'cannot be sent';
 type Examples = Partial<Record<Verdict, readonly unknown[]>>;
 
 /** Checks that a part has these verdicts. */
-function expectVerdicts(part: Part | undefined, examples: Examples) {
+function expectVerdicts(part: RequestPart | undefined, examples: Examples) {
   for (const [verdict, values] of Object.entries(examples)) {
     for (const value of values) {
       const violation = part?.violation(value);
@@ -238,6 +242,6 @@ test('values are found by place and name', async () => {
     ],
   });
   const values = new Map(parameters.map((part, index) => [part, index]));
-  expect(namedIn(values, 'query')).toEqual({ a: 0, b: 1 });
-  expect(namedIn(values, 'header')).toEqual({ a: 2 });
+  expect(valuesByName(values, 'query')).toEqual({ a: 0, b: 1 });
+  expect(valuesByName(values, 'header')).toEqual({ a: 2 });
 });

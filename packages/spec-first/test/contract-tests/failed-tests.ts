@@ -8,15 +8,14 @@ import { KEY } from './shop.ts';
 export const SHOP = join(import.meta.dirname, 'shop.yaml');
 
 /**
- * Runs the contract tests of a service, by default of the shop, with fewer requests than users
- * send. CONTRACT_RUNS sets another number. Resolves to the messages of the failed tests, by their
- * names.
+ * Runs the contract tests of a service with few requests. By default, the document is that of the
+ * shop. Resolves to the messages of the failed tests, by the names of the tests.
  *
- * @param last ends after the first test whose name contains this text.
+ * @param lastTest a part of the name of the last test that runs.
  */
-export async function failures(
+export async function failedTests(
   options: Partial<ContractTestOptions>,
-  last?: string,
+  lastTest?: string,
 ): Promise<Record<string, string>> {
   const tests = new Map<string, () => Promise<void>>();
   const collect = (name: string, body: () => Promise<void>) => tests.set(name, body);
@@ -33,7 +32,7 @@ export async function failures(
     await body().catch((error: unknown) => {
       failed[name] = error instanceof Error ? error.message : String(error);
     });
-    if (last !== undefined && name.includes(last)) break;
+    if (lastTest !== undefined && name.includes(lastTest)) break;
   }
   return failed;
 }

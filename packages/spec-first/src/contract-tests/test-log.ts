@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { asObject, type Json } from 'openapi-document';
 
+/** A log of a service under test. */
 export type TestLog = ReturnType<typeof testLog>;
 
 /**
- * Makes a log that keeps the causes of failures, so that a failed test can show them. Pass it to
+ * Makes a log that keeps the causes of failures. A failed contract test shows them. Pass the log to
  * `createApp`, or pass the output of another process to `line`.
  *
  * @example
@@ -12,7 +13,7 @@ export type TestLog = ReturnType<typeof testLog>;
  * await contractTests({ document, app: createApp({ document, handlers, log }), log, test });
  */
 export function testLog() {
-  /** The logged causes, by request id. `undefined` if only entries without a cause are logged. */
+  /** The logged causes, by request id. `undefined` if all entries of a request have no cause. */
   const causes = new Map<unknown, string | undefined>();
   const keep = (entry: Json): void => {
     const { requestId, reason, err } = entry;
@@ -26,7 +27,7 @@ export function testLog() {
   return {
     ...loggerWith({}),
     child: loggerWith,
-    /** Adds a line of the output of a service. Returns its entry of the log, or an empty object. */
+    /** Adds a line of a service's output. Returns the log entry, or `{}` for another line. */
     line(text: string): Json {
       try {
         const entry = asObject(JSON.parse(text));
@@ -37,7 +38,10 @@ export function testLog() {
         return {};
       }
     },
-    /** Resolves to the logged cause of a failure: a reason, or an error with its stack. */
+    /**
+     * Resolves to the logged cause of a failure: a reason, or an error with its stack. Waits up to
+     * two seconds for an entry of the request.
+     */
     async causeOf(requestId: string): Promise<string | undefined> {
       // A service buffers its log for up to a second.
       for (let waited = 0; waited < 200 && !causes.has(requestId); waited += 1)
@@ -47,7 +51,7 @@ export function testLog() {
   };
 }
 
-/** Describes an error by its message and the first frames of its stack outside libraries. */
+/** Returns the message of an error, and the first five frames of its stack outside libraries. */
 function describeError({ message, stack }: Json): string {
   const frames = String(stack)
     .split('\n')

@@ -1,19 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
-import {
-  collectionOf,
-  creatorOf,
-  idName,
-  idNameOfPath,
-  inOrder,
-  isEnding,
-  isIdName,
-  isQualifiedIdName,
-  resourceOf,
-  schemaIdNames,
-} from '../../src/contract-tests/order.ts';
-import { documentOf, json, operationIn } from './document-of.ts';
+import { creatorOf, isEnding, orderOperations } from '../../src/contract-tests/operation-order.ts';
+import { documentOf, json, operationIn } from './test-data.ts';
 
 const operation = (operationId: string, members: object = {}) => ({
   operationId,
@@ -22,7 +11,7 @@ const operation = (operationId: string, members: object = {}) => ({
 });
 const idsInOrder = async (paths: object, schemas: object = {}) => {
   const { root, operations } = await documentOf({ paths, components: { schemas } });
-  return inOrder(root, operations).map(({ id }) => id);
+  return orderOperations(root, operations).map(({ id }) => id);
 };
 const idIn = (where: string, name: string) => ({
   parameters: [{ name, in: where, required: true, schema: { type: 'string' } }],
@@ -36,7 +25,7 @@ const text = { type: 'string' };
 describe('operations are ordered', () => {
   test('by the ids they need: those that create first, those that end last', async () => {
     const { root, operations } = await loadDocument(join(import.meta.dirname, 'store.yaml'));
-    expect(inOrder(root, operations).map(({ id }) => id)).toEqual([
+    expect(orderOperations(root, operations).map(({ id }) => id)).toEqual([
       'createOrder',
       'listOrders',
       'getOrder',
@@ -97,8 +86,8 @@ describe('operations are ordered', () => {
   test.each([
     ['a collection', '/rooms', replyWith(text)],
     ['the path of an item', '/spaces', replyWith(text)],
-    ['the schema of a reply', '/lodgings', replyWith({ $ref: '#/components/schemas/Room' })],
-  ])('by the ids that %s names', async (_name, path, members) => {
+    ['the schema of a response', '/lodgings', replyWith({ $ref: '#/components/schemas/Room' })],
+  ])('by the ids whose name comes from %s', async (_name, path, members) => {
     const paths = {
       '/use': { post: operation('use', bodyWith({ properties: { roomId: text } })) },
       [path]: { put: operation('create', members) },
@@ -116,7 +105,7 @@ describe('operations are ordered', () => {
     expect(await idsInOrder(paths)).toEqual(['list', 'pay']);
   });
 
-  test('by no other names', async () => {
+  test('not by other names', async () => {
     const paths = {
       '/words/{name}': { get: operation('get', idIn('path', 'name')) },
       '/words': { get: operation('list') },
@@ -160,7 +149,7 @@ describe('operations are ordered', () => {
     });
     const { root, operations } = await documentOf({ paths: Object.fromEntries(paths.flat()) });
     const start = performance.now();
-    const ordered = inOrder(root, operations).map(({ id }) => id);
+    const ordered = orderOperations(root, operations).map(({ id }) => id);
     // Comparing all operations in each step takes many times as long.
     expect(performance.now() - start).toBeLessThan(2_000);
     expect(ordered).toHaveLength(1_000);
@@ -193,58 +182,6 @@ test.each([
   expect(isEnding(operationIn(document, id))).toBe(expected);
 });
 
-test.each([
-  ['orderId', true, true],
-  ['order_id', true, true],
-  ['order-id', true, true],
-  ['orderID', true, true],
-  ['Größe-ID', true, true],
-  ['order2Id', true, true],
-  ['ORDER_ID', true, true],
-  ['id', true, false],
-  ['ID', true, false],
-  ['_id', true, false],
-  ['paid', false, false],
-  ['valid', false, false],
-  ['grid', false, false],
-  ['isPaid', false, false],
-  ['PAID', false, false],
-  ['video', false, false],
-])('%s is the name of an id: %p, with the name of its resource: %p', (name, isId, isQualified) => {
-  expect([isIdName(name), isQualifiedIdName(name)]).toEqual([isId, isQualified]);
-});
-
-test.each([
-  ['orderId', 'orderid'],
-  ['line_item_id', 'lineitemid'],
-  ['Größe-ID', 'größeid'],
-])('the name %s is normalized to %s', (name, normalized) => {
-  expect(idName(name)).toBe(normalized);
-});
-
-test.each([
-  ['/customers/{id}/orders', 'orderid'],
-  ['/customers/{id}/orders/{orderId}', 'orderid'],
-  ['/line-items', 'lineitemid'],
-  ['/categories', 'categoryid'],
-  ['/houses', 'houseid'],
-  ['/pie-slices', 'piesliceid'],
-  ['/rooms/{id}:start', 'roomid'],
-  ['/{tenant}', 'id'],
-])('the ids of %s are named %s', (path, name) => {
-  expect(idNameOfPath(path)).toBe(name);
-});
-
-test.each([
-  [{ $ref: '#/components/schemas/Line_Item' }, ['lineitemid']],
-  [{ $ref: '#/components/schemas/Item/properties/id' }, []],
-  [{ $ref: '#/components/parameters/Item' }, []],
-  [{ type: 'object' }, []],
-  [true, []],
-])('a body with the schema %p has the ids %p', (schema, names) => {
-  expect(schemaIdNames({ schema })).toEqual(names);
-});
-
 test('a resource is created by POST to its collection', async () => {
   const document = await documentOf({
     paths: {
@@ -262,13 +199,4 @@ test('a resource is created by POST to its collection', async () => {
     'create',
     undefined,
   ]);
-});
-
-test.each([
-  ['/rooms/{roomId}', '/rooms/{roomId}', '/rooms'],
-  ['/rooms/{roomId}/close', '/rooms/{roomId}', '/rooms'],
-  ['/a/{b}/c/{d}/e', '/a/{b}/c/{d}', '/a/{b}/c'],
-  ['/rooms', '', ''],
-])('%s belongs to the resource "%s" in the collection "%s"', (path, resource, collection) => {
-  expect([resourceOf(path), collectionOf(resource)]).toEqual([resource, collection]);
 });

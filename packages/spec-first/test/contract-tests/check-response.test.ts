@@ -1,18 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
+import { createAjvValidator } from '../../src/contract-tests/ajv-validator.ts';
 import {
-  checkAnswer,
-  Fault,
+  CheckError,
+  checkResponse,
   parsedBody,
   validatorsFor,
   violationsOf,
-} from '../../src/contract-tests/checks.ts';
-import { replyOracle } from '../../src/contract-tests/oracle.ts';
-import { answerOf, documentOf, json, operationIn } from './document-of.ts';
+} from '../../src/contract-tests/check-response.ts';
+import { documentOf, json, operationIn, responseOf } from './test-data.ts';
 
 const text = { type: 'string' };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const jsonAnswer = (body: string, status = 200) => answerOf(status, JSON_TYPE, body);
+const jsonResponse = (body: string, status = 200) => responseOf(status, JSON_TYPE, body);
 
 /** Returns a function that checks responses of an operation with these responses. */
 async function checkerOf(responses: object, { isStrict = true, method = 'post' } = {}) {
@@ -25,13 +25,13 @@ async function checkerOf(responses: object, { isStrict = true, method = 'post' }
     root,
     operation,
     validator: validatorsFor(root)(operation),
-    oracle: replyOracle(root),
+    ajvViolations: createAjvValidator(root),
   };
-  return (answer: Parameters<typeof checkAnswer>[1], oracle = checked.oracle) =>
-    checkAnswer({ ...checked, oracle }, answer, isStrict).then(
+  return (response: Parameters<typeof checkResponse>[1], ajvViolations = checked.ajvViolations) =>
+    checkResponse({ ...checked, ajvViolations }, response, isStrict).then(
       () => 'valid',
       (error: unknown) => {
-        if (error instanceof Fault) return `${error.check}: ${error.message}`;
+        if (error instanceof CheckError) return `${error.check}: ${error.message}`;
         throw error;
       },
     );
@@ -48,10 +48,12 @@ describe('a response', () => {
     [500, 'each status is declared: the status 500 is not declared (200, 4XX)'],
   ])('must have a declared status: %i', async (status, expected) => {
     const responses = { '200': described({}), '4XX': described({}) };
-    expect(await (await checkerOf(responses))(answerOf(status))).toBe(expected);
-    expect(await (await checkerOf(responses, { isStrict: false }))(answerOf(status))).toBe('valid');
-    expect(await (await checkerOf({}))(answerOf(status))).toBe('valid');
-    expect(await (await checkerOf({ default: described({}) }))(answerOf(status))).toBe('valid');
+    expect(await (await checkerOf(responses))(responseOf(status))).toBe(expected);
+    expect(await (await checkerOf(responses, { isStrict: false }))(responseOf(status))).toBe(
+      'valid',
+    );
+    expect(await (await checkerOf({}))(responseOf(status))).toBe('valid');
+    expect(await (await checkerOf({ default: described({}) }))(responseOf(status))).toBe('valid');
   });
 
   test.each([
@@ -65,8 +67,8 @@ describe('a response', () => {
       'X-Name': { required: true, schema: text },
     };
     const check = await checkerOf({ '204': described({ headers: declared }) });
-    const result = await check(answerOf(204, headers));
-    const prefix = 'the headers are as declared: the response 204 has headers that do not fit';
+    const result = await check(responseOf(204, headers));
+    const prefix = 'the headers are valid: the response 204 has headers that violate';
     if (expected === 'valid') expect(result).toBe('valid');
     else {
       expect(result).toMatch(new RegExp(`^${prefix} their schemas: `));
@@ -83,13 +85,16 @@ describe('a response', () => {
       'text/html',
       'the media type text/html of the response 200 is not declared (application/json, application/problem+json)',
     ],
-    [undefined, 'the media type undefined of the response 200 is not declared'],
+    [
+      undefined,
+      'the response 200 has no Content-Type (application/json, application/problem+json)',
+    ],
   ])('must have a declared media type: %s', async (type, expected) => {
     const { content } = json({ type: 'object' });
     const check = await checkerOf({ '200': described({ content: { ...content, ...problem } }) });
     const headers: Readonly<Record<string, string>> =
       type === undefined ? {} : { 'content-type': type };
-    const result = await check(answerOf(200, headers, '{}'));
+    const result = await check(responseOf(200, headers, '{}'));
     expect(result).toContain(
       expected === 'valid' ? expected : `the media type is declared: ${expected}`,
     );
@@ -97,9 +102,9 @@ describe('a response', () => {
 
   test.each([
     ['', 'valid'],
-    ['a', 'the body fits its schema: the body of the response 200 is not declared'],
+    ['a', 'the body is valid: the body of the response 200 is not declared'],
   ])('must have no body if none is declared: "%s"', async (body, expected) => {
-    expect(await (await checkerOf({ '200': described({}) }))(answerOf(200, {}, body))).toBe(
+    expect(await (await checkerOf({ '200': described({}) }))(responseOf(200, {}, body))).toBe(
       expected,
     );
   });
@@ -111,14 +116,14 @@ describe('a response', () => {
     [200, 'head'],
   ])('with the status %i to %s has no body', async (status, method) => {
     const check = await checkerOf({ [status]: described(json(text)) }, { method });
-    expect(await check(answerOf(status))).toBe('valid');
+    expect(await check(responseOf(status))).toBe('valid');
   });
 });
 
 describe('the body of a response', () => {
   const check = async (schema: unknown, body: string, type = 'application/json') =>
     (await checkerOf({ '200': described({ content: { [type]: { schema } } }) }))(
-      answerOf(200, { 'content-type': type }, body),
+      responseOf(200, { 'content-type': type }, body),
     );
   const object = {
     type: 'object',
@@ -131,9 +136,9 @@ describe('the body of a response', () => {
 
   test.each([
     [object, '{"id":9223372036854775807}', 'valid'],
-    [object, '{"id":9223372036854775808}', 'does not fit its schema: /body/id must be'],
-    [object, '{"id":"1"}', 'does not fit its schema: /body/id must be integer in {"id":"1"}'],
-    [object, '{"id":1,"secret":"a"}', 'does not fit its schema: /body/secret'],
+    [object, '{"id":9223372036854775808}', 'violates its schema: /body/id must be'],
+    [object, '{"id":"1"}', 'violates its schema: /body/id must be integer in {"id":"1"}'],
+    [object, '{"id":1,"secret":"a"}', 'violates its schema: /body/secret'],
     [object, '{"id":1', 'is not JSON'],
     [object, '', 'is not JSON'],
     [true, '{"a":1}', 'valid'],
@@ -141,10 +146,7 @@ describe('the body of a response', () => {
   ])('in JSON with the schema %p is checked: %s', async (schema, body, expected) => {
     const result = await check(schema, body);
     if (expected === 'valid') expect(result).toBe('valid');
-    else
-      expect(result).toContain(
-        `the body fits its schema: the body of the response 200 ${expected}`,
-      );
+    else expect(result).toContain(`the body is valid: the body of the response 200 ${expected}`);
   });
 
   test('is shown up to 500 characters', async () => {
@@ -154,8 +156,8 @@ describe('the body of a response', () => {
 
   test('is also checked by the second validator', async () => {
     const checker = await checkerOf({ '200': described(json({ type: 'integer' })) });
-    expect(await checker(jsonAnswer('1'), () => '/body must be even')).toBe(
-      'the body fits its schema: the body of the response 200 does not fit its schema: /body must be even',
+    expect(await checker(jsonResponse('1'), () => '/body must be even')).toBe(
+      'the body is valid: the body of the response 200 violates its schema: /body must be even',
     );
   });
 
@@ -169,7 +171,7 @@ describe('the body of a response', () => {
 
   test('in JSON without a schema is not checked', async () => {
     const checker = await checkerOf({ '200': described({ content: { 'application/json': {} } }) });
-    expect(await checker(jsonAnswer('{'))).toBe('valid');
+    expect(await checker(jsonResponse('{'))).toBe('valid');
   });
 
   const event = { type: 'object', properties: { data: text } };
@@ -179,7 +181,7 @@ describe('the body of a response', () => {
       'application/jsonl',
       { type: 'integer' },
       '1\n"a"\n',
-      'item 1 of the response 200 does not fit its schema: ',
+      'item 1 of the response 200 violates its schema: ',
     ],
     [
       'application/jsonl',
@@ -191,17 +193,17 @@ describe('the body of a response', () => {
   ])('in %s is checked item by item: %p', async (type, itemSchema, body, expected) => {
     const content = { [type]: { itemSchema } };
     const checker = await checkerOf({ '200': described({ content }) });
-    expect(await checker(answerOf(200, { 'content-type': type }, body))).toContain(expected);
+    expect(await checker(responseOf(200, { 'content-type': type }, body))).toContain(expected);
   });
 
   test('may end within an item, if the stream was cut', async () => {
     const content = { 'application/jsonl': { itemSchema: { type: 'integer' } } };
     const checker = await checkerOf({ '200': described({ content }) });
-    const answer = answerOf(200, { 'content-type': 'application/jsonl' }, '1\n[');
-    expect(await checker({ ...answer, isCut: true })).toBe('valid');
-    expect(await checker(answer)).toContain('item 1 of the response 200 must be JSON');
-    const wrong = { ...answer, body: Buffer.from('"a"\n['), isCut: true };
-    expect(await checker(wrong)).toContain('item 0 of the response 200 does not fit its schema');
+    const response = responseOf(200, { 'content-type': 'application/jsonl' }, '1\n[');
+    expect(await checker({ ...response, isCut: true })).toBe('valid');
+    expect(await checker(response)).toContain('item 1 of the response 200 must be JSON');
+    const wrong = { ...response, body: Buffer.from('"a"\n['), isCut: true };
+    expect(await checker(wrong)).toContain('item 0 of the response 200 violates its schema');
   });
 
   test('may be bytes as items of a multipart stream', async () => {
@@ -209,7 +211,7 @@ describe('the body of a response', () => {
     const checker = await checkerOf({ '200': described({ content }) });
     const part = '--b\r\nContent-Type: image/png\r\n\r\nbytes\r\n--b--\r\n';
     const headers = { 'content-type': 'multipart/mixed; boundary=b' };
-    expect(await checker(answerOf(200, headers, part))).toBe('valid');
+    expect(await checker(responseOf(200, headers, part))).toBe('valid');
   });
 });
 
@@ -237,7 +239,7 @@ describe('the validator of requests', () => {
     ]);
   });
 
-  test('rejects members that only replies have', async () => {
+  test('rejects members that only responses have', async () => {
     const schema = { type: 'object', properties: { id: { type: 'integer', readOnly: true } } };
     const requestBody = json(schema);
     const document = await documentOf({
@@ -266,5 +268,5 @@ test.each([
   ['{', undefined],
   ['', undefined],
 ])('the JSON value of "%s" is %p', (body, value) => {
-  expect(parsedBody(jsonAnswer(body))).toEqual(value);
+  expect(parsedBody(jsonResponse(body))).toEqual(value);
 });

@@ -1,10 +1,15 @@
 import { asArray, asObject, isObject, stringifyJson } from 'openapi-document';
-import { Fault, parsedBody } from './checks.ts';
+import { CheckError, parsedBody } from './check-response.ts';
 import type { ReceivedResponse } from './client.ts';
-import type { Part, Values } from './parts.ts';
+import type { RequestPart, RequestValues } from './request-parts.ts';
 
+/** Names of parameters with the maximum number of items of a page. */
 const LIMIT = /^(limit|page_?size|per_?page|size|max_?results|first)$/i;
+
+/** Names of parameters with the cursor of a page. */
 const CURSOR = /^(cursor|after|page_?token|continuation(_?token)?|starting_?after)$/i;
+
+/** Names of members with the cursor of the next page. */
 const NEXT_CURSOR = /^(next|next_?(cursor|page_?token|token)|continuation(_?token)?|end_?cursor)$/i;
 
 /** The maximum number of small pages that are read. */
@@ -12,25 +17,25 @@ const MAX_PAGES = 10;
 
 /** The parameters that select a page of a list. */
 interface Paging {
-  readonly limit: Part;
-  readonly cursor: Part;
+  readonly limit: RequestPart;
+  readonly cursor: RequestPart;
 }
 
 /** Returns the paging parameters of an operation, or `undefined` if it has none. */
-export function pagingOf(method: string, parameters: readonly Part[]): Paging | undefined {
+export function pagingOf(method: string, parameters: readonly RequestPart[]): Paging | undefined {
   const limit = parameters.find(({ in: where, name }) => where === 'query' && LIMIT.test(name));
   const cursor = parameters.find(isCursor);
   return method === 'get' && limit && cursor ? { limit, cursor } : undefined;
 }
 
 /**
- * Returns true for the parameter with the cursor of a list. Only values from replies are valid
- * cursors. A parameter whose values are dates is not a cursor, even if its name is `after`.
+ * Returns true for a parameter with the cursor of a page. Only responses contain valid cursors. A
+ * parameter whose values are dates is not a cursor, even if its name is `after`.
  */
-export const isCursor = ({ in: where, name, schema }: Part) =>
+export const isCursor = ({ in: where, name, schema }: RequestPart) =>
   where === 'query' && CURSOR.test(name) && !/^date/.test(String(asObject(schema).format));
 
-/** Returns the cursor of the next page in the body of a reply, which may be in a link. */
+/** Returns the cursor of the next page from the body of a response. It may be part of a URL. */
 export function nextCursor(body: unknown): unknown {
   const [, next] = Object.entries(asObject(body)).find(([name]) => NEXT_CURSOR.test(name)) ?? [];
   const { searchParams = [] } = URL.parse(String(next), 'http://host') ?? {};
@@ -41,41 +46,45 @@ export function nextCursor(body: unknown): unknown {
 /**
  * Checks that small pages have the same items as one large page, in the same order.
  *
- * @param read requests a page with these values.
- * @throws {Fault}
+ * @param read sends a request with these values of the paging parameters.
+ * @throws {CheckError}
  */
 export async function checkPages(
   { limit, cursor }: Paging,
-  read: (values: Values) => Promise<ReceivedResponse>,
+  read: (values: RequestValues) => Promise<ReceivedResponse>,
 ): Promise<void> {
   const { maximum = 100, minimum = 1 } = asObject(limit.schema);
-  const whole = pageOf(await read(new Map([[limit, maximum]])));
-  if (whole === undefined) return;
+  const largePage = pageOf(await read(new Map([[limit, maximum]])));
+  if (largePage === undefined) return;
 
-  const seen: unknown[] = [];
+  const smallPageItems: unknown[] = [];
   let next: unknown;
-  for (let count = 0; count < MAX_PAGES && seen.length < whole.items.length; count += 1) {
+  for (
+    let pages = 0;
+    pages < MAX_PAGES && smallPageItems.length < largePage.items.length;
+    pages += 1
+  ) {
     const values = new Map([[limit, minimum]]);
     if (next !== undefined) values.set(cursor, next);
     const page = pageOf(await read(values));
     if (page === undefined) return;
-    seen.push(...page.items);
+    smallPageItems.push(...page.items);
     next = page.next;
     if (next === undefined) break;
   }
-  // If no page follows, the small pages must contain all items.
-  const expected = whole.items.slice(0, next === undefined ? undefined : seen.length);
-  if (expected.every((item, index) => itemKey(item) === itemKey(seen[index]))) return;
+  // After the last small page, all items are compared. Otherwise, only those of the small pages.
+  const expected = largePage.items.slice(0, next === undefined ? undefined : smallPageItems.length);
+  if (expected.every((item, index) => itemKey(item) === itemKey(smallPageItems[index]))) return;
   const message =
-    `the ${seen.length} items in pages of ${minimum} ` +
+    `the ${smallPageItems.length} items in pages of ${minimum} ` +
     `differ from the ${expected.length} items in one large page`;
-  throw new Fault('pages contain all items of the list', message);
+  throw new CheckError('pages contain all items of the list', message);
 }
 
 /** Returns the items of a page and the next cursor, or `undefined` if the body is not a page. */
-function pageOf(answer: ReceivedResponse) {
-  const body = parsedBody(answer);
-  if (answer.status >= 300 || !isObject(body)) return undefined;
+function pageOf(response: ReceivedResponse) {
+  const body = parsedBody(response);
+  if (response.status >= 300 || !isObject(body)) return undefined;
   const items = Object.values(body).find(Array.isArray);
   return items && { items: asArray(items), next: nextCursor(body) };
 }

@@ -8,11 +8,11 @@ import {
   stringifyJson,
 } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
-import { type CheckedOperation, violationsOf } from './checks.ts';
-import { inDecimals } from './variants.ts';
+import { type CheckedOperation, violationsOf } from './check-response.ts';
+import { withoutRoundingErrors } from './variants.ts';
 
 /** A parameter, or a body of one media type. */
-export interface Part {
+export interface RequestPart {
   readonly in: Parameter['in'] | 'body';
   /** The name of the parameter; empty for a body. */
   readonly name: string;
@@ -25,43 +25,43 @@ export interface Part {
   /** Valid values made from the schema. */
   readonly samples: readonly unknown[];
   /**
-   * Returns the reason to reject a value, or an empty string for a valid value. Returns `undefined`
-   * if the value cannot be sent unchanged.
+   * Returns the message of the validator for an invalid value, and an empty string for a valid
+   * value. Returns `undefined` if the value cannot be sent unchanged.
    */
   violation(value: unknown): string | undefined;
 }
 
 /** The values of a request, before serialization. */
-export type Values = ReadonlyMap<Part, unknown>;
+export type RequestValues = ReadonlyMap<RequestPart, unknown>;
 
-/** Returns the values of a request in one place, by name. */
-export const namedIn = (values: Values, where: Part['in']): Json =>
+/** Returns the values in one place of a request, such as the query, by name. */
+export const valuesByName = (values: RequestValues, where: RequestPart['in']): Json =>
   Object.fromEntries(
     [...values].filter(([part]) => part.in === where).map(([{ name }, value]) => [name, value]),
   );
 
-/** The maximum number of samples of a schema. Further values are variants of them. */
+/** The maximum number of samples of a schema. All other values are variants of them. */
 const MAX_SAMPLES = 12;
 
 /** Samples of the schema `true`, which allows any value. */
 const ANY_VALUES = ['text', 1, true, {}];
 
 /**
- * Returns the parameters of an operation and its bodies, one for each media type. All have valid
- * values.
+ * Returns the parameters of an operation, and a body for each media type. Omits optional ones
+ * without a valid value.
  *
  * @throws {Error} if no valid value is found for a required parameter or body.
  */
-export function partsOf({ root, operation, validator }: CheckedOperation): {
-  parameters: Part[];
-  bodies: Part[];
+export function requestPartsOf({ root, operation, validator }: CheckedOperation): {
+  parameters: RequestPart[];
+  bodies: RequestPart[];
 } {
   const { requestBody = { media: [], required: false } } = operation;
-  const part = (
-    declared: Omit<Part, 'examples' | 'samples'>,
+  const createPart = (
+    declared: Omit<RequestPart, 'examples' | 'samples'>,
     examples: readonly unknown[],
     fixedSamples?: readonly unknown[],
-  ): Part => {
+  ): RequestPart => {
     const { schema, violation } = declared;
     const isValid = (value: unknown) => violation(value) === '';
     const generated = isObject(schema)
@@ -77,14 +77,14 @@ export function partsOf({ root, operation, validator }: CheckedOperation): {
   const parameters = operation.parameters.map((parameter) => {
     const { in: where, name, required, schema } = parameter;
     const violation = (value: unknown) => {
-      const read = readBack(parameter, value);
+      const read = writtenAndRead(parameter, value);
       // The validator adds defaults to its input, so it gets a copy.
       const values = { ...noParameters(), [where]: { [name]: structuredClone(read) } };
       const wrong = violationsOf(() => validator.request(values, undefined, undefined));
       return wrong ?? (isDeepStrictEqual(read, value) ? '' : undefined);
     };
     const examples = parameter.examples().map(({ value }) => value);
-    return part({ in: where, name, required, schema, violation }, examples);
+    return createPart({ in: where, name, required, schema, violation }, examples);
   });
   const bodies = requestBody.media.map((media) => {
     const { items, kind } = media;
@@ -102,39 +102,40 @@ export function partsOf({ root, operation, validator }: CheckedOperation): {
       .examples()
       .flatMap(({ value }) => (items === undefined ? [value] : [value].flat()));
     const { schema } = items ?? media;
-    // Any text is valid, since the schema does not restrict such a body, for example XML.
-    const isFree = kind === 'stream' && items === undefined && !media.constrained;
-    return part(
+    // The service does not validate such a body, for example XML. Any text is valid.
+    const isUnconstrained = kind === 'stream' && items === undefined && !media.constrained;
+    return createPart(
       { in: 'body', name: '', required: requestBody.required, schema, media, violation },
       examples,
-      isFree ? ['text', '🌵'] : undefined,
+      isUnconstrained ? ['text', '🌵'] : undefined,
     );
   });
-  const hasValue = ({ examples, samples }: Part): boolean => examples.length + samples.length > 0;
-  const missing = parameters.find((parameter) => parameter.required && !hasValue(parameter));
-  if (missing !== undefined || (requestBody.required && !bodies.some(hasValue))) {
+  const hasValidValue = ({ examples, samples }: RequestPart): boolean =>
+    examples.length + samples.length > 0;
+  const missing = parameters.find((parameter) => parameter.required && !hasValidValue(parameter));
+  if (missing !== undefined || (requestBody.required && !bodies.some(hasValidValue))) {
     const place =
       missing === undefined ? 'the body' : `the ${missing.in} parameter ${missing.name}`;
     const advice = 'Add an example to the document, or check that a value can satisfy the schema.';
     throw new Error(`No valid value was found for ${place}. ${advice}`);
   }
-  return { parameters: parameters.filter(hasValue), bodies: bodies.filter(hasValue) };
+  return { parameters: parameters.filter(hasValidValue), bodies: bodies.filter(hasValidValue) };
 }
 
-/** Serializes a value to JSON and parses it, with rounded decimal numbers. */
+/** Returns a value that JSON can express, without rounding errors in its numbers. */
 function rounded(value: unknown): unknown {
   const decimal = (_key: string, item: unknown) =>
-    typeof item === 'bigint' ? JSON.rawJSON(`${item}`) : inDecimals(item);
+    typeof item === 'bigint' ? JSON.rawJSON(`${item}`) : withoutRoundingErrors(item);
   return parseJson(JSON.stringify(value, decimal));
 }
 
 /** Serializes and parses the value of a parameter. Returns `undefined` if it cannot be sent. */
-function readBack(parameter: Parameter, value: unknown): unknown {
+function writtenAndRead(parameter: Parameter, value: unknown): unknown {
   try {
     const text = parameter.write(value);
     const isSendable = {
       query: true,
-      // Clients remove the segments `.` and `..` of a URL (RFC 3986 §5.2.4).
+      // A path segment cannot be empty. Clients remove `.` and `..` (RFC 3986 §5.2.4).
       path: !/^\.{0,2}$/.test(text),
       header: VISIBLE.test(text),
       cookie: VISIBLE.test(text),
@@ -145,7 +146,7 @@ function readBack(parameter: Parameter, value: unknown): unknown {
   }
 }
 
-/** Matches text that a header and a cookie keep unchanged. */
+/** Matches text that is sent unchanged in a header and a cookie. */
 const VISIBLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** Returns true if a value can be serialized in a media type. */
@@ -161,7 +162,7 @@ function isWritable(media: MediaType, value: unknown): boolean {
     }
   }
   if (kind === 'json') return true;
-  // An empty body counts as missing.
+  // An empty body is a missing body.
   if (kind !== 'form' && kind !== 'multipart') return isScalar(value) && value !== '';
   // A form cannot express `null` or an empty list.
   const isField = (item: unknown) =>

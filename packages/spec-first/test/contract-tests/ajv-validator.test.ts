@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { replyOracle } from '../../src/contract-tests/oracle.ts';
-import { documentOf, json, operationIn } from './document-of.ts';
+import { createAjvValidator } from '../../src/contract-tests/ajv-validator.ts';
+import { documentOf, json, operationIn } from './test-data.ts';
 
-/** Returns a function that validates JSON texts of replies with a schema. */
-async function oracleFor(schema: unknown, schemas: object = {}) {
+/** Returns a function that validates JSON texts of responses with a schema. */
+async function validatorOf(schema: unknown, schemas: object = {}) {
   const get = { operationId: 'get', responses: { '200': { description: '', ...json(schema) } } };
   const document = await documentOf({ paths: { '/a': { get } }, components: { schemas } });
   const [media] = operationIn(document, 'get').responses.flatMap((response) => response.media);
-  if (media === undefined) throw new Error('the reply has no media type');
-  const validate = replyOracle(document.root);
+  if (media === undefined) throw new Error('the response has no media type');
+  const validate = createAjvValidator(document.root);
   return (text: string) => validate(media, text);
 }
 
@@ -19,7 +19,7 @@ const kind = (name: string) => ({
   properties: { kind: { type: 'string' }, [name]: {} },
 });
 
-describe('the second validator of replies', () => {
+describe('the second validator of responses', () => {
   test.each([
     ['a type', { type: 'integer' }, '1', '"1"', '/body must be integer'],
     [
@@ -48,25 +48,25 @@ describe('the second validator of replies', () => {
     ['a schema with a wrong keyword', { type: 'string', title: 7 }, '"x"', '1', '/body must be'],
     ['large bounds', { maximum: 2 ** 60 }, '1152921504606846976', '1e20', '/body must be <= 115'],
   ])('checks %s', async (_name, schema, valid, invalid, message) => {
-    const validate = await oracleFor(schema);
+    const validate = await validatorOf(schema);
     expect(validate(valid)).toBeUndefined();
     expect(validate(invalid)).toContain(message);
   });
 
-  test('follows a long circle of references', async () => {
+  test('follows a long cycle of references', async () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `S ${index}`);
-    const circle = names.map((name, index) => {
+    const cycle = names.map((name, index) => {
       const next = { $ref: `#/components/schemas/${names[index + 1] ?? 'S 0'}` };
       return [name, { type: 'object', properties: { next } }];
     });
-    const validate = await oracleFor(ref('S 0'), Object.fromEntries(circle));
+    const validate = await validatorOf(ref('S 0'), Object.fromEntries(cycle));
     expect(validate('{"next":{"next":{}}}')).toBeUndefined();
     expect(validate('{"next":{"next":1}}')).toBe('/body/next/next must be object');
   });
 
   test('follows references, also recursive ones', async () => {
     const Node = { type: 'object', properties: { next: ref('Node'), size: { type: 'integer' } } };
-    const validate = await oracleFor({ items: ref('Node') }, { Node });
+    const validate = await validatorOf({ items: ref('Node') }, { Node });
     expect(validate('[{"next":{"next":{"size":1}}}]')).toBeUndefined();
     expect(validate('[{"next":{"next":{"size":"1"}}}]')).toBe(
       '/body/0/next/next/size must be integer',
@@ -79,7 +79,7 @@ describe('the second validator of replies', () => {
     const Login = { default: null, properties };
     const Pin = { type: 'string', writeOnly: true };
     const schema = { allOf: [ref('Login'), { required: ['name', 'secret', 'pin', 'code'] }] };
-    const validate = await oracleFor(schema, { Login, Pin });
+    const validate = await validatorOf(schema, { Login, Pin });
     expect(validate('{"name":"ada"}')).toBeUndefined();
     expect(validate('{}')).toBe("/body must have required property 'name'");
   });
@@ -88,14 +88,16 @@ describe('the second validator of replies', () => {
     const schemas = { One: kind('one'), Two: kind('two') };
     const oneOf = [ref('One'), ref('Two')];
     const both = '{"kind":"One","one":1,"two":2}';
-    const mapped = await oracleFor({ oneOf, discriminator: { propertyName: 'kind' } }, schemas);
+    const mapped = await validatorOf({ oneOf, discriminator: { propertyName: 'kind' } }, schemas);
     expect(mapped(both)).toBeUndefined();
     expect(mapped('{"kind":"One"}')).toContain("must have required property 'one'");
-    expect((await oracleFor({ oneOf }, schemas))(both)).toContain('must match exactly one schema');
+    expect((await validatorOf({ oneOf }, schemas))(both)).toContain(
+      'must match exactly one schema',
+    );
   });
 
   test('accepts any value if it cannot compile the schema', async () => {
-    const validate = await oracleFor({ type: 'string', pattern: '[' });
+    const validate = await validatorOf({ type: 'string', pattern: '[' });
     expect([validate('1'), validate('1')]).toEqual([undefined, undefined]);
   });
 });

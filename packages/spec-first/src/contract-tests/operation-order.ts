@@ -1,26 +1,34 @@
-import { asObject, type Json, type MediaType, type Operation, schemas } from 'openapi-document';
+import { asObject, type Json, type Operation, schemas } from 'openapi-document';
+import {
+  collectionPathOf,
+  idNameOfPath,
+  idNamesOfSchema,
+  isQualifiedIdName,
+  normalizedName,
+  resourcePathOf,
+} from './resource-names.ts';
 
-/** Verbs that end a resource, as in `/orders/{orderId}/cancel`. */
+/** Matches verbs that end a resource, as in `/orders/{orderId}/cancel`. */
 const ENDING = new RegExp(
   '^(abort|archive|cancel|close|complete|deactivate|delete|disable|end|expire|finish|refund|' +
     'remove|return|revoke|stop|terminate|void|withdraw)',
   'i',
 );
 
-/** The number of levels of nested members in a body that are searched for ids. */
+/** The maximum depth of the members of a body that are searched for ids. */
 const MAX_LEVELS = 4;
 
 /**
  * Orders operations by the ids they need: first those that create resources, then those that use
  * them, last those that end them.
  */
-export function inOrder(root: Json, operations: readonly Operation[]): Operation[] {
+export function orderOperations(root: Json, operations: readonly Operation[]): Operation[] {
   const others = operations.filter((operation) => !isEnding(operation));
   const endings = operations.filter((operation) => isEnding(operation) && !isDeletion(operation));
   const deletions = operations.filter(isDeletion);
   return [
-    ...byNeeds(root, others),
-    ...byNeeds(root, endings),
+    ...orderByNeededIds(root, others),
+    ...orderByNeededIds(root, endings),
     ...deletions.sort((a, b) => depthOf(b) - depthOf(a)),
   ];
 }
@@ -31,7 +39,7 @@ const isDeletion = ({ method }: Operation): boolean => method === 'delete';
  * Puts each operation after the operations that produce the ids it needs. Operations that need each
  * other are ordered by rank.
  */
-function byNeeds(root: Json, operations: readonly Operation[]): Operation[] {
+function orderByNeededIds(root: Json, operations: readonly Operation[]): Operation[] {
   const remaining = operations
     .toSorted((a, b) => rankOf(a) - rankOf(b))
     .map((operation) => ({
@@ -64,27 +72,12 @@ const rankOf = (operation: Operation): number =>
 
 const depthOf = ({ path }: Operation): number => path.split('/').length;
 
-/** Returns true if an operation ends a resource, which succeeds only once. */
+/** Returns true if an operation ends a resource. It succeeds only once for each resource. */
 export function isEnding(operation: Operation): boolean {
   const { id, method, path } = operation;
   if (isDeletion(operation)) return true;
   const last = path.split('/').at(-1) ?? '';
   return method !== 'get' && (ENDING.test(last) || ENDING.test(id));
-}
-
-/** Normalizes a name for comparison: `orderid` for `order_id` and `orderId`. */
-export const idName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-
-/** Returns true for the name of an id: `id`, `orderId`, `order_id`, `order-id` or `orderID`. */
-export const isIdName = (name: string): boolean => /(?:^|[_-])id$|Id$|(?<!\p{Lu})ID$/u.test(name);
-
-/** Returns true for the name of an id that contains the name of its resource: not for `id`. */
-export const isQualifiedIdName = (name: string): boolean => isIdName(name) && idName(name) !== 'id';
-
-/** Returns the name of the ids in a collection: `orderid` for `/customers/{id}/orders`. */
-export function idNameOfPath(path: string): string {
-  const collection = path.split('/').findLast((segment) => /^[^{}]+$/.test(segment)) ?? '';
-  return `${idName(collection).replace(/ies$/, 'y').replace(/s$/, '')}id`;
 }
 
 /** Returns the names of the ids that an operation needs in its path, parameters and bodies. */
@@ -94,7 +87,7 @@ function neededIds(root: Json, { parameters, requestBody }: Operation): Set<stri
   );
   const bodies = (requestBody?.media ?? []).flatMap(({ schema }) => memberNames(root, schema));
   return new Set(
-    [...named.map(({ name }) => name), ...bodies.filter(isQualifiedIdName)].map(idName),
+    [...named.map(({ name }) => name), ...bodies.filter(isQualifiedIdName)].map(normalizedName),
   );
 }
 
@@ -111,7 +104,7 @@ function memberNames(root: Json, schema: unknown, level = 0): string[] {
     ]);
 }
 
-/** Returns the names of the ids that the replies of an operation may contain. */
+/** Returns the names of the ids that the responses of an operation may contain. */
 function producedIds(operation: Operation, operations: readonly Operation[]): Set<string> {
   const { path, method, responses } = operation;
   if (method !== 'post' && method !== 'put' && method !== 'get') return new Set();
@@ -119,16 +112,9 @@ function producedIds(operation: Operation, operations: readonly Operation[]): Se
     const name = template.names.at(-1) ?? '';
     return other.startsWith(`${path}/{${name}}`) ? [name] : [];
   });
-  const named = responses.flatMap(({ media }) => media.flatMap(schemaIdNames));
+  const named = responses.flatMap(({ media }) => media.flatMap(idNamesOfSchema));
   const collection = path.endsWith('}') ? [] : [idNameOfPath(path)];
-  return new Set([...children.map(idName), ...named, ...collection]);
-}
-
-/** Returns the name of the id of a body, from the name of its schema: `paymentid` for `Payment`. */
-export function schemaIdNames({ schema }: Pick<MediaType, 'schema'>): string[] {
-  const { $ref } = asObject(schema);
-  const [, name = ''] = /^#\/components\/schemas\/([^/]+)$/.exec(String($ref)) ?? [];
-  return name === '' ? [] : [`${idName(name)}id`];
+  return new Set([...children.map(normalizedName), ...named, ...collection]);
 }
 
 /** Returns the operation that creates the resource of another operation. */
@@ -136,12 +122,6 @@ export function creatorOf(
   { path }: Operation,
   operations: readonly Operation[],
 ): Operation | undefined {
-  const collection = collectionOf(resourceOf(path));
+  const collection = collectionPathOf(resourcePathOf(path));
   return operations.find((other) => other.method === 'post' && other.path === collection);
 }
-
-/** Returns a path up to its last parameter: `/rooms/{roomId}` of `/rooms/{roomId}/close`. */
-export const resourceOf = (path: string): string => path.slice(0, path.lastIndexOf('}') + 1);
-
-/** Returns the path of the collection that a resource belongs to: `/rooms` of `/rooms/{roomId}`. */
-export const collectionOf = (resource: string): string => resource.replace(/\/[^/]*$/, '');

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Document, loadDocument, type Operation, stringifyJson } from 'openapi-document';
-import type { Part, Values } from '../../src/contract-tests/parts.ts';
+import type { RequestPart, RequestValues } from '../../src/contract-tests/request-parts.ts';
 
-/** Loads a document with these members. */
+/** Writes a document with these members to a file, and loads it. */
 export async function documentOf(members: object): Promise<Document> {
   const folder = mkdtempSync(join(tmpdir(), 'document-'));
   const file = join(folder, 'openapi.json');
@@ -24,20 +24,20 @@ export function operationIn({ operations }: Document, id: string): Operation {
   return operation;
 }
 
-/** Returns the content of a body in JSON with a schema. */
+/** Returns the declaration of a JSON body with a schema. */
 export const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
 
 /**
  * Returns the values of a request, by the place and name of each parameter such as `query limit`.
  * The name of the body is `body`.
  */
-export function valuesOf(
+export function requestValues(
   { parameters, requestBody }: Operation,
   values: Readonly<Record<string, unknown>>,
-): Values {
+): RequestValues {
   const [media] = requestBody?.media ?? [];
   const common = { required: true, schema: true, examples: [], samples: [], violation: () => '' };
-  const body: Part = { ...common, in: 'body', name: '', ...(media && { media }) };
+  const body: RequestPart = { ...common, in: 'body', name: '', ...(media && { media }) };
   return new Map(
     Object.entries(values).map(([place, value]) => {
       const [where, name = ''] = place.split(' ');
@@ -48,7 +48,7 @@ export function valuesOf(
 }
 
 /** Returns a response. The body is text, or a value that is sent as JSON. */
-export const answerOf = (
+export const responseOf = (
   status: number,
   headers: Readonly<Record<string, string>> = {},
   body: unknown = '',

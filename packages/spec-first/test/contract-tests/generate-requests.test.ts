@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { validatorsFor } from '../../src/contract-tests/checks.ts';
-import { namedIn, type Values } from '../../src/contract-tests/parts.ts';
-import { requestsOf } from '../../src/contract-tests/requests.ts';
+import { validatorsFor } from '../../src/contract-tests/check-response.ts';
+import { createRequestGenerator } from '../../src/contract-tests/generate-requests.ts';
+import { type RequestValues, valuesByName } from '../../src/contract-tests/request-parts.ts';
 import { trackResources } from '../../src/contract-tests/resources.ts';
-import { answerOf, documentOf, json, operationIn, valuesOf } from './document-of.ts';
+import { documentOf, json, operationIn, requestValues, responseOf } from './test-data.ts';
 
 const text = { type: 'string' };
 const content = (type: string, schema: unknown, members: object = {}) => ({
@@ -15,7 +15,7 @@ const parameter = (where: string, name: string, schema: object = text, members: 
 });
 
 /** Returns the requests to an operation with these members. */
-async function requestsTo(members: object, { seed = 1, path = '/a', method = 'post' } = {}) {
+async function requestsTo(members: object, { randomSeed = 1, path = '/a', method = 'post' } = {}) {
   const operation = { operationId: 'call', responses: {}, ...members };
   const document = await documentOf({ paths: { [path]: { [method]: operation } } });
   const { root, operations } = document;
@@ -25,21 +25,24 @@ async function requestsTo(members: object, { seed = 1, path = '/a', method = 'po
     root,
     operation: call,
     validator: validatorsFor(root)(call),
-    oracle: () => undefined,
+    ajvViolations: () => undefined,
   };
-  const learn = (values: Readonly<Record<string, unknown>>, headers = {}, body: unknown = '') =>
-    resources.learn(call, valuesOf(call, values), answerOf(200, headers, body));
-  return { ...requestsOf(checked, resources, seed), resources, learn };
+  const addResponse = (
+    values: Readonly<Record<string, unknown>>,
+    headers = {},
+    body: unknown = '',
+  ) => resources.addResponse(call, requestValues(call, values), responseOf(200, headers, body));
+  return { ...createRequestGenerator(checked, resources, randomSeed), resources, addResponse };
 }
 
-const bodyIn = (values: Values) => namedIn(values, 'body')[''];
-const bodiesOf = (requests: Iterable<{ readonly values: Values }>) =>
+const bodyIn = (values: RequestValues) => valuesByName(values, 'body')[''];
+const bodiesOf = (requests: Iterable<{ readonly values: RequestValues }>) =>
   [...requests].map(({ values }) => bodyIn(values));
 const valuesAt = (
-  requests: Iterable<{ readonly values: Values }>,
+  requests: Iterable<{ readonly values: RequestValues }>,
   where: 'path' | 'query' | 'header',
   name: string,
-) => [...requests].map(({ values }) => namedIn(values, where)[name]);
+) => [...requests].map(({ values }) => valuesByName(values, where)[name]);
 
 const ROOM = {
   type: 'object',
@@ -53,9 +56,9 @@ const ROOM = {
 const ADD_ROOM = { requestBody: { required: true, ...json(ROOM) } };
 
 describe('valid requests', () => {
-  test('are the same for the same seed, and others for another seed', async () => {
-    const bodies = async (seed: number) =>
-      bodiesOf((await requestsTo(ADD_ROOM, { seed })).valid(10, 10));
+  test('are the same for the same randomSeed, and others for another randomSeed', async () => {
+    const bodies = async (randomSeed: number) =>
+      bodiesOf((await requestsTo(ADD_ROOM, { randomSeed })).valid(10, 10));
     expect(await bodies(1)).toEqual(await bodies(1));
     expect(await bodies(2)).not.toEqual(await bodies(1));
   });
@@ -83,7 +86,7 @@ describe('valid requests', () => {
       },
     });
     const requests = [...valid(1)];
-    expect(requests.map(({ turn }) => turn)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(requests.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
     expect(valuesAt(requests, 'query', 'q').slice(0, 3)).toEqual(['x', 'y', 'z']);
     expect(bodiesOf(requests).slice(0, 3)).toEqual(['a', 'c', 'b']);
     const types = requests.map(({ values }) => [...values.keys()].at(-1)?.media?.type);
@@ -128,7 +131,7 @@ describe('existing resources', () => {
   const roomId = parameter('path', 'roomId', { type: 'integer', minimum: 1 });
   const withRooms = async (members: object = {}, options: object = {}) => {
     const requests = await requestsTo({ parameters: [roomId], ...members }, { path, ...options });
-    for (const id of [1_000_001, 1_000_002, 1_000_003]) requests.learn({ 'path roomId': id });
+    for (const id of [1_000_001, 1_000_002, 1_000_003]) requests.addResponse({ 'path roomId': id });
     return requests;
   };
   const isExisting = (id: unknown) => Number(id) > 1_000_000 && Number(id) < 1_000_004;
@@ -137,22 +140,26 @@ describe('existing resources', () => {
     ['call', [true, false, true, false, true, false, true, false]],
     ['closeRoom', [true, false, true, true, true, false, true, true]],
   ])(
-    'are in every second request, or in three of four that end them: %s',
+    'are in every second request, or in three of four if it ends them: %s',
     async (operationId, expected) => {
       const operation = { operationId, parameters: [roomId], responses: {} };
       const document = await documentOf({ paths: { [path]: { post: operation } } });
       const { root, operations } = document;
       const call = operationIn(document, operationId);
       const resources = trackResources(root, operations);
-      resources.learn(call, valuesOf(call, { 'path roomId': 1_000_001 }), answerOf(200));
+      resources.addResponse(
+        call,
+        requestValues(call, { 'path roomId': 1_000_001 }),
+        responseOf(200),
+      );
       const validator = validatorsFor(root)(call);
-      const checked = { root, operation: call, validator, oracle: () => undefined };
-      const { valid } = requestsOf(checked, resources, 1);
+      const checked = { root, operation: call, validator, ajvViolations: () => undefined };
+      const { valid } = createRequestGenerator(checked, resources, 1);
       expect(valuesAt(valid(8), 'path', 'roomId').map(isExisting)).toEqual(expected);
     },
   );
 
-  test('are drawn from all of them, mostly the newest', async () => {
+  test('are mostly the newest ones, and sometimes older ones', async () => {
     const { valid } = await withRooms();
     const ids = valuesAt(valid(60), 'path', 'roomId').filter(isExisting);
     const count = (id: number) => ids.filter((other) => other === id).length;
@@ -166,7 +173,7 @@ describe('existing resources', () => {
     expect(valuesAt(requests, 'path', 'roomId').map((id) => Number(id) % 10)).toEqual([
       3, 3, 2, 2, 1, 1,
     ]);
-    expect(requests.map(({ turn }) => turn)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(requests.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
   test('have their ids in queries and at each level of bodies, if these are valid there', async () => {
@@ -191,14 +198,14 @@ describe('existing resources', () => {
       },
     });
     for (const { values } of existing(5)) {
-      const query = namedIn(values, 'query');
+      const query = valuesByName(values, 'query');
       const body = Object(bodyIn(values));
       expect([query.room_id, body.roomId, body.list[0].room_id].every(isExisting)).toBe(true);
       expect(typeof query.roomID).toBe('string');
     }
   });
 
-  test('keep an id of an edge case in the path', async () => {
+  test('do not replace an edge case in the path', async () => {
     const { valid } = await withRooms();
     const edgeCases = valuesAt([...valid(2, 10)].slice(2), 'path', 'roomId');
     expect(edgeCases).toContain(1);
@@ -216,19 +223,19 @@ describe('existing resources', () => {
 
   test('have their entity tags in If-Match', async () => {
     const header = (name: string) => parameter('header', name, text, { required: true });
-    const { existing, learn } = await requestsTo(
+    const { existing, addResponse } = await requestsTo(
       { parameters: [roomId, header('if-match'), header('If-None-Match')] },
       { path },
     );
-    learn({ 'path roomId': 7 }, { etag: '"v1"' });
+    addResponse({ 'path roomId': 7 }, { etag: '"v1"' });
     const requests = [...existing(3)];
     expect(valuesAt(requests, 'header', 'if-match')).toEqual(['"v1"', '"v1"', '"v1"']);
     expect(valuesAt(requests, 'header', 'If-None-Match')).not.toContain('"v1"');
   });
 });
 
-test('a cursor is only sent if a reply contained it', async () => {
-  const { valid, learn } = await requestsTo(
+test('a cursor is only sent if a response contained it', async () => {
+  const { valid, addResponse } = await requestsTo(
     {
       parameters: [
         parameter('query', 'cursor'),
@@ -239,7 +246,7 @@ test('a cursor is only sent if a reply contained it', async () => {
   );
   expect(new Set(valuesAt(valid(9), 'query', 'cursor'))).toEqual(new Set([undefined]));
   expect(valuesAt(valid(9), 'query', 'after').filter((date) => date !== undefined)).not.toEqual([]);
-  learn({}, {}, { next: 'page-2' });
+  addResponse({}, {}, { next: 'page-2' });
   expect(new Set(valuesAt(valid(9), 'query', 'cursor'))).toEqual(new Set(['page-2']));
 });
 
@@ -247,7 +254,7 @@ describe('invalid requests', () => {
   const labelsOf = async (members: object, runs = 400) =>
     (await requestsTo(members)).invalid(runs).map(({ label }) => label);
 
-  test('break each rule of a body and of parameters', async () => {
+  test('violate each rule of a body and of parameters', async () => {
     const labels = await labelsOf({
       parameters: [
         parameter('query', 'limit', { type: 'integer', maximum: 9 }, { required: true }),
@@ -289,19 +296,21 @@ describe('invalid requests', () => {
       ],
       ...ADD_ROOM,
     });
-    for (const { label, values, raw, contentType, undeclared, violation } of invalid(400)) {
+    for (const { label, values, rawBody, contentType, undeclaredQuery, violation } of invalid(
+      400,
+    )) {
       const wrong = [...values].filter(([part, value]) => part.violation(value) !== '');
       const names = [...values.keys()].map(({ name }) => name);
       expect([label, names.includes('limit')]).toEqual([
         label,
         label !== 'a request without the query parameter limit',
       ]);
-      const isLabelled = [raw, contentType, undeclared].some(
+      const isDeviation = [rawBody, contentType, undeclaredQuery].some(
         (deviation) => deviation !== undefined,
       );
       if (label.startsWith('a request without')) expect(wrong).toEqual([]);
-      else expect([label, wrong.length]).toEqual([label, isLabelled ? 0 : 1]);
-      expect(violation === undefined).toBe(isLabelled || label.startsWith('a request without'));
+      else expect([label, wrong.length]).toEqual([label, isDeviation ? 0 : 1]);
+      expect(violation === undefined).toBe(isDeviation || label.startsWith('a request without'));
       if (violation === undefined) continue;
       expect(label).toContain(` where ${violation}`);
       // Optional parameters could hide the mistake.
@@ -313,7 +322,7 @@ describe('invalid requests', () => {
     [1, 1],
     [8, 4],
     [400, 6],
-  ])('are one for each mistake, and at most half of the runs: %i', async (runs, count) => {
+  ])('repeat mistakes until they are half of the runs: %i', async (runs, count) => {
     expect(await labelsOf({}, runs)).toEqual(Array(count).fill('an undeclared query parameter'));
   });
 
@@ -365,7 +374,7 @@ describe('invalid requests', () => {
     expect(await labelsOf(optional)).not.toContain('an undeclared query parameter');
   });
 
-  test('have valid text in bodies of text', async () => {
+  test('do not change bodies of text', async () => {
     const labels = await labelsOf({
       requestBody: { required: true, content: content('text/plain', { ...text, maxLength: 3 }) },
     });
@@ -374,7 +383,7 @@ describe('invalid requests', () => {
     );
   });
 
-  test('have missing and undeclared fields in forms', async () => {
+  test('only omit fields of forms', async () => {
     const schema = {
       type: 'object',
       required: ['a', 'b'],

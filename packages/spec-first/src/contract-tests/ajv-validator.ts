@@ -12,13 +12,13 @@ import {
 } from 'openapi-document';
 
 /**
- * Makes a second validator of replies: Ajv with the original schemas of the document. It finds
- * errors of the server's validator, which changes the schemas (`schemas.lower`).
+ * Makes a second validator of responses: Ajv with the original schemas of the document. It finds
+ * errors of the server's validator, which uses changed schemas (`schemas.lower`).
  *
- * @returns a function that returns the violations of a JSON body. It returns `undefined` if there
- *   are none, or if Ajv cannot compile the schema.
+ * @returns a function that returns the violations of a JSON body. It returns `undefined` for a
+ *   valid body, and if Ajv cannot compile the schema.
  */
-export function replyOracle(root: Json) {
+export function createAjvValidator(root: Json) {
   const writeOnly = writeOnlyNames(root);
   const components = asObject(toAjvSchema(writeOnly, asObject(root.components)));
   const ajv = addFormats.default(
@@ -36,7 +36,7 @@ export function replyOracle(root: Json) {
       schema === false ? false : asObject(schema),
     ]),
   );
-  const checkOf = onFirstUse((schema: unknown): ((text: string) => string | undefined) => {
+  const validatorOf = onFirstUse((schema: unknown): ((text: string) => string | undefined) => {
     try {
       schemas.addDefinitions(ajv, definitions.keys(), (ref) => definitions.get(ref) ?? true);
       const validate = ajv.compile(asObject(toAjvSchema(writeOnly, schema)));
@@ -49,7 +49,7 @@ export function replyOracle(root: Json) {
     }
   });
 
-  return ({ schema }: MediaType, text: string) => checkOf(schema)(text);
+  return ({ schema }: MediaType, text: string) => validatorOf(schema)(text);
 }
 
 /** Returns the names of all `writeOnly` members in the document. */
@@ -67,8 +67,8 @@ function writeOnlyNames(root: Json): ReadonlySet<string> {
 }
 
 /**
- * Returns a schema of the document for Ajv: references lead to the document, large integers are
- * numbers, `writeOnly` members are not required, and `oneOf` with a discriminator becomes `anyOf`.
+ * Returns a copy of a schema for Ajv. References begin with `document#`, large integers are
+ * numbers, `writeOnly` members are not required, and `oneOf` with a discriminator is `anyOf`.
  */
 function toAjvSchema(writeOnly: ReadonlySet<string>, value: unknown): unknown {
   const inside = (item: unknown) => toAjvSchema(writeOnly, item);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createApp } from 'spec-first-server';
-import { failures } from './contract-tests/failures.ts';
+import { failedTests } from './contract-tests/failed-tests.ts';
 import { STORE_FAULTS, type StoreFault, storeHandlers } from './contract-tests/store.ts';
 
 const document = join(import.meta.dirname, 'contract-tests/store.yaml');
@@ -9,7 +9,7 @@ const failuresOf = (faults: readonly StoreFault[], last?: string) => {
   const app = createApp({ document, handlers: storeHandlers(...faults) });
   // Only few requests reach a paid order.
   const runs = faults.includes('crash on a paid order') ? 50 : 20;
-  return failures({ document, app, runs }, last);
+  return failedTests({ document, app, runs }, last);
 };
 
 const AFTER_CHANGES = 'operations follow the document after others have changed the data';
@@ -21,13 +21,13 @@ const EXPECTED: Record<StoreFault, readonly [name: string, message: RegExp]> = {
   'crash on one enum value': ['createOrder', /the status 500 .*.*"channel":"phone"/s],
   'crash on two items': ['createOrder', /the status 500 is a failure of the service/],
   'wrong date format': ['createOrder', /the status 500 is a failure of the service/],
-  'PATCH keeps nothing': ['changeOrder', /\/note was sent as .*, and is .* in the reply/],
+  'PATCH keeps nothing': ['changeOrder', /\/note was sent as .*, and is .* in the response/],
   'DELETE deletes nothing': [
     'deleteOrder',
     /GET after the deletion has the status 200, not 404 or 410/,
   ],
   'voucher crash': ['payOrder', /the status 500 .*.*"kind":"Voucher"/s],
-  'rounded int64': ['createOrder', /\/number was sent as \S+, and is \S+ in the reply/],
+  'rounded int64': ['createOrder', /\/number was sent as \S+, and is \S+ in the response/],
   'lost second page': [
     'listOrders',
     /the 1 items in pages of 1 differ from the \d+ items in one large page/,

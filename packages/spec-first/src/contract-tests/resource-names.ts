@@ -1,0 +1,31 @@
+import { asObject, type MediaType } from 'openapi-document';
+
+/** Normalizes a name for comparison: `orderid` for `order_id` and `orderId`. */
+export const normalizedName = (name: string): string =>
+  name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+/** Returns true for the name of an id: `id`, `orderId`, `order_id`, `order-id` or `orderID`. */
+export const isIdName = (name: string): boolean => /(?:^|[_-])id$|Id$|(?<!\p{Lu})ID$/u.test(name);
+
+/** Returns true for the name of an id that contains the name of its resource: not for `id`. */
+export const isQualifiedIdName = (name: string): boolean =>
+  isIdName(name) && normalizedName(name) !== 'id';
+
+/** Returns the name of the ids in a collection: `orderid` for `/customers/{id}/orders`. */
+export function idNameOfPath(path: string): string {
+  const collection = path.split('/').findLast((segment) => /^[^{}]+$/.test(segment)) ?? '';
+  return `${normalizedName(collection).replace(/ies$/, 'y').replace(/s$/, '')}id`;
+}
+
+/** Returns the name of the id of a body by its schema: `[paymentid]` for a `$ref` to `Payment`. */
+export function idNamesOfSchema({ schema }: Pick<MediaType, 'schema'>): string[] {
+  const { $ref } = asObject(schema);
+  const [, name = ''] = /^#\/components\/schemas\/([^/]+)$/.exec(String($ref)) ?? [];
+  return name === '' ? [] : [`${normalizedName(name)}id`];
+}
+
+/** Returns a path up to its last parameter: `/rooms/{roomId}` of `/rooms/{roomId}/close`. */
+export const resourcePathOf = (path: string): string => path.slice(0, path.lastIndexOf('}') + 1);
+
+/** Returns the path of the collection that a resource belongs to: `/rooms` of `/rooms/{roomId}`. */
+export const collectionPathOf = (resource: string): string => resource.replace(/\/[^/]*$/, '');

@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals';
+import {
+  collectionPathOf,
+  idNameOfPath,
+  idNamesOfSchema,
+  isIdName,
+  isQualifiedIdName,
+  normalizedName,
+  resourcePathOf,
+} from '../../src/contract-tests/resource-names.ts';
+
+test.each([
+  ['orderId', true, true],
+  ['order_id', true, true],
+  ['order-id', true, true],
+  ['orderID', true, true],
+  ['Größe-ID', true, true],
+  ['order2Id', true, true],
+  ['ORDER_ID', true, true],
+  ['id', true, false],
+  ['ID', true, false],
+  ['_id', true, false],
+  ['paid', false, false],
+  ['valid', false, false],
+  ['grid', false, false],
+  ['isPaid', false, false],
+  ['PAID', false, false],
+  ['video', false, false],
+])('%s is the name of an id: %p, with the name of its resource: %p', (name, isId, isQualified) => {
+  expect([isIdName(name), isQualifiedIdName(name)]).toEqual([isId, isQualified]);
+});
+
+test.each([
+  ['orderId', 'orderid'],
+  ['line_item_id', 'lineitemid'],
+  ['Größe-ID', 'größeid'],
+])('the name %s is normalized to %s', (name, normalized) => {
+  expect(normalizedName(name)).toBe(normalized);
+});
+
+test.each([
+  ['/customers/{id}/orders', 'orderid'],
+  ['/customers/{id}/orders/{orderId}', 'orderid'],
+  ['/line-items', 'lineitemid'],
+  ['/categories', 'categoryid'],
+  ['/houses', 'houseid'],
+  ['/pie-slices', 'piesliceid'],
+  ['/rooms/{id}:start', 'roomid'],
+  ['/{tenant}', 'id'],
+])('the ids of %s are named %s', (path, name) => {
+  expect(idNameOfPath(path)).toBe(name);
+});
+
+test.each([
+  [{ $ref: '#/components/schemas/Line_Item' }, ['lineitemid']],
+  [{ $ref: '#/components/schemas/Item/properties/id' }, []],
+  [{ $ref: '#/components/parameters/Item' }, []],
+  [{ type: 'object' }, []],
+  [true, []],
+])('a body with the schema %p has the ids %p', (schema, names) => {
+  expect(idNamesOfSchema({ schema })).toEqual(names);
+});
+
+test.each([
+  ['/rooms/{roomId}', '/rooms/{roomId}', '/rooms'],
+  ['/rooms/{roomId}/close', '/rooms/{roomId}', '/rooms'],
+  ['/a/{b}/c/{d}/e', '/a/{b}/c/{d}', '/a/{b}/c'],
+  ['/rooms', '', ''],
+])('%s belongs to the resource "%s" in the collection "%s"', (path, resource, collection) => {
+  expect([resourcePathOf(path), collectionPathOf(resource)]).toEqual([resource, collection]);
+});
