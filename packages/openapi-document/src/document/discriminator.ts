@@ -23,7 +23,7 @@ export interface Tag {
 }
 
 export interface UnionTag extends Tag {
-  /** True if the values come from the mapping or from the names of the schemas. */
+  /** True if lowering adds the values to the alternatives, false if constants require them. */
   readonly isMapped: boolean;
 }
 

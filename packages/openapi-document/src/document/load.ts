@@ -95,7 +95,8 @@ function contentOf(file: string, document: string, allowOutside: boolean): FileC
     const path = relative(realpathSync(dirname(document)), realpathSync(file));
     if (!allowOutside && (path.split(sep)[0] === '..' || isAbsolute(path))) {
       return {
-        reason: 'it is outside the folder of the document; use --allow-outside to read it',
+        reason:
+          'it is outside the folder of the document; use --allow-outside (in code: allowOutside)',
       };
     }
     const text = readFileSync(file, 'utf8');
