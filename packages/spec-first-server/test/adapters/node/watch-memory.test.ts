@@ -13,7 +13,7 @@ const MIB = 1024 ** 2;
 let stop: (() => void) | undefined;
 afterEach(() => stop?.());
 
-/** Watches connections of these sizes. Those with an index in `waiting` owe a response. */
+/** Watches connections of these sizes. Those with an index in `waiting` have a pending response. */
 function watch(sizes: readonly number[], waiting: readonly number[] = []) {
   const connections = new Map<Duplex, ClientConnection>();
   for (const [index, memory] of sizes.entries()) {
@@ -51,7 +51,7 @@ test('the largest connections are rejected until the rest fits in the budget', a
   expect(destroyed()).toEqual([]);
 });
 
-test('a connection that owes a response is destroyed, since a second one cannot be sent', async () => {
+test('a connection with a pending response is destroyed, since a second one cannot be sent', async () => {
   const { rejected, destroyed } = watch([...equalSizes(99, 1), 70 * MIB], [99]);
   await eventually(() => destroyed().length > 0);
   expect(destroyed()).toEqual([99]);

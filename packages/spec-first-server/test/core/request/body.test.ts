@@ -61,7 +61,7 @@ async function read(
   return { ...received, type: received.media?.type };
 }
 
-/** Ends the calls of a test, as the service does. */
+/** Functions that end the calls of a test, as the service does. */
 const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
@@ -149,10 +149,13 @@ describe('a body', () => {
   test.each([
     ['application/json', '{"n":1}', { n: 1 }],
     ['application/vnd.a+json', '{"n":1}', { n: 1 }],
-  ])('of a range is parsed if its type is %s', async (type, text, body) => {
-    expect(await read('/any', type, text)).toMatchObject({ body, media: { kind: 'json' } });
-    expect((await read('/any', 'application/xml', text)).body).toBeInstanceOf(Readable);
-  });
+  ])(
+    'of a range is parsed if its type is %s, and is a stream if it is application/xml',
+    async (type, text, body) => {
+      expect(await read('/any', type, text)).toMatchObject({ body, media: { kind: 'json' } });
+      expect((await read('/any', 'application/xml', text)).body).toBeInstanceOf(Readable);
+    },
+  );
 
   test('is not read if the operation declares none', async () => {
     const { body, state } = counted('abc');

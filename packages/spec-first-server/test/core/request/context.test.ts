@@ -44,7 +44,7 @@ test.each<[string | undefined, string[], string | undefined]>([
   ['*/*', ['application/json', 'text/html'], 'application/json'],
   [undefined, ['application/json', 'text/html'], 'application/json'],
   ['', ['application/json', 'text/html'], 'application/json'],
-])('the header Accept %j accepts of %j: %s', (accept, types, accepted) => {
+])('with the header Accept %j, accepts() of the types %j returns %s', (accept, types, accepted) => {
   const { context } = contextOf({ headers: { accept } });
   expect(context.accepts(...types)).toBe(accepted);
 });

@@ -44,7 +44,7 @@ describe('limitedStream', () => {
     });
   });
 
-  test('closes its source when it is destroyed, also if the source fails at that', async () => {
+  test('closes its source when it is destroyed, even if closing fails', async () => {
     for (const close of [() => undefined, () => Promise.reject(new Error('x')), thrower]) {
       let isClosed = false;
       const source = {
@@ -63,7 +63,7 @@ describe('limitedStream', () => {
     }
   });
 
-  test('may be ignored, also if it fails', async () => {
+  test('causes no uncaught error if it fails and nothing reads it', async () => {
     limitedStream(chunks('too long'), 1).resume();
     await turn();
     await turn();
@@ -103,7 +103,7 @@ describe('checkedItems', () => {
     return { media, validator: createValidators(root)(operation) };
   });
 
-  /** Reads all items. An error is the last of them. */
+  /** Returns the items, followed by the error if reading fails. */
   async function items(limit: number, ...texts: string[]): Promise<unknown[]> {
     const { media, validator } = await prepared;
     const bytes = limitedStream(chunks(...texts), Infinity);
@@ -117,7 +117,7 @@ describe('checkedItems', () => {
     return read;
   }
 
-  test('yields each item with its defaults, beyond the limit of an item', async () => {
+  test('yields each item with its defaults; together they may exceed the limit of an item', async () => {
     expect(await items(30, '{"name":"Fern"}\n{"name"', ':"Moss","count":2}\n')).toEqual([
       { name: 'Fern', count: 1 },
       { name: 'Moss', count: 2 },
@@ -146,7 +146,7 @@ describe('checkedItems', () => {
       `{"name":"${'x'.repeat(30)}"}`,
       { status: 413, message: expect.stringMatching(/^\/body\/1 /) },
     ],
-  ])('throws in place of an item %s, with its index', async (_title, line, error) => {
+  ])('throws at an item %s; the error has the index of the item', async (_title, line, error) => {
     expect(await items(30, `{"name":"a"}\n${line}\n{"name":"b"}\n`)).toMatchObject([
       { name: 'a', count: 1 },
       error,

@@ -116,7 +116,7 @@ describe('a token', () => {
     ['psp', { payments: 'psp' }],
     ['partner', { reports: 'partner' }],
     ['guest', { reports: 403 }],
-  ])('that is %s is accepted for its own scheme and scopes only', async (name, accepted) => {
+  ])('named %s is accepted for its own scheme and scopes only', async (name, accepted) => {
     const token = tokens.get(name) ?? '';
     const headers = {
       authorization: `Bearer ${token}`,
@@ -153,7 +153,7 @@ describe('optional security', () => {
       'Digest username="a, Bearer b", realm="c", uri="/", qop=auth, nc = 1',
       401,
     ],
-  ])('with %s', async (_title, authorization, outcome) => {
+  ])('with %s, %j, has the subject or the status %j', async (_title, authorization, outcome) => {
     expect(await authorize(authorization)).toBe(outcome);
   });
 });
@@ -284,10 +284,13 @@ describe('a cookie', () => {
     ['another origin of the site', { 'sec-fetch-site': 'same-site' }],
     ['another origin in an old browser', { origin: other }],
     ['a sandboxed page in an old browser', { origin: 'null' }],
-    ['an origin whose name begins alike', { origin: 'https://app.example.evil.example' }],
-    ['an origin whose name ends alike', { origin: 'https://evilapp.example' }],
+    [
+      'an origin whose name begins like a trusted one',
+      { origin: 'https://app.example.evil.example' },
+    ],
+    ['an origin whose name ends like a trusted one', { origin: 'https://evilapp.example' }],
     ['an origin with another protocol', { origin: 'http://app.example' }],
-  ])('from a page of %s changes nothing', async (_page, headers) => {
+  ])('from %s is accepted for GET, HEAD and OPTIONS only', async (_page, headers) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'])
       expect([method, await send(method, headers)]).toEqual([method, 403]);
     for (const method of ['GET', 'HEAD', 'OPTIONS'])
@@ -305,7 +308,7 @@ describe('a cookie', () => {
       expect([method, await send(method, headers)]).toEqual([method, 'ann']);
   });
 
-  test('that is missing is a 401, wherever the request comes from', async () => {
+  test('that is missing causes a 401, wherever the request comes from', async () => {
     expect(await send('POST', { cookie: 'a=b', origin: other })).toBe(401);
   });
 });
@@ -369,14 +372,14 @@ describe('each scheme', () => {
     ['cookie', 'An API key is required, in the cookie "session"'],
     ['basic', 'Credentials are required, in a header "Authorization: Basic …"'],
     ['hmac', 'Credentials are required, in a header "Authorization: HMAC …"'],
-  ])('%s asks for its credential: %s', async (name, message) => {
+  ])('%s requires its credential with the message: %s', async (name, message) => {
     const document = await documentWith(EVERY_SCHEME, { get: [{ [name]: [] }] });
     const authenticate = await authenticating(document, {}, { isMock: true });
     const error = await authenticate('get').catch((cause: unknown) => cause);
     expect(error).toMatchObject({ status: 401, presented: false, message });
   });
 
-  test('accepts static tokens, and signed ones if they are bearer tokens', () => {
+  test('takes tokens if it is bearer or an API key without a verifier; only bearer takes signed ones', () => {
     const verifiers = { cookie: () => ({ subject: 'ann', scopes: 'all' as const }) };
     expect([...tokenSchemes(EVERY_SCHEME, verifiers)]).toEqual([
       ['bearer', true],
@@ -387,7 +390,7 @@ describe('each scheme', () => {
     ]);
   });
 
-  test('of an API key in the query has its name', () => {
+  test('for an API key in the query is in apiKeyQueryNames', () => {
     expect([...apiKeyQueryNames(EVERY_SCHEME)]).toEqual(['the key']);
   });
 
@@ -420,7 +423,7 @@ test('the scopes of a document are those of its operations and of its flows', as
   expect(scopesOf(document)).toEqual(new Set(['read', 'declared']));
 });
 
-test('an operation has one challenge for each of its schemes', async () => {
+test('an operation has each different challenge of its schemes once', async () => {
   const { operations } = await documentWith(EVERY_SCHEME, {
     get: [{ bearer: [], basic: [] }, { oauth: ['read'] }, {}],
     open: [],
@@ -453,7 +456,7 @@ describe('a scheme without tokens', () => {
       expect(await subjectOrStatus(authenticate('basic', request))).toBe(401);
   });
 
-  test('is verified by the project, if a credential is presented', async () => {
+  test('is verified by its verifier, if a credential is presented', async () => {
     const calls: unknown[] = [];
     const verifiers: Verifiers = {
       mutual: () => ({ subject: 'peer', scopes: 'all' }),

@@ -79,7 +79,7 @@ describe('an access token', () => {
   });
 
   test.each([[['one', '2nd:two']], [['one', `2nd:sha256:${sha256('two')}`]]])(
-    'is accepted in any order, and only complete: %j',
+    'is accepted in any order of requests, and only as a whole: %j',
     async (accessTokens) => {
       const auth = await authenticatorOf({ accessTokens });
       for (const token of ['one', 'two', 'one', 'one', 'two'])
@@ -268,7 +268,7 @@ describe('tokens of several security schemes', () => {
   });
 });
 
-test('scopes that the document does not have are reported by their place', async () => {
+test('scopes that the document does not have are reported with the position of their entry', async () => {
   const messages: string[] = [];
   await createAuthenticator(
     { accessTokens: ['one scope=read', 'two scope=raed scope=read'] },
@@ -329,7 +329,7 @@ describe('a file of access tokens', () => {
     }
   });
 
-  test('that is wrong when it is reloaded leaves the previous tokens valid; the error names the line only', async () => {
+  test('that is invalid when it is reloaded leaves the previous tokens valid; the error names the line only', async () => {
     await writeFile(file, 'old\n');
     const auth = await authenticatorOf({ accessTokensFile: file });
     await writeFile(file, '# new\nnew\n\nmy secret\n');
