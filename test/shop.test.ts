@@ -25,7 +25,7 @@ afterAll(async () => {
   if (shop !== undefined) expect(await shop.exit).toBe(0);
 });
 
-test('the page of the shop shows all operations and an example of a discriminator, without critical violations of axe', async () => {
+test('the page of the shop shows all operations and an example of a discriminator, and axe finds no critical violation', async () => {
   const page = await browser.newPage({ bypassCSP: true });
   const errors: unknown[] = [];
   page.on('pageerror', (error) => errors.push(error));

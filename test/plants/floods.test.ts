@@ -9,7 +9,7 @@ import { endAll, type Launched, launch, post } from '../support/launch.ts';
 
 const MIB = 1024 ** 2;
 
-/** A server for the keys of signed tokens that accepts connections and never answers. */
+/** A server for the keys of signed tokens that accepts connections and never responds. */
 let stalled: Server;
 let service: Launched;
 const waiting = new Set<Socket>();
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 /** Encodes the header or the claims of a signed token. */
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** A token that cannot be verified, since the server of keys never answers. */
+/** A token that cannot be verified, since the server of keys never responds. */
 const UNVERIFIABLE = `${part({ alg: 'RS256', kid: 'a' })}.${part({ sub: 'a', exp: 4e9 })}.${'a'.repeat(340)}`;
 
 const startFlooded = (): Launched => {
@@ -40,7 +40,7 @@ const startFlooded = (): Launched => {
     JWKS_URL: `http://127.0.0.1:${port}/`,
     LOG_LEVEL: 'info',
     METRICS_PORT: '0',
-    // More than the connections of a flood, and far less than its requests.
+    // More than the connections that store plants, and far less than their requests.
     MAX_WAITING: '30',
   });
 };

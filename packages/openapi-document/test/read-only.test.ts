@@ -10,7 +10,7 @@ test.each([
   ['3.0.3', 'x-read-only: reject\n', 400],
   ['3.1.0', 'x-read-only: reject\n', 400],
 ])(
-  'read-only members in a request are removed, or rejected with x-read-only: %s %s',
+  'a request with read-only members, in OpenAPI %s with the extension %j, gets %d',
   async (version, extension, status) => {
     const text = `openapi: ${version}\n${extension}info: { title: A, version: 1.0.0 }\npaths:\n  /a:\n    put:\n      operationId: a\n      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/A' } } } }\n      responses: { ${OK} }\ncomponents: { schemas: { A: { type: object, required: [id, b], additionalProperties: false, properties: { id: { type: integer, readOnly: true }, b: { type: array, items: { $ref: '#/components/schemas/B' } } } }, B: { type: object, properties: { at: { type: string, readOnly: true }, n: { type: integer } } } } }\n`;
     const body = { id: 1, b: [{ at: 'now', n: 2 }] };

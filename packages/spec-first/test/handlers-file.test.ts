@@ -36,7 +36,7 @@ describe('readHandlers', () => {
     ['// Handlers\nconst a = { one: f };', [], false],
     ['const = 1;', [], false],
     ['', [], false],
-  ])('finds the operations of %s', (text, operationIds, isFound) => {
+  ])('finds the operations of %j', (text, operationIds, isFound) => {
     const handlers = readHandlers('a.ts', text);
     expect(handlers.operationIds).toEqual(operationIds);
     expect(handlers.start !== undefined).toBe(isFound);

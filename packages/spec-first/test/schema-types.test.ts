@@ -97,7 +97,7 @@ test.each<[schema: object, type: string]>([
   [{ ...PAIR, minItems: 2, unevaluatedItems: false }, '[ string, number ]'],
   [{ ...PAIR, minItems: 2, maxItems: 2 }, '[ string, number ]'],
   [{ ...PAIR, minItems: 2, maxItems: 3, items: text }, '[ string, number, ...string[] ]'],
-])('the type of the tuple %p is %s', (schema, type) => {
+])('the type of the tuple %j is %s', (schema, type) => {
   expect(typeOf(schema)).toEqual({ request: type, reply: type });
 });
 

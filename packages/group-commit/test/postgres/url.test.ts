@@ -199,12 +199,22 @@ test.each<[Record<string, string>, string, object]>([
   expect(readQuery(query)).toMatchObject(settings);
 });
 
-test.each<[string, string, unknown]>([
-  [authority, 'sslmode=verify-full', cert],
-  [authority, 'sslmode=verify-full&sslrootcert=system', undefined],
-  ['system', 'sslmode=verify-full', undefined],
-  ['/none', `sslmode=verify-full&sslrootcert=${authority}`, cert],
-])('PGSSLROOTCERT=%s is the default of sslrootcert for ?%s', (variable, query, ca) => {
+test.each<[title: string, variable: string, query: string, ca: unknown]>([
+  ['is the default of sslrootcert', authority, 'sslmode=verify-full', cert],
+  ['may be system', 'system', 'sslmode=verify-full', undefined],
+  [
+    'is ignored if the URL has sslrootcert=system',
+    authority,
+    'sslmode=verify-full&sslrootcert=system',
+    undefined,
+  ],
+  [
+    'is not read if the URL has another sslrootcert',
+    '/none',
+    `sslmode=verify-full&sslrootcert=${authority}`,
+    cert,
+  ],
+])('PGSSLROOTCERT %s', (_title, variable, query, ca) => {
   process.env.PGSSLROOTCERT = variable;
   expect(Object(readQuery(query).targets[0].config.ssl).ca).toBe(ca);
 });

@@ -29,7 +29,7 @@ test('the sizes are those of the database and of its log, and 0 for missing file
 });
 
 describe('createFile', () => {
-  test('creates a file that only its owner can read, and its folder', () => {
+  test('creates a file that only its owner can read, and the folder of the file', () => {
     const path = join(folder, 'new', 'notes.db');
     createFile(path, true);
     expect(modeOf(path)).toBe('600');

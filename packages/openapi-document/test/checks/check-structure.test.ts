@@ -128,7 +128,7 @@ const paths = Object.fromEntries(
 const findings = check(JSON.parse(JSON.stringify({ ...HEAD, paths })));
 
 test.each(OPERATIONS.map((each, index) => [...each, index] as const))(
-  'the operation %j has findings at %s: %j',
+  'the operation %j has findings at %j: %j',
   (_operation, pointer, expected, index) => {
     const place = ` /paths/~1${index}/get`;
     const ofOperation = findings.filter((finding) => finding.includes(`${place}/`));

@@ -67,7 +67,7 @@ describe('a multipart form', () => {
     ['image/*', '', 'image/*'],
     ['image/png, image/jpeg', '', 'image/png, image/jpeg'],
   ])(
-    'has files with the declared media type %s, unless it is a range or a list',
+    'with the declared media type %s has files of the type "%s" and texts of the type %s',
     async (contentType, type, textType) => {
       const fields = { files: [named, new Blob(['c']), typed, 'd'] };
       const encoding: FormEncoding = contentType === undefined ? {} : { files: { contentType } };

@@ -86,7 +86,7 @@ describe('a call', () => {
     ['http://localhost', '/a', 'http://localhost/a'],
     ['http://localhost/v1/', '/a', 'http://localhost/v1/a'],
     ['http://localhost/v1/', '', 'http://localhost/v1/'],
-  ])('to %s%s has the URL %s', async (baseUrl, path, url) => {
+  ])('with the baseUrl %s and the path "%s" has the URL %s', async (baseUrl, path, url) => {
     const { fetch, urls } = fetchOf(new Response());
     await callWith({ ...GET, path }, { fetch, baseUrl })();
     expect(urls).toEqual([url]);
@@ -210,18 +210,16 @@ describe('a call with a timeout and a signal', () => {
 describe('a retry', () => {
   const repeatable = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY', 'PUT', 'DELETE'];
 
-  test.each<[method: string, body: () => unknown, count: number]>([
-    ...repeatable.map((method): [string, () => unknown, number] => [method, () => 'a', 2]),
-    ...['POST', 'PATCH', 'GETTER', 'COPY'].map((method): [string, () => unknown, number] => [
-      method,
-      () => 'a',
-      1,
-    ]),
-    ['PUT', () => new Blob(['a']), 2],
-    ['PUT', () => new Blob(['a']).stream(), 1],
+  test.each<[method: string, bodyType: string, count: number, body: () => unknown]>([
+    ...repeatable.map((method) => [method, 'a string', 2, () => 'a'] as const),
+    ...['POST', 'PATCH', 'GETTER', 'COPY'].map(
+      (method) => [method, 'a string', 1, () => 'a'] as const,
+    ),
+    ['PUT', 'a Blob', 2, () => new Blob(['a'])],
+    ['PUT', 'a stream', 1, () => new Blob(['a']).stream()],
   ])(
-    'of %s is sent if the method is idempotent and the body is not a stream',
-    async (method, body, count) => {
+    'is sent if the method is idempotent and the body is not a stream: %s with %s, %d requests',
+    async (method, _bodyType, count, body) => {
       const { fetch, requests } = fetchOf(busy(), new Response());
       const call = callWith({ ...GET, method, media: BYTES }, { fetch, retries: 1 });
       const reply = call({ body: body() });

@@ -38,34 +38,39 @@ afterEach(() => {
 });
 
 describe('a request', () => {
-  test.each<[retries: number, results: readonly Result[], outcome: string, count: number]>([
-    [0, [new Response()], '200', 1],
-    [0, [failed(503), new Response()], '503', 1],
-    [0, [new Error('lost'), new Response()], 'lost', 1],
-    [2, [failed(503), new Error('lost'), new Response()], '200', 3],
-    [2, [failed(503), failed(503), failed(429), new Response()], '429', 3],
-    [1, [new Error('lost'), new Error('lost again'), new Response()], 'lost again', 2],
-    ...[429, 502, 503, 504].map((status): [number, Result[], string, number] => [
-      1,
-      [failed(status), new Response()],
-      '200',
-      2,
-    ]),
-    ...[400, 408, 500, 501].map((status): [number, Result[], string, number] => [
-      1,
-      [failed(status), new Response()],
-      String(status),
-      1,
-    ]),
-  ])('with %d retries of %p has the outcome %s', async (retries, results, outcome, count) => {
-    const { send, signals } = sender(...results);
-    const response = responseTo(send, { retries }).then(
-      ({ response }) => String(response.status),
-      ({ message }: Error) => message,
-    );
-    await jest.advanceTimersByTimeAsync(1_000);
-    expect([await response, signals.length]).toEqual([outcome, count]);
-  });
+  const LOST = new Error('lost');
+
+  test.each<
+    [retries: number, results: readonly (number | Error)[], outcome: string, count: number]
+  >([
+    [0, [200], '200', 1],
+    [0, [503, 200], '503', 1],
+    [0, [LOST, 200], 'lost', 1],
+    [2, [503, LOST, 200], '200', 3],
+    [2, [503, 503, 429, 200], '429', 3],
+    [1, [LOST, new Error('lost again'), 200], 'lost again', 2],
+    [1, [429, 200], '200', 2],
+    [1, [502, 200], '200', 2],
+    [1, [503, 200], '200', 2],
+    [1, [504, 200], '200', 2],
+    [1, [400, 200], '400', 1],
+    [1, [408, 200], '408', 1],
+    [1, [500, 200], '500', 1],
+    [1, [501, 200], '501', 1],
+  ])(
+    'with %d retries and the results %p has the outcome %s',
+    async (retries, results, outcome, count) => {
+      const { send, signals } = sender(
+        ...results.map((result) => (typeof result === 'number' ? failed(result) : result)),
+      );
+      const response = responseTo(send, { retries }).then(
+        ({ response }) => String(response.status),
+        ({ message }: Error) => message,
+      );
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect([await response, signals.length]).toEqual([outcome, count]);
+    },
+  );
 
   test('cancels the bodies of failed attempts', async () => {
     const cancel = jest.fn<() => void>();

@@ -19,7 +19,7 @@ describe('the tag of a union', () => {
   });
 
   test.each<[title: string, alternatives: unknown[], values: unknown]>([
-    ['constants', [cat, dog], [['cat'], ['dog']]],
+    ['two objects', [cat, dog], [['cat'], ['dog']]],
     ['references', [ref('Cat'), ref('Dog')], [['cat'], ['dog', 'wolf']]],
     ['null and an object', [{ type: 'null' }, cat], ['null', ['cat']]],
     ['a list with null only, and an object', [{ type: ['null'] }, cat], ['null', ['cat']]],

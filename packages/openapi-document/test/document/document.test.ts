@@ -105,7 +105,7 @@ test.each([
   ['', '#'],
   ['/a b/~1c', '#/a%20b/~1c'],
   ['/Größe/100%/#1', '#/Gr%C3%B6%C3%9Fe/100%25/%231'],
-])('the $ref to %s is %s', (pointer, ref) => {
+])('the $ref to %j is %s', (pointer, ref) => {
   expect(refTo(pointer)).toBe(ref);
 });
 
@@ -178,7 +178,7 @@ describe('directPointer', () => {
     ['/sibling/m', '/sibling/m'],
     ['/a/none/x', '/b b/none/x'],
     ['/loop/x', '/loop/x'],
-  ])('of %s is %s', (pointer, direct) => {
+  ])('of %j is %j', (pointer, direct) => {
     expect(directPointer(root, pointer)).toBe(direct);
   });
 });

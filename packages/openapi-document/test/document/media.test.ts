@@ -65,7 +65,7 @@ test.each([
   ['application/json-seq', 'stream', 'records', { schema: {}, data: 'text' }],
   ['text/event-stream', 'stream', 'events', { schema: {}, data: 'text' }],
   ['application/json', 'json', undefined, undefined],
-])('with an itemSchema, %s is a %s of %s', (type, kind, sequence, items) => {
+])('with an itemSchema, %s has the kind %s and the sequence %s', (type, kind, sequence, items) => {
   expect(mediaType(type, { itemSchema: {} })).toMatchObject({ kind, sequence, itemSchema: {} });
   expect(mediaType(type, { itemSchema: {} }).items).toEqual(items);
   expect(mediaType(type, {}).items).toBeUndefined();

@@ -195,7 +195,7 @@ describe('the position', () => {
     ['/list/7/a', '4:1'],
     ['/plain/a', '2:1'],
   ])(
-    'of %s is that of its key or of the nearest value around it: %s',
+    'of %j is that of its key or of the nearest value around it: %s',
     async (pointer, position) => {
       expect(await positionsIn(text, [pointer])).toEqual([position]);
     },
@@ -265,7 +265,7 @@ test.each([
   ['/paths/~1a/get/responses/200', 'c.yaml', '/200'],
   ['/paths/~1ab', 'a.yaml', '/paths/~1ab'],
   ['/ref/get', 'b.yaml', '/item/get'],
-])('the part %s of a bundled document comes from %s#%s', (pointer, file, origin) => {
+])('the part %j of a bundled document comes from %s#%s', (pointer, file, origin) => {
   const root = { paths: { '/a': { get: {} } }, ref: { $ref: '#/paths/~1a' } };
   const origins = new Map([
     ['/paths/~1a', { file: 'b.yaml', pointer: '/item' }],

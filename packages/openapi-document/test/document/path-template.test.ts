@@ -26,7 +26,7 @@ test.each([
   ['/a', '/aba', undefined],
   ['/', '/', []],
   ['/plants', '/trees', undefined],
-])('%s matches %s with the parameters %j', (template, path, texts) => {
+])('the parameters of %s in %s are %j', (template, path, texts) => {
   expect(pathTemplate(template).match(path)).toEqual(texts);
 });
 

@@ -32,7 +32,7 @@ describe('a form without an encoding', () => {
     ['point=x', { point: 'x' }],
     ['points=%7B%22x%22:1%7D&points=%7B%7D', { points: [{ x: 1 }, {}] }],
     ['point[x]=1', { 'point[x]': '1' }],
-  ])('is parsed by the schemas of its fields: %s', (text, fields) => {
+  ])('is parsed by the schemas of its fields: %j', (text, fields) => {
     expect(readerOf().urlencoded(text)).toEqual(fields);
   });
 
@@ -138,4 +138,18 @@ test('a part with several schemas may be a file or text', () => {
   const anyOf = [{ properties: { a: {} } }, { properties: { a: { type: 'string' } } }];
   const { partOf } = formReader({}, { schema: { anyOf }, encoding: {} });
   expect(partOf('a')).toEqual({ isFile: true, isText: true, types: [] });
+});
+
+test('a text part of JSON may contain all items of an array', () => {
+  const { textValues } = readerOf({ pair: { contentType: 'application/json' } });
+  expect(textValues('tags', 'application/json', '[1,2]')).toEqual([1, 2]);
+  for (const [name, type, text] of [
+    ['tags', 'text/plain', '[1]'],
+    ['tags', 'application/json', '1'],
+    ['tags', 'application/json', '[1'],
+    ['count', 'application/json', '[1]'],
+    ['pair', 'application/json', '[1]'],
+    ['other', 'application/json', '[1]'],
+  ] as const)
+    expect(textValues(name, type, text)).toEqual([text]);
 });

@@ -286,7 +286,7 @@ test.each([
   ['filters[a]', undefined],
   ['other[a]', undefined],
   ['', undefined],
-])('the path of %s inside the deepObject filter is %j', (key, path) => {
+])('the path of %j inside the deepObject filter is %j', (key, path) => {
   expect(deepPath(parameter({ name: 'filter', style: 'deepObject' }), key)).toEqual(path);
   expect(deepPath(parameter({ name: 'filter' }), key)).toBeUndefined();
 });

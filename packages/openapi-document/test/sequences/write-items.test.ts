@@ -42,7 +42,7 @@ test('a member that events do not have is rejected', () => {
 });
 
 test.each(['event', 'id', 'retry'])(
-  '%s of an event must not contain a line break or U+0000',
+  'the member %s of an event must not contain a line break or U+0000',
   (name) => {
     const { write } = writerOf('text/event-stream');
     for (const text of ['a\nb', 'a\rb', 'a\r\nb', '\0']) {
@@ -73,7 +73,7 @@ test.each([
   ['application/json-seq', undefined],
   ['text/event-stream', ':\n\n'],
   ['multipart/mixed', undefined],
-])('%s has the comment %j', (type, comment) => {
+])('a stream of %s has the comment %j', (type, comment) => {
   expect(writerOf(type).comment).toBe(comment);
 });
 

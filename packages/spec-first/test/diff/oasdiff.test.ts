@@ -113,7 +113,7 @@ describe('changesBetween', () => {
     ['echo {}', 'the output of oasdiff is not a list of changes: {}'],
     ['echo cannot read >&2; exit 3', 'cannot read'],
     [either('echo []', 'exit 3'), 'Command failed'],
-  ])('rejects the output of %s', async (script, message) => {
+  ])('rejects the output of the script %j', async (script, message) => {
     await expect(changesOf(script)).rejects.toThrow(message);
   });
 
