@@ -21,8 +21,8 @@ export function addDefinitions(
   refs: Iterable<string>,
   schemaOf: (ref: string) => AnySchema,
 ): void {
-  const missing = Array.from(refs).filter((ref) => ajv.schemas[ref] === undefined);
-  const added = missing.map((ref) => {
+  const missingRefs = Array.from(refs).filter((ref) => ajv.schemas[ref] === undefined);
+  const addedDefinitions = missingRefs.map((ref) => {
     ajv.addSchema(schemaOf(ref), ref);
     const definition = ajv.schemas[ref];
     if (definition === undefined) throw new Error(`Ajv has no schema ${ref}`);
@@ -31,7 +31,7 @@ export function addDefinitions(
     return { definition, compile };
   });
   // Compiles the last definition first: earlier ones then call it directly.
-  for (const { definition, compile } of added.reverse()) {
+  for (const { definition, compile } of addedDefinitions.reverse()) {
     delete definition.validate;
     try {
       compile();

@@ -150,7 +150,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       return undefined;
     }
     // No notice for `paths: { $ref: _index.yaml }`, which is common.
-    if (groupOf(kind) === undefined && kind !== 'pathItem' && !INDEX.test(pointer)) {
+    if (groupOf(kind) === undefined && kind !== 'pathItem' && !INDEX_POINTER.test(pointer)) {
       const name = pointer.slice(pointer.lastIndexOf('/') + 1);
       const message = `OpenAPI has no $ref in ${name}: it is replaced by a copy of ${ref}`;
       notices.push({ pointer, message });
@@ -164,7 +164,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
 
   function copyMembers(value: object, kind: MemberKind, from: Location, pointer: string): unknown {
     const copies = Object.entries(value).map(([key, member]) => {
-      const isText = typeof kind === 'string' && TEXTS.has(key);
+      const isText = typeof kind === 'string' && TEXT_MEMBERS.has(key);
       const kindOfMember = isText ? 'other' : memberKind(kind, key);
       const copy = copyOf(
         member,
@@ -271,10 +271,10 @@ const groupOf = (kind: MemberKind): string | undefined =>
   typeof kind === 'string' && kind !== 'pathItem' ? componentGroup(kind) : undefined;
 
 /** Matches the pointers of members that are often in an index file. */
-const INDEX = /^\/(paths|webhooks|components(\/[^/]+)?)$/;
+const INDEX_POINTER = /^\/(paths|webhooks|components(\/[^/]+)?)$/;
 
 /** Members that are strings. OpenAPI has no references in them, but some tools allow one. */
-const TEXTS = new Set(['title', 'summary', 'description']);
+const TEXT_MEMBERS = new Set(['title', 'summary', 'description']);
 
 const ADVICE =
   'Save it beside the document and reference the file, or bundle it: npx @redocly/cli bundle';

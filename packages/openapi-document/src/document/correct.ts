@@ -25,7 +25,7 @@ export async function correct(
   if (typeof openapi !== 'string' || !/^3\.[012]\.\d/.test(openapi)) {
     const message =
       typeof swagger === 'string'
-        ? `Swagger ${swagger} is not supported. Convert it to OpenAPI 3: ${CONVERT} ${file}`
+        ? `Swagger ${swagger} is not supported. Convert it to OpenAPI 3: ${CONVERT_COMMAND} ${file}`
         : `openapi must be 3.1.x, 3.0.x or 3.2.x, but it is ${openapi ?? 'missing'}`;
     const [position] = positionsOf([
       { file, pointer: swagger === undefined ? '/openapi' : '/swagger' },
@@ -77,7 +77,7 @@ function renameKeyword(object: Json, from: string, to: string): void {
   Reflect.deleteProperty(object, from);
 }
 
-const CONVERT = 'npx swagger2openapi --outfile openapi.json';
+const CONVERT_COMMAND = 'npx swagger2openapi --outfile openapi.json';
 
 /** Keywords that limit a size. Their bigints become numbers, since no size is beyond 2^53. */
 const SIZES = ['Length', 'Items', 'Properties', 'Contains'].flatMap((of) => [

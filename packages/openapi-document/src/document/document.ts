@@ -75,8 +75,8 @@ export function memoized<V, T>(compute: (root: Json, value: V) => T): typeof com
   const results = new WeakMap<object, T>();
   return (root, value) => {
     if (!isObject(value)) return compute(root, value);
-    const existing = results.get(value);
-    if (existing !== undefined) return existing;
+    const cached = results.get(value);
+    if (cached !== undefined) return cached;
     const result = compute(root, value);
     results.set(value, result);
     return result;
@@ -87,8 +87,8 @@ export function memoized<V, T>(compute: (root: Json, value: V) => T): typeof com
 export function onFirstUse<Key, Value>(create: (key: Key) => Value): (key: Key) => Value {
   const values = new Map<Key, Value>();
   return (key) => {
-    const existing = values.get(key);
-    if (existing !== undefined) return existing;
+    const cached = values.get(key);
+    if (cached !== undefined) return cached;
     const value = create(key);
     values.set(key, value);
     return value;

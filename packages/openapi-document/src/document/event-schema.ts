@@ -17,7 +17,7 @@ export type EventData = 'json' | 'mixed';
 export const EVENT_DATA = 'x-event-data';
 
 /** Keywords that restrict a string. */
-const TEXT = /^(type|const|enum|pattern|format|(min|max)Length)$/;
+const STRING_KEYWORDS = /^(type|const|enum|pattern|format|(min|max)Length)$/;
 
 /** The schema of JSON in `mixed` data. */
 const COMPOSITE = { type: ['object', 'array'] };
@@ -31,7 +31,8 @@ export function eventItems(root: Json, schema: unknown): Items {
     alternatives(root, asObject(properties).data),
   );
   if (!parts.some(isJson)) return { schema, data: 'text' };
-  const isText = (part: Json) => !isJson(part) && Object.keys(part).some((key) => TEXT.test(key));
+  const isText = (part: Json) =>
+    !isJson(part) && Object.keys(part).some((key) => STRING_KEYWORDS.test(key));
   const data = parts.some(isText) ? 'mixed' : 'json';
   return { schema: { allOf: [schema], [EVENT_DATA]: data }, data };
 }

@@ -14,13 +14,13 @@ function inPlaceSchemas(
   root: Json,
   schema: unknown,
   keywords: readonly string[],
-  seen = new Set<unknown>(),
+  visited = new Set<unknown>(),
 ): Json[] {
-  if (!isObject(schema) || seen.has(schema)) return [];
-  seen.add(schema);
+  if (!isObject(schema) || visited.has(schema)) return [];
+  visited.add(schema);
   const target = typeof schema.$ref === 'string' ? valueAt(root, schema.$ref) : undefined;
   const parts = [target, ...keywords.flatMap((keyword) => schema[keyword])];
-  return [schema, ...parts.flatMap((part) => inPlaceSchemas(root, part, keywords, seen))];
+  return [schema, ...parts.flatMap((part) => inPlaceSchemas(root, part, keywords, visited))];
 }
 
 /** Returns the JSON types that a schema allows. Empty if it does not restrict the type. */

@@ -16,7 +16,7 @@ const MAX_VALUES = 20;
 const MAX_PARTS = 100_000;
 
 /** Options of the first value: all members, with the examples and defaults of the schemas. */
-const FULL = {
+const FULL_OPTIONS = {
   useExamplesValue: true,
   useDefaultValue: true,
   alwaysFakeOptionals: true,
@@ -61,7 +61,7 @@ export function* valuesOf(root: Json, schema: unknown, direction: Direction): Ge
     };
     const shallow = { maxDepth: 6 };
     const partial = seed % 2 === 1 ? required : shallow;
-    const options = seed === 0 ? FULL : partial;
+    const options = seed === 0 ? FULL_OPTIONS : partial;
     try {
       const values = generateSync(list, { ...options, seed, outputTransform });
       if (Array.isArray(values)) yield values[0];
@@ -78,7 +78,7 @@ const GENERATOR_FORMATS: Readonly<Record<string, string>> = {
   'iso-time': 'time',
 };
 
-const BOUNDS = /^((exclusiveM|m)(in|ax)imum|multipleOf)$/;
+const BOUND_KEYWORDS = /^((exclusiveM|m)(in|ax)imum|multipleOf)$/;
 
 /** Converts a schema for the generator. */
 const plain = memoized(
@@ -92,7 +92,7 @@ const plainSchema = (schema: unknown): unknown =>
 function plainKeyword(value: unknown, key: string): unknown {
   if (key === '$ref' && typeof value === 'string') return decodeURIComponent(value);
   if (key === 'format' && typeof value === 'string') return GENERATOR_FORMATS[value] ?? value;
-  if (typeof value === 'bigint' && BOUNDS.test(key)) return Number(value);
+  if (typeof value === 'bigint' && BOUND_KEYWORDS.test(key)) return Number(value);
   // Ignores an unrealistic `minItems`.
   if (key === 'minItems' && Number(value) > 2_000) return 0;
   return mapKeyword(key, value, plainSchema);

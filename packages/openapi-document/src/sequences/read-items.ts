@@ -111,10 +111,10 @@ async function* readParts(
   const { MultipartParser, MaxFileSizeExceededError, MultipartParseError } = await import(
     '@remix-run/multipart-parser'
   );
-  const [, quotedBoundary, plain = ''] =
+  const [, quotedBoundary, plainBoundary = ''] =
     /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const options = { maxFileSize: limit, maxParts: Infinity, maxTotalSize: Infinity };
-  const boundary = quotedBoundary ?? plain;
+  const boundary = quotedBoundary ?? plainBoundary;
   const parser = new MultipartParser(boundary, options);
   const withoutHeaders = `--${boundary}\r\n\r\n`;
   let previousEnd = '';
