@@ -210,11 +210,17 @@ describe('a call with a timeout and a signal', () => {
 describe('a retry', () => {
   const repeatable = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY', 'PUT', 'DELETE'];
 
-  test.each<[method: string, bodyType: string, count: number, body: () => unknown]>([
-    ...repeatable.map((method) => [method, 'a string', 2, () => 'a'] as const),
-    ...['POST', 'PATCH', 'GETTER', 'COPY'].map(
-      (method) => [method, 'a string', 1, () => 'a'] as const,
-    ),
+  type RetryCase = [method: string, bodyType: string, count: number, body: () => unknown];
+  const withText = (method: string, count: number): RetryCase => [
+    method,
+    'a string',
+    count,
+    () => 'a',
+  ];
+
+  test.each<RetryCase>([
+    ...repeatable.map((method) => withText(method, 2)),
+    ...['POST', 'PATCH', 'GETTER', 'COPY'].map((method) => withText(method, 1)),
     ['PUT', 'a Blob', 2, () => new Blob(['a'])],
     ['PUT', 'a stream', 1, () => new Blob(['a']).stream()],
   ])(
