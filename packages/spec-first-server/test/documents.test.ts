@@ -57,7 +57,7 @@ describe('parameters', () => {
   beforeAll(async () => {
     served = await serve(documentFile('parameters.yaml'), handlersFor(echo, ...ids));
   });
-  const got = (part: string, target: string) =>
+  const received = (part: string, target: string) =>
     served.client
       .get(target)
       .expect(200)
@@ -143,7 +143,7 @@ describe('parameters', () => {
     ['matches text after a parameter', 'path', '/plain/5:activate', { id: 5 }],
     ['prefers a concrete path', 'path', '/plain/mine', {}],
   ])('%s', async (_title, part, target, expected) => {
-    expect(await got(part, target)).toEqual(expected);
+    expect(await received(part, target)).toEqual(expected);
   });
 
   test('are read from headers and cookies', async () => {

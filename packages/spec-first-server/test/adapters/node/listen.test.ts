@@ -170,9 +170,9 @@ test('while the server drains, responses close the connection', async () => {
 test('a stop closes used connections, and answers the first request of the others', async () => {
   const limits = { idleStopTimeout: 0, quietTimeout: 0, arrivalStopTimeout: 600_000 };
   const stopping = await listen(app, { ...LOCAL, limits });
-  const at = Number(new URL(stopping.url).port);
-  const unused = await connected(at);
-  const used = await connected(at);
+  const serverPort = Number(new URL(stopping.url).port);
+  const unused = await connected(serverPort);
+  const used = await connected(serverPort);
   used.write(request('GET /b'));
   await once(used, 'data');
   const closed = once(used, 'close');
@@ -187,12 +187,12 @@ test('a stop closes used connections, and answers the first request of the other
 test('a stop gives each connection its own timeout, but ends at its total limit', async () => {
   const limits = { quietTimeout: 0, arrivalStopTimeout: 600, maxArrivalStop: 1_800 };
   const stopping = await listen(app, { ...LOCAL, limits });
-  const at = Number(new URL(stopping.url).port);
+  const serverPort = Number(new URL(stopping.url).port);
   const ages: number[] = [];
   const start = performance.now();
   const open = async () => {
     const opened = performance.now();
-    const socket = await connected(at);
+    const socket = await connected(serverPort);
     socket.on('close', () => ages.push(performance.now() - opened));
   };
   await open();
@@ -264,10 +264,10 @@ test('a client that does not read is disconnected like a silent one', async () =
   const responses: ServerResponse[] = [];
   const keepApp: RequestListener = (_request, response) => void responses.push(response);
   const impatient = await listen(keepApp, { ...LOCAL, limits: { idleTimeout: 1_000 } });
-  const at = Number(new URL(impatient.url).port);
+  const serverPort = Number(new URL(impatient.url).port);
   const ends: string[] = [];
   const open = async (name: string, bytes: string) => {
-    const socket = await connected(at);
+    const socket = await connected(serverPort);
     socket.on('close', () => ends.push(name)).write(bytes);
     return socket;
   };
@@ -347,10 +347,10 @@ test('a stop aborts requests that take too long', async () => {
 
 test('at most 256 rejected connections linger', async () => {
   const lingering = await listen(app, { ...LOCAL, limits: { lingerTimeout: 600_000 } });
-  const at = Number(new URL(lingering.url).port);
+  const serverPort = Number(new URL(lingering.url).port);
   let ended = 0;
   const sockets = Array.from({ length: 260 }, () => {
-    const socket = connect({ port: at, host: '127.0.0.1', allowHalfOpen: true });
+    const socket = connect({ port: serverPort, host: '127.0.0.1', allowHalfOpen: true });
     socket
       .on('error', () => undefined)
       .on('end', () => {

@@ -43,8 +43,8 @@ describe('a header section', () => {
 
   test('below the limit is accepted in each request of a connection', async () => {
     const short = Object.fromEntries(Array.from({ length: 190 }, (_, index) => [`a${index}`, '']));
-    const one = request('GET /', { Long: 'a'.repeat(10_000), ...short });
-    const { responses } = await exchange(port, one.repeat(5), { responses: 5 });
+    const longRequest = request('GET /', { Long: 'a'.repeat(10_000), ...short });
+    const { responses } = await exchange(port, longRequest.repeat(5), { responses: 5 });
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   });
 });
@@ -185,7 +185,7 @@ describe('bytes that the app does not get', () => {
     await custom.stop();
   });
 
-  /** Sends bytes that are not HTTP to a server with an error body. */
+  /** Sends bytes, by default not HTTP, to a server. Returns its response and what it reports. */
   async function rejectedBy(errorBody: ErrorBody, bytes = 'no request\r\n\r\n') {
     const failures: Failure[] = [];
     const custom = await listen(app, {

@@ -471,8 +471,8 @@ paths:
   });
 
   test('has a challenge if it is a 401 of an operation', () => {
-    const challengeOf = (error: HttpError, at?: OperationContext) =>
-      answerTo(error, undefined, at).headers['WWW-Authenticate'];
+    const challengeOf = (error: HttpError, operationContext?: OperationContext) =>
+      answerTo(error, undefined, operationContext).headers['WWW-Authenticate'];
     expect(challengeOf(new Unauthorized('wrong'))).toBe('Bearer error="invalid_token"');
     expect(challengeOf(new Unauthorized('none', false))).toBe('Bearer');
     expect(challengeOf(new HttpError(401, 'over'))).toBe('Bearer error="invalid_token"');
@@ -536,8 +536,8 @@ paths:
 
   test('names the fault of an asynchronous errorBody in the log', () => {
     const errorBody = { ...JSON_BODY, make: async () => ({}) };
-    for (const at of [context, null]) {
-      const { record } = answerTo(new HttpError(409, 'taken'), errorBody, at);
+    for (const operationContext of [context, null]) {
+      const { record } = answerTo(new HttpError(409, 'taken'), errorBody, operationContext);
       const message = 'errorBody.make must return the body, not a promise: remove async';
       expect(record.failure?.cause).toMatchObject({ message });
     }
@@ -583,8 +583,12 @@ paths:
     const reasonFor = async (headers: Record<string, string | number>, errorBody?: ErrorBody) => {
       const { operations, root } = await documentOf(limited);
       const [get = operation] = operations;
-      const at = { ...context, operation: get, validator: createValidators(root)(get) };
-      const answer = answerTo(new HttpError(429, 'too many', { headers }), errorBody, at);
+      const limitedContext = { ...context, operation: get, validator: createValidators(root)(get) };
+      const answer = answerTo(
+        new HttpError(429, 'too many', { headers }),
+        errorBody,
+        limitedContext,
+      );
       expect(answer.status).toBe(429);
       return answer.record.reason;
     };
