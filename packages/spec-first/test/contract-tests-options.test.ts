@@ -164,7 +164,7 @@ describe('contract tests', () => {
     ]);
   });
 
-  // Parameters in each style, forms, texts, files, recursive schemas, members that are only read.
+  // The documents have parameters in each style, forms, files, recursive schemas and more.
   test.each(['bodies', 'integers', 'schemas', 'security', 'uncommon'])(
     'pass on the mocks of a document: %s',
     async (name) => {

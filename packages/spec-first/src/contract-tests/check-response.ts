@@ -73,9 +73,7 @@ export interface CheckedOperation {
   readonly ajvViolations: (media: MediaType, text: string) => string | undefined;
 }
 
-/**
- * Thrown by a failed check. `check` is the name of the check, such as `each status is declared`.
- */
+/** Thrown by a failed check. `check` is its name, such as `each status is declared`. */
 export class CheckError extends Error {
   readonly check: string;
 
@@ -109,7 +107,11 @@ export async function checkResponse(
   if (media !== undefined) await checkBody(checked, media, response);
 }
 
-/** Throws for an undeclared status, unless the operation declares no responses. */
+/**
+ * Checks that the status is declared, unless the operation declares no responses.
+ *
+ * @throws {CheckError}
+ */
 function checkStatus({ responses }: Operation, { status }: ReceivedResponse): void {
   if (responses.length === 0) return;
   const keys = responses.map(({ key }) => key).join(', ');

@@ -127,7 +127,7 @@ function limitIdleTime(outgoing: http.ClientRequest): void {
   outgoing.once('close', () => clearInterval(timer));
 }
 
-/** Serves an app on a free local port. Resolves to the origin. The process can still end. */
+/** Serves an app on a free local port. Resolves to the origin. Does not keep the process alive. */
 export async function listen(app: http.RequestListener): Promise<string> {
   const server = http.createServer(app).listen(0, '127.0.0.1').unref();
   // `unref` of the server does not apply to its connections.

@@ -127,7 +127,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   let startedClient: Promise<Client> | undefined;
   async function start(): Promise<Client> {
     const client = await clientFor(document, options);
-    resources.addIds((await options.seed?.()) ?? {});
+    resources.addSeededIds((await options.seed?.()) ?? {});
     return client;
   }
 

@@ -40,7 +40,7 @@ export const valuesByName = (values: RequestValues, where: RequestPart['in']): J
     [...values].filter(([part]) => part.in === where).map(([{ name }, value]) => [name, value]),
   );
 
-/** The maximum number of samples of a schema. All other values are variants of them. */
+/** The maximum number of samples of a schema. Further values are variants of them. */
 const MAX_SAMPLES = 12;
 
 /** Samples of the schema `true`, which allows any value. */

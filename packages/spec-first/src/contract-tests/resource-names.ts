@@ -7,7 +7,7 @@ export const normalizedName = (name: string): string =>
 /** Returns true for the name of an id: `id`, `orderId`, `order_id`, `order-id` or `orderID`. */
 export const isIdName = (name: string): boolean => /(?:^|[_-])id$|Id$|(?<!\p{Lu})ID$/u.test(name);
 
-/** Returns true for the name of an id that contains the name of its resource: not for `id`. */
+/** Returns true for an id name that contains the name of its resource: `orderId`, but not `id`. */
 export const isQualifiedIdName = (name: string): boolean =>
   isIdName(name) && normalizedName(name) !== 'id';
 
@@ -17,7 +17,7 @@ export function idNameOfPath(path: string): string {
   return `${normalizedName(collection).replace(/ies$/, 'y').replace(/s$/, '')}id`;
 }
 
-/** Returns the name of the id of a body by its schema: `[paymentid]` for a `$ref` to `Payment`. */
+/** Returns the id names of a body: `paymentid` for a `$ref` to `Payment`, none without a `$ref`. */
 export function idNamesOfSchema({ schema }: Pick<MediaType, 'schema'>): string[] {
   const { $ref } = asObject(schema);
   const [, name = ''] = /^#\/components\/schemas\/([^/]+)$/.exec(String($ref)) ?? [];

@@ -25,24 +25,27 @@ import {
   resourcePathOf,
 } from './resource-names.ts';
 
-/** The maximum number of resources of one kind that are remembered. */
+/** The maximum number of tracked resources of one path template. */
 const MAX_RESOURCES = 50;
 
-/** The resources that responses of the service contained. */
+/** The tracked resources of a service. */
 export type Resources = ReturnType<typeof trackResources>;
 
-/** Makes a store of the ids in responses. Later requests use them. */
+/** Tracks resources by the ids in responses. Later requests use these ids. */
 export function trackResources(root: Json, operations: readonly Operation[]) {
   /** Path parameters of resources, newest first, by the path template of the resource. */
   const pathsByTemplate = new Map<string, Json[]>();
-  /** Ids by name: path parameters, members such as `paymentId`, and the `id` of a payment. */
+  /**
+   * Ids, newest first, by the normalized name of a path parameter or a member. The name `paymentid`
+   * has the values of `paymentId` and the `id` of each payment.
+   */
   const ids = new Map<string, unknown[]>();
   /** Entity tags, by path template and path parameters. */
   const etags = new Map<string, string>();
-  /** Cursors of next pages, by operation. */
+  /** The last cursor of a next page, by the id of the operation. */
   const cursors = new Map<string, unknown>();
   /** The ids that the option `seed` returned, by name. */
-  let userIds: Json = {};
+  let seededIds: Json = {};
   const pathsOf = ({ path }: Operation) => pathsByTemplate.get(resourcePathOf(path)) ?? [];
 
   function rememberId(name: string, id: unknown): void {
@@ -52,8 +55,8 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
   }
 
   /**
-   * Remembers the path parameters of a resource. Returns them in the types of their schemas, such
-   * as 7 for the text `7`. Returns `undefined` if one is missing.
+   * Remembers the resource in the path of an operation. Returns its path parameters in the types of
+   * their schemas, such as 7 for the text `7`. Returns `undefined` if one is missing.
    */
   function rememberResource(resourceOperation: Operation, values: Json): Json | undefined {
     const resource = resourcePathOf(resourceOperation.path);
@@ -195,8 +198,8 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     },
 
     /** Adds the ids that the option `seed` returned, by name. They precede ids in responses. */
-    addIds(idsByName: Json): void {
-      userIds = idsByName;
+    addSeededIds(idsByName: Json): void {
+      seededIds = idsByName;
       for (const [name, id] of Object.entries(idsByName)) rememberId(normalizedName(name), id);
     },
 
@@ -218,7 +221,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       const { names } = pathTemplate(resourcePathOf(operation.path));
       const entries = names.map((name) => [
         name,
-        userIds[name] ?? path[name] ?? ids.get(normalizedName(name))?.[0],
+        seededIds[name] ?? path[name] ?? ids.get(normalizedName(name))?.[0],
       ]);
       return Object.fromEntries(entries.filter(([, id]) => id !== undefined));
     },

@@ -13,7 +13,7 @@ export type TestLog = ReturnType<typeof testLog>;
  * await contractTests({ document, app: createApp({ document, handlers, log }), log, test });
  */
 export function testLog() {
-  /** The logged causes, by request id. `undefined` if all entries of a request have no cause. */
+  /** The logged causes, by request id. `undefined` for a request without a cause. */
   const causes = new Map<unknown, string | undefined>();
   const keep = (entry: Json): void => {
     const { requestId, reason, err } = entry;

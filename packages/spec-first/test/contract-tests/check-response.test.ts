@@ -206,7 +206,7 @@ describe('the body of a response', () => {
     expect(await checker(wrong)).toContain('item 0 of the response 200 violates its schema');
   });
 
-  test('may be bytes as items of a multipart stream', async () => {
+  test('may have bytes as items of a multipart stream', async () => {
     const content = { 'multipart/mixed': { itemSchema: { type: 'integer' } } };
     const checker = await checkerOf({ '200': described({ content }) });
     const part = '--b\r\nContent-Type: image/png\r\n\r\nbytes\r\n--b--\r\n';

@@ -42,7 +42,7 @@ describe('a secret', () => {
     ['query', 'x', { in: 'query', name: 'X-Key' }, 'x', 'wrongx'],
     ['cookie', 'x', { in: 'cookie', name: 'X-Key' }, 'x', 'wrongx'],
   ])(
-    'of the scheme %s with the credential %s is in its place',
+    'of the scheme %s with the credential %s is sent as the scheme declares',
     async (scheme, text, place, value, wrong) => {
       const { document, operation } = await secured([{ [scheme]: [] }]);
       const expected = [{ scheme, ...place, value }];
@@ -144,7 +144,7 @@ describe('misplaced secrets', () => {
   });
 
   // Both schemes read `Authorization: Bearer`, so the service cannot distinguish them.
-  test('do not use the credential of a scheme with the same place', async () => {
+  test('do not use a credential that is sent in the same place', async () => {
     expect(await misplaced([{ bearer: [] }], { bearer: 'b', oauth: 'o', basic: 'a:b' })).toEqual([
       ['with the credential of basic as bearer', ['bearer Bearer a:b']],
     ]);

@@ -56,7 +56,7 @@ const ROOM = {
 const ADD_ROOM = { requestBody: { required: true, ...json(ROOM) } };
 
 describe('valid requests', () => {
-  test('are the same for the same randomSeed, and others for another randomSeed', async () => {
+  test('are the same for the same random seed, and others for another one', async () => {
     const bodies = async (randomSeed: number) =>
       bodiesOf((await requestsTo(ADD_ROOM, { randomSeed })).valid(10, 10));
     expect(await bodies(1)).toEqual(await bodies(1));
@@ -361,7 +361,7 @@ describe('invalid requests', () => {
     expect(labels).not.toContain('a wrong media type');
   });
 
-  test('have an undeclared parameter, unless a parameter is an object', async () => {
+  test('have an undeclared parameter, unless a query parameter is an object', async () => {
     const query = (schema: object) => ({
       parameters: [parameter('query', 'q', schema, { required: true })],
     });

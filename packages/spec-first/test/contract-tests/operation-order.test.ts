@@ -17,7 +17,7 @@ const idIn = (where: string, name: string) => ({
   parameters: [{ name, in: where, required: true, schema: { type: 'string' } }],
 });
 const bodyWith = (schema: object) => ({ requestBody: json(schema) });
-const replyWith = (schema: object) => ({
+const responseWith = (schema: object) => ({
   responses: { '200': { description: '', ...json(schema) } },
 });
 const text = { type: 'string' };
@@ -84,9 +84,9 @@ describe('operations are ordered', () => {
   });
 
   test.each([
-    ['a collection', '/rooms', replyWith(text)],
-    ['the path of an item', '/spaces', replyWith(text)],
-    ['the schema of a response', '/lodgings', replyWith({ $ref: '#/components/schemas/Room' })],
+    ['a collection', '/rooms', responseWith(text)],
+    ['the path of an item', '/spaces', responseWith(text)],
+    ['the schema of a response', '/lodgings', responseWith({ $ref: '#/components/schemas/Room' })],
   ])('by the ids whose name comes from %s', async (_name, path, members) => {
     const paths = {
       '/use': { post: operation('use', bodyWith({ properties: { roomId: text } })) },
@@ -118,7 +118,7 @@ describe('operations are ordered', () => {
     expect(ids).toEqual(['query', 'body', 'afterRoom', 'list', 'get', 'getRoom']);
   });
 
-  test('by rank, if they need the ids of each other', async () => {
+  test('by method, if they need the ids of each other', async () => {
     const paths = {
       '/cats': { get: operation('listCats', idIn('query', 'dogId')) },
       '/dogs': { put: operation('putDogs', idIn('query', 'catId')) },

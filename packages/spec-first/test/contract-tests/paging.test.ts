@@ -99,7 +99,7 @@ function service(items: readonly unknown[], parameters: readonly RequestPart[]) 
     ...{ status, headers: {}, isCut: false },
     body: Buffer.from(JSON.stringify(body)),
   });
-  /** Checks the pages of the list. `next` replaces the next cursor after an index. */
+  /** Checks the pages of the list. `next` returns the next cursor after an index. */
   const check = (
     next = (end: number): unknown => (end < items.length ? end : null),
     change = (page: readonly unknown[], _sent: Query): unknown => page,
@@ -176,7 +176,7 @@ describe('the check of pages', () => {
     ['the large page', 50, { total: 5 }],
     ['the large page', 50, null],
     ['a small page', 2, { total: 5 }],
-  ])('ends if %s is not a list', async (_name, limit, body) => {
+  ])('passes if %s is not a list', async (_name, limit, body) => {
     const { check, queries, paging, respond } = service(list(5), PARAMETERS);
     await check(undefined, (page, sent) => (sent.get('limit') === limit ? body : page));
     expect(queries).toHaveLength(limit === 50 ? 1 : 2);

@@ -181,19 +181,22 @@ describe('the path of an existing resource', () => {
   test.each([
     ['petid', '/pets', { petid: 7 }],
     ['grid', '/plans', {}],
-  ])('is the id of an object only if its parameter is an id: %s', async (name, list, expected) => {
-    const document = await documentOf({
-      paths: {
-        [list]: { post: operation('add') },
-        [`${list}/{${name}}`]: { parameters: [path(name, 'integer')], get: operation('get') },
-      },
-    });
-    const add = operationIn(document, 'add');
-    const get = operationIn(document, 'get');
-    const resources = trackResources(document.root, document.operations);
-    resources.addResponse(add, new Map(), responseOf(200, {}, { id: 7 }));
-    expect(resources.pathOf(get, 0)).toEqual(expected);
-  });
+  ])(
+    'is the id of an object only if the parameter has the name of an id: %s',
+    async (name, list, expected) => {
+      const document = await documentOf({
+        paths: {
+          [list]: { post: operation('add') },
+          [`${list}/{${name}}`]: { parameters: [path(name, 'integer')], get: operation('get') },
+        },
+      });
+      const add = operationIn(document, 'add');
+      const get = operationIn(document, 'get');
+      const resources = trackResources(document.root, document.operations);
+      resources.addResponse(add, new Map(), responseOf(200, {}, { id: 7 }));
+      expect(resources.pathOf(get, 0)).toEqual(expected);
+    },
+  );
 
   test('comes from links', async () => {
     const { addResponse, pathOf } = await tracked();
@@ -225,8 +228,8 @@ describe('the path of an existing resource', () => {
   });
 
   test('has the ids of the option `seed`, even if responses contain others', async () => {
-    const { addResponse, pathOf, addIds } = await tracked();
-    addIds({ hotelId: 5 });
+    const { addResponse, pathOf, addSeededIds } = await tracked();
+    addSeededIds({ hotelId: 5 });
     addResponse('addHotel', {}, { id: 7 });
     expect(pathOf('getHotel')).toEqual({ hotelId: 5 });
     expect(pathOf('getRoom')).toEqual({ hotelId: 5 });
@@ -320,8 +323,8 @@ describe('ids by name', () => {
   });
 
   test('come from the option `seed`', async () => {
-    const { addIds, idsOf } = await tracked();
-    addIds({ room_id: 3n });
+    const { addSeededIds, idsOf } = await tracked();
+    addSeededIds({ room_id: 3n });
     expect(idsOf('roomId')).toEqual([3n]);
   });
 });
@@ -360,7 +363,7 @@ describe('a deletion', () => {
   });
 });
 
-test('the entity tag of a resource is that of its last response', async () => {
+test('the entity tag of a resource comes from its last response with a tag', async () => {
   const { addResponse, etagOf } = await tracked();
   addResponse('addHotel', {}, { id: 7 }, { etag: '"1"' });
   addResponse('addHotel', {}, { id: 8 }, { etag: '"2"' });
@@ -371,7 +374,7 @@ test('the entity tag of a resource is that of its last response', async () => {
   expect(etagOf('getGuest', { name: 7 })).toBeUndefined();
 });
 
-test('the cursor of a list is that of its last page with one', async () => {
+test('the cursor of a list comes from its last page with a cursor', async () => {
   const { addResponse, cursorOf } = await tracked();
   expect(cursorOf('listHotels')).toBeUndefined();
   addResponse('listHotels', {}, { items: [], next: 'a' });

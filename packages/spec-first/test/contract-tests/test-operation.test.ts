@@ -122,7 +122,7 @@ const mock = (response: ReceivedResponse): ReceivedResponse => ({
   headers: { ...response.headers, 'x-mock': 'true' },
 });
 /** Replaces the responses of the service to valid requests. */
-const replaced =
+const replaceSuccess =
   (response: ReceivedResponse) =>
   (sent: SerializedRequest): ReceivedResponse =>
     follow(sent).status < 400 ? response : follow(sent);
@@ -136,14 +136,14 @@ describe('the test of an operation', () => {
       expect({ failedChecks, isSkipped }).toEqual({ failedChecks: [], isSkipped: false });
       expect(responses.length).toBeGreaterThanOrEqual(4);
       expect(responses.every(({ status }) => status < 300)).toBe(true);
-      // Pages are not counted.
+      // `sentRequests` does not count requests for pages.
       const pages = sent.filter(({ headers }) => headers['X-Request-Id'] === undefined);
       expect(sentRequests).toBe(sent.length - pages.length);
       expect(sentRequests).toBeGreaterThan(responses.length);
     },
   );
 
-  test('sends the same requests for the same randomSeed, and others for another one', async () => {
+  test('sends the same requests for the same random seed, and others for another one', async () => {
     const requestsFor = async (randomSeed: number) => {
       const { context, sent } = contextOf(await rooms(), 'add', follow, { randomSeed });
       await testOperation(context);
@@ -167,7 +167,7 @@ describe('the test of an operation', () => {
   });
 
   test.each([400, 415, 422])('fails if a valid request is rejected with %i', async (status) => {
-    const reject = replaced(responseOf(status));
+    const reject = replaceSuccess(responseOf(status));
     const expected = `a valid request is not rejected as malformed: the status is ${status} for a request that satisfies the document`;
     expect(await checksOf(await rooms(), 'add', reject)).toEqual([expected]);
     expect(await checksOf(await rooms(), 'add', reject, { mayReject: true })).toEqual([]);
@@ -185,7 +185,7 @@ describe('the test of an operation', () => {
   });
 
   test('fails if no request succeeds', async () => {
-    const [check] = await checksOf(await rooms(), 'get', replaced(responseOf(404)));
+    const [check] = await checksOf(await rooms(), 'get', replaceSuccess(responseOf(404)));
     expect(check).toMatch(
       /^an operation succeeds at least once: (\d+) of \1 valid requests have the status 404: add an example that succeeds to the document, add data in `seed`, or add get to `mayReject`$/,
     );
@@ -197,7 +197,7 @@ describe('the test of an operation', () => {
     expect((await checksOf(await rooms(), 'get', alternating))[0]).toMatch(
       / have the status 404: /,
     );
-    const conflict = replaced(responseOf(409));
+    const conflict = replaceSuccess(responseOf(409));
     expect(await checksOf(await rooms(), 'get', conflict, { mayReject: true })).toEqual([]);
     expect(await checksOf(await rooms(), 'get', (sent) => mock(conflict(sent)))).toEqual([]);
     const checks = await checksOf(await rooms(), 'get', () => responseOf(500));
@@ -206,8 +206,8 @@ describe('the test of an operation', () => {
     ]);
   });
 
-  test('advises to raise the limit if requests are limited', async () => {
-    const limit = replaced(responseOf(429));
+  test('advises to raise the rate limit for the status 429', async () => {
+    const limit = replaceSuccess(responseOf(429));
     expect(await checksOf(await rooms(), 'get', limit)).toEqual([
       expect.stringMatching(
         / valid requests have the status 429: raise the rate limit in tests, for example with `testService\(\{ variables: \{ … \} \}\)`$/,
@@ -236,7 +236,7 @@ describe('the test of an operation', () => {
   });
 
   test('fails if a change is not stored, unless the operation may change values', async () => {
-    const lose = replaced(responseOf(200, JSON_TYPE, { name: '?' }));
+    const lose = replaceSuccess(responseOf(200, JSON_TYPE, { name: '?' }));
     expect(await checksOf(await rooms(), 'add', lose)).toEqual([
       expect.stringMatching(
         /^a change is stored: \/name was sent as .*, and is "\?" in the response$/,
