@@ -94,14 +94,14 @@ describe('a valid message gets a response', () => {
       post(`Expect: 100-continue\r\nContent-Length: ${PLANT.length}\r\n`, PLANT),
       100,
     ],
-  ])('%s', async (_what, bytes, status) => {
+  ])('%s', async (_title, bytes, status) => {
     const { responses } = await exchange(port, bytes, { head: bytes.startsWith('HEAD') });
     expect(responses[0]?.status).toBe(status);
   });
 });
 
 test('an invalid or ambiguous message is rejected, and the connection is closed', async () => {
-  const messages: readonly (readonly [what: string, bytes: string])[] = [
+  const messages: readonly (readonly [title: string, bytes: string])[] = [
     ['no version', 'GET / \r\n\r\n'],
     ['an unknown version', get('', 'GET / HTTP/9.9')],
     ['a version in lower case', get('', 'GET / http/1.1')],
@@ -203,14 +203,14 @@ test('an invalid or ambiguous message is rejected, and the connection is closed'
   ];
   // Concurrent, since the server continues to read for a while after a rejection.
   const outcomes = await Promise.all(
-    messages.map(async ([what, bytes]) => {
+    messages.map(async ([title, bytes]) => {
       const { responses, closed } = await exchange(port, bytes + get(), {
         responses: 2,
         wait: 10_000,
       });
       const [only, ...others] = responses.map(({ status }) => status);
       return [
-        what,
+        title,
         closed && others.length === 0 && only !== undefined && only >= 400
           ? 'rejected'
           : { only, others, closed },
@@ -218,6 +218,6 @@ test('an invalid or ambiguous message is rejected, and the connection is closed'
     }),
   );
   expect(Object.fromEntries(outcomes)).toEqual(
-    Object.fromEntries(messages.map(([what]) => [what, 'rejected'])),
+    Object.fromEntries(messages.map(([title]) => [title, 'rejected'])),
   );
 });

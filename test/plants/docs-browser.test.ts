@@ -216,7 +216,7 @@ interface PageEvents {
 
 async function visit(
   url: string,
-  story: (page: Page, events: PageEvents) => Promise<void>,
+  steps: (page: Page, events: PageEvents) => Promise<void>,
 ): Promise<void> {
   const page = await context.newPage();
   try {
@@ -231,7 +231,7 @@ async function visit(
     });
     await page.goto(url);
     await page.waitForSelector('.opblock');
-    await story(page, events);
+    await steps(page, events);
   } finally {
     await page.close();
   }

@@ -110,7 +110,7 @@ describe('a body', () => {
     ['a word', 'undefined'],
     ['two values', '{} {}'],
     ['a byte order mark', '\uFEFF{"id":1,"name":"a"}'],
-  ])('of %s gets 400', async (_what, body) => {
+  ])('of %s gets 400', async (_title, body) => {
     expect(failure(await post(body), 400)).toBe('the body must be JSON');
   });
 
@@ -218,7 +218,7 @@ describe('a body', () => {
     ['another media type', 'text/plain'],
     ['a media type that starts with application/json', 'application/jsonp'],
     ['an invalid media type', 'json'],
-  ])('of %s gets 415 with Accept', async (_what, type) => {
+  ])('of %s gets 415 with Accept', async (_title, type) => {
     const answer = await post(PLANT, { 'Content-Type': type });
     expect(failure(answer, 415)).toBe('the body must be application/json');
     expect(answer.headers.accept).toBe('application/json');
@@ -273,7 +273,7 @@ describe('credentials', () => {
       'Bearer error="invalid_token"',
     ],
     ['are an empty token', 'Bearer ', 'Bearer error="invalid_token"'],
-  ])('that %s get 401 with a challenge', async (_what, authorization, challenge) => {
+  ])('that %s get 401 with a challenge', async (_title, authorization, challenge) => {
     const answer = await http()
       .post('/plants')
       .set({
@@ -447,7 +447,7 @@ describe('the service', () => {
       'a header that violates its schema',
       { status: 503, headers: { 'Retry-After': 'soon' }, body: { error: 503, message: 'm' } },
     ],
-  ])('answers 500 for a reply with %s', async (_what, reply) => {
+  ])('answers 500 for a reply with %s', async (_title, reply) => {
     const buggy = await startService({ handlers: { createPlant: async () => reply as never } });
     failure(await post(PLANT, {}, buggy), 500);
     expect(buggy.log()).toContain('InvalidReply');
@@ -532,7 +532,7 @@ describe('bytes', () => {
       'GET /healthz HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n',
       'a header must be a name',
     ],
-  ])('%s get 400', async (_what, bytes, message) => {
+  ])('%s get 400', async (_title, bytes, message) => {
     expect(lastAnswer(await send(bytes), 400)).toContain(message);
   });
 
@@ -565,7 +565,7 @@ describe('bytes', () => {
       'Transfer-Encoding: chunked\r\n\r\nzz',
       'a chunk must begin with its size',
     ],
-  ])('with %s get 400', async (_what, headers, message) => {
+  ])('with %s get 400', async (_title, headers, message) => {
     const head = request('POST /plants', JSON_BODY).slice(0, -2);
     expect(lastAnswer(await send(`${head}${headers}\r\n\r\n`), 400)).toContain(message);
   });
@@ -723,7 +723,7 @@ describe('pipelined requests', () => {
       `${GOOD.slice(0, GOOD.indexOf('Content-Length'))}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
       400,
     ],
-  ])('before %s get their responses first', async (_what, bytes, status) => {
+  ])('before %s get their responses first', async (_title, bytes, status) => {
     const answer = await send(`${GOOD}${GOOD}${bytes}`);
     lastAnswer(answer, status);
     expect(answer.responses.map((response) => response.status)).toEqual([200, 200, status]);
@@ -749,7 +749,7 @@ describe('pipelined requests', () => {
 });
 
 describe('a slow client', () => {
-  const quick = {
+  const SHORT_LIMITS = {
     headersTimeout: 300,
     requestTimeout: 600,
     // Longer than a test: only the other limits close connections.
@@ -757,23 +757,23 @@ describe('a slow client', () => {
     keepAliveTimeout: 500,
     lingerTimeout: 200,
   };
-  let impatient: Service;
+  let serviceWithShortLimits: Service;
 
   beforeAll(async () => {
-    impatient = await startService({ limits: quick });
+    serviceWithShortLimits = await startService({ limits: SHORT_LIMITS });
   });
 
   test.each([
     ['sends nothing', ''],
     ['does not finish its headers', 'POST /plants HTTP/1.1\r\nHost: a\r\n'],
     ['does not finish its body', GOOD.slice(0, -1)],
-  ])('that %s gets 408', async (_what, bytes) => {
-    const answer = await send(bytes, impatient);
+  ])('that %s gets 408', async (_title, bytes) => {
+    const answer = await send(bytes, serviceWithShortLimits);
     expect(lastAnswer(answer, 408)).toBe('the request did not arrive in time');
   });
 
   test('is logged with the reason, as a request if its headers have arrived', async () => {
-    const watched = await startService({ limits: quick });
+    const watched = await startService({ limits: SHORT_LIMITS });
     const reason = lastAnswer(await send(GOOD.slice(0, 40), watched), 408);
     lastAnswer(await send(GOOD.slice(0, -1), watched), 408);
     await eventually(() => linesOf(watched).length === 2);
@@ -788,13 +788,13 @@ describe('a slow client', () => {
       'Content-Type': 'application/json',
       'Content-Length': '1000',
     });
-    const { responses, closed } = await send(denied, impatient);
+    const { responses, closed } = await send(denied, serviceWithShortLimits);
     expect(responses.map(({ status }) => status)).toEqual([401]);
     expect(closed).toBe(true);
   });
 
   test('that sends no second request is disconnected without a response', async () => {
-    const { responses, rest, closed } = await send(GOOD, impatient);
+    const { responses, rest, closed } = await send(GOOD, serviceWithShortLimits);
     expect({ statuses: responses.map(({ status }) => status), rest, closed }).toEqual({
       statuses: [200],
       rest: '',
@@ -803,7 +803,7 @@ describe('a slow client', () => {
   });
 
   test('is disconnected after a bad request, even if it continues to send', async () => {
-    const socket = await connected(impatient.port);
+    const socket = await connected(serviceWithShortLimits.port);
     const drip = setInterval(() => socket.write('x'), 50);
     socket.write('garbage\r\n\r\n');
     socket.resume();

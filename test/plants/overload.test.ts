@@ -21,7 +21,7 @@ beforeAll(async () => {
   path = join(folder, 'plants.db');
   service = await start(
     { DATABASE_URL: `sqlite:${path}`, MAX_WAITING: String(MAX_WAITING), METRICS_PORT: '0' },
-    join(import.meta.dirname, 'support/patient-service.ts'),
+    join(import.meta.dirname, 'support/long-timeout-service.ts'),
   );
   blocker = new DatabaseSync(path);
 });
@@ -140,13 +140,13 @@ describe('connections', () => {
       requestTimeout: 600,
       keepAliveTimeout: 300,
     };
-    const impatient = await serve({ limits });
-    const socket = await connected(impatient.port);
+    const serviceWithShortLimits = await serve({ limits });
+    const socket = await connected(serviceWithShortLimits.port);
     socket.pause();
     socket.write(request('GET /docs/swagger-ui-bundle.js').repeat(50));
-    await eventually(async () => (await impatient.connections()) === 1);
-    await eventually(async () => (await impatient.connections()) === 0);
+    await eventually(async () => (await serviceWithShortLimits.connections()) === 1);
+    await eventually(async () => (await serviceWithShortLimits.connections()) === 0);
     socket.destroy();
-    await impatient.stop();
+    await serviceWithShortLimits.stop();
   });
 });

@@ -161,7 +161,7 @@ test('copies all plants that FROM had at the start, while plants are added', asy
   expect([...plantsIn(to).values()].filter(({ name }) => name === 'Basil')).toHaveLength(3000);
 });
 
-test('an error names FROM or TO, shows no password, and leaves no file', async () => {
+test('a wrong argument exits with 1 or 2, shows no password, and creates no file', async () => {
   const wrong = (await server.createSchema()).replace(/:[^:@]*@/, ':s3cret@');
   await fill(sqlite, [{ id: 1n, name: 'Basil' }]);
   const none = join(folder, 'none.db');

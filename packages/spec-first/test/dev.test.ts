@@ -98,7 +98,7 @@ describe('npm run dev', () => {
   let polled: ReturnType<typeof poll>;
   const greeting = () => get(`${url}/greeting`);
   /** Calls `save`, and waits until the output matches a pattern. */
-  const following = async (save: () => void, pattern = SERVED) => {
+  const saveAndWait = async (save: () => void, pattern = SERVED) => {
     loop.forget();
     save();
     await loop.said(pattern);
@@ -158,7 +158,7 @@ describe('npm run dev', () => {
   });
 
   test('updates types and server after a save of the document, and repeats no message', async () => {
-    await following(() => write('openapi.yaml', contract('hi')));
+    await saveAndWait(() => write('openapi.yaml', contract('hi')));
     await greets('"hi"', 'true');
     const types = () => readFileSync(path('generated/openapi.ts'), 'utf8');
     await eventually(() => expect(types()).toContain('"application/json": "hi"'));
@@ -166,25 +166,25 @@ describe('npm run dev', () => {
   });
 
   test('shows an error of the document with its place, and serves the last good version until it is fixed', async () => {
-    await following(
+    await saveAndWait(
       () => write('openapi.yaml', '{'),
       new RegExp(`^openapi\\.yaml:\\d+:\\d+ .*\n${NOT_SERVED}`, 'm'),
     );
     expect((await greeting()).text).toBe('"hi"');
-    await following(() => write('openapi.yaml', contract('mended')));
+    await saveAndWait(() => write('openapi.yaml', contract('mended')));
     await greets('"mended"', 'true');
   });
 
   test('watches a newly referenced file, even one that does not exist yet', async () => {
     const unresolved = /^openapi\.yaml:15:\d+ .* parts\/greeting\.yaml cannot be read/m;
-    await following(
+    await saveAndWait(
       () => write('openapi.yaml', contract('', '{ $ref: parts/greeting.yaml }')),
       unresolved,
     );
     // The operation with the error responds with 501. The other one is served.
     await eventually(async () => expect((await greeting()).status).toBe(501));
     expect((await get(`${url}/farewell`)).status).toBe(200);
-    await following(() => {
+    await saveAndWait(() => {
       mkdirSync(path('parts'));
       write('parts/greeting.yaml', 'const: part');
     });
@@ -192,7 +192,7 @@ describe('npm run dev', () => {
   });
 
   test('updates after a save of handlers, and names only the operations without one', async () => {
-    await following(() => {
+    await saveAndWait(() => {
       write('openapi.yaml', contract('', '{ type: string }'));
       write('src/backend.ts', handlers("return { status: 200, body: 'served' };"));
     }, /^Served\. .*\nOperations without a handler \(mocked\): leave\nTo write stubs: npm run stub -- leave$/m);
@@ -200,11 +200,11 @@ describe('npm run dev', () => {
   });
 
   test('keeps the last good server when a handler has a syntax error or throws while loading, and shows the place', async () => {
-    await following(
+    await saveAndWait(
       () => write('src/backend.ts', handlers('return = {};')),
       new RegExp(`src/backend\\.ts:6\n[\\s\\S]*${NOT_SERVED}`, 'm'),
     );
-    await following(
+    await saveAndWait(
       () => write('src/backend.ts', handlers('', "throw new Error('no thanks');")),
       new RegExp(`src/backend\\.ts:3\n[\\s\\S]*no thanks[\\s\\S]*${NOT_SERVED}`, 'm'),
     );
@@ -222,7 +222,7 @@ describe('npm run dev', () => {
 await new Promise(() => setInterval(() => 0, 1e6));`;
     write('src/backend.ts', handlers('', top));
     await eventually(() => existsSync(path('hangs')) && isRunning('hangs'));
-    await following(() =>
+    await saveAndWait(() =>
       write('src/backend.ts', handlers("return { status: 200, body: 'newer' };")),
     );
     await greets('"newer"');
@@ -247,12 +247,12 @@ await new Promise(() => setInterval(() => 0, 1e6));`;
         () => false,
         () => true,
       );
-    await following(
+    await saveAndWait(
       // The former server may still respond for a moment.
       () => void eventually(isLost),
       /^The server has ended\.\nNot served: fix the error and save\.$/m,
     );
-    await following(() =>
+    await saveAndWait(() =>
       write('src/backend.ts', handlers("return { status: 200, body: 'mended' };")),
     );
     await greets('"mended"');

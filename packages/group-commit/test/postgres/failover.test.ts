@@ -43,14 +43,14 @@ const backends = async (): Promise<number> => {
   return rows.length;
 };
 
-test('statements that wait for a stopped standby are cancelled, and never use more than max connections', async () => {
+test('statements that wait for a missing standby are cancelled, and never use more than max connections', async () => {
   const database = await open('max=3&statement_timeout=300&target_session_attrs=primary');
   await database.add(-1);
   await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
   await primary.query('SELECT pg_reload_conf()');
   const counts: number[] = [];
   try {
-    // The server reads its settings again after a moment. Only a new row waits for the standby.
+    // The server reads its settings again after a moment. Only a new row waits for a standby.
     let id = -1_000;
     await eventually(async () =>
       expect(String(await database.add(--id).catch(String))).toMatch(/^Unavailable/),

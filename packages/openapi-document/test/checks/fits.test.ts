@@ -141,7 +141,7 @@ describe('examples that do not match their schemas', () => {
   });
 });
 
-test('an example of a schema at the start of a long chain of references is checked', () => {
+test('a value of a schema at the start of a long chain of references is checked', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `S${index}`);
   const declared = names.map((name, index) => {
     const next = { $ref: `#/components/schemas/${names[index + 1] ?? 'S0'}` };
