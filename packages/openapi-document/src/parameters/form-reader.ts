@@ -31,6 +31,7 @@ export function formReader(
     urlencoded: (text: string) => objectOf<never>(pairsOf(text), decodeURIComponent),
     /** Converts the fields of `multipart/form-data`. @throws {ParameterError} */
     multipart: <T>(fields: Fields<T>) => objectOf(fields, (text) => text),
+    textValues,
     /**
      * Returns the declared media types of a part, and whether it may be a file or text. Without a
      * schema, or with the schema `true`, it may be both.
@@ -50,6 +51,18 @@ export function formReader(
       };
     },
   };
+
+  /**
+   * Returns the values of a text part. A part of JSON may contain all items of an array.
+   *
+   * @param type the media type of the part, without parameters.
+   */
+  function textValues(name: string, type: string, text: string): readonly unknown[] {
+    const isArray = schemasOf(name).some((inner) => typesOf(root, inner).has('array'));
+    if (!isArray || kindOf(type) !== 'json' || encoding[name] !== undefined) return [text];
+    const value = jsonOrText(text);
+    return Array.isArray(value) ? value : [text];
+  }
 
   function objectOf<T>(fields: Fields<T>, decode: (text: string) => string): Json {
     const isText = (value: string | T) => typeof value === 'string';

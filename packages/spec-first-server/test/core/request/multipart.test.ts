@@ -76,7 +76,7 @@ async function read(
 ): Promise<Record<string, unknown>> {
   const length = Buffer.isBuffer(bytes) && isDeclared ? String(bytes.length) : undefined;
   const headers = { 'content-type': contentType, 'content-length': length };
-  const { body, release } = await multipart(media, headers, limitedStream(bytes, limit), limit);
+  const { body, release } = await multipart(media, headers, limitedStream(bytes, limit));
   releases.push(release);
   return Object(body);
 }
@@ -185,6 +185,21 @@ describe('a part with declared media types', () => {
       });
     },
   );
+});
+
+test('a text has the charset that its part names', async () => {
+  const latin1 = part('form-data; name="other"', Buffer.from([0xf6]), 'text/plain; charset=latin1');
+  expect(await read(form(latin1))).toEqual({ other: 'ö' });
+  const unknown = part('form-data; name="other"', 'a', 'text/plain; charset=foo');
+  await expect(read(form(unknown))).rejects.toMatchObject({ status: 415 });
+});
+
+test('the items of an array may be one part of JSON', async () => {
+  const counts = (text: string) => part('form-data; name="counts"', text, 'application/json');
+  expect(await read(form(counts('[1,2]'), counts('3'), counts('[]')))).toEqual({
+    counts: [1, 2, 3],
+  });
+  expect(await read(form(counts('[]')))).toEqual({ counts: [] });
 });
 
 test('a file without a filename is rejected as such, also if it is not UTF-8', async () => {
@@ -320,7 +335,7 @@ test('a form whose client disconnects is rejected', async () => {
   await expect(read(Readable.from(broken()))).rejects.toMatchObject({ message: cutOff().message });
 });
 
-/** Returns the files of a folder that this user can read. Other tests may have removed it. */
+/** Returns the files of a folder, or none if it was removed or belongs to another user. */
 function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder).map((file) => join(folder, file));
@@ -341,8 +356,8 @@ describe('files', () => {
   }
 
   /** The files of earlier runs of these tests, if they were killed. */
-  const left = new Set([SIZE, 65_459].flatMap(filesOf));
-  const filesOnDisk = (size = SIZE) => filesOf(size).filter((path) => !left.has(path));
+  const leftovers = new Set([SIZE, 65_459].flatMap(filesOf));
+  const filesOnDisk = (size = SIZE) => filesOf(size).filter((path) => !leftovers.has(path));
 
   const upload = part('form-data; name="upload"; filename="a"', 'x'.repeat(SIZE));
   const small = part('form-data; name="upload"; filename="a"', 'x'.repeat(1000));
@@ -369,7 +384,7 @@ describe('files', () => {
     await eventually(() => filesOnDisk().length === 0);
   });
 
-  test('of unknown length are on disk, however small they are', async () => {
+  test('of a body of unknown length are on disk, even if they are small', async () => {
     const { upload: file } = await read(form(small), { isDeclared: false });
     releases.pop()?.();
     await eventually(() => expect((file as File).text()).rejects.toThrow());
