@@ -63,7 +63,7 @@ export const run = command(
         console.log(`${path} written from ${file}`);
       }
     }
-    const upgrade = upgradeNotice();
+    const upgrade = check ? undefined : upgradeNotice();
     if (upgrade !== undefined) console.log(upgrade);
     if (strict && notices.length > 0) console.error(`${file} has notices, which --strict rejects.`);
     if (problems.length > 0)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { run as command, firstNotices, writeChanged } from '../src/generate.ts';
@@ -157,6 +157,16 @@ describe('npm run generate', () => {
         'is stale: it does not fit openapi.yaml. Run "npm run generate" and commit the result.',
       );
       expect(typesIn(folder)).toBe(types);
+    });
+  });
+
+  test('with --check, writes no version of the last run', async () => {
+    const files = { 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT };
+    await inFolder({ ...files, 'node_modules/a/package.json': '{}' }, async (folder) => {
+      await generate(folder, '--check');
+      expect(readdirSync(join(folder, 'node_modules'))).toEqual(['a']);
+      await generate(folder);
+      expect(readdirSync(join(folder, 'node_modules'))).toEqual(['.cache', 'a']);
     });
   });
 
