@@ -9,10 +9,14 @@ import {
 import { walk } from '../document/kinds.ts';
 import { definitionName, type LoweredSchemas, reachedFrom } from '../document/lower.ts';
 import { patternOf, translate } from '../document/schema.ts';
+import { checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 import { isStandardFormat, loweringOf, misfitOf } from './fits.ts';
 
-/** Reports circular schemas, invalid patterns, and keywords that are not enforced exactly. */
+/**
+ * Reports circular schemas, invalid patterns, misspelled keywords, and keywords that are not
+ * enforced exactly.
+ */
 export function checkSchemas(
   root: Json,
   report: Report,
@@ -30,6 +34,7 @@ export function checkSchemas(
     if (kind !== 'schema') return;
     // Adds the target to `$defs`, which the last two checks read.
     if (schema.$ref !== undefined) lowering.lower(schema);
+    checkNames(root, schema, pointer, report);
     checkKeywords(root, schema, pointer, report);
     checkPatterns(schema, pointer, report);
     const { format } = schema;

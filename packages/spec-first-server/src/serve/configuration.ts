@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { similarName } from 'openapi-document';
 import proxyAddress from 'proxy-addr';
 import { parseSize } from '../core/request/body-limit.ts';
 import { ConfigError } from '../core/security/config-error.ts';
@@ -274,20 +275,10 @@ export function misspelledVariables(
   names: readonly string[],
 ): Readonly<Record<string, string>> {
   const misspelled = Object.keys(env).flatMap((name) => {
-    const similar = names.find((other) => isMisspelled(name, other));
+    const similar = similarName(name, names);
     return similar === undefined || names.includes(name) ? [] : [[name, similar] as const];
   });
   return Object.fromEntries(misspelled);
-}
-
-/** Returns true if two names are equal after at most one character is removed from each. */
-const isMisspelled = (one: string, other: string): boolean =>
-  !variantsByDeletion(one).isDisjointFrom(variantsByDeletion(other));
-
-/** Returns a name and its variants with one character removed. */
-function variantsByDeletion(name: string): Set<string> {
-  const shorter = Array.from(name, (_, at) => name.slice(0, at) + name.slice(at + 1));
-  return new Set([name, ...shorter]);
 }
 
 function parseToken(text: string): string {

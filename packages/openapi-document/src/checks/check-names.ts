@@ -1,0 +1,57 @@
+import { asArray, asObject, escapePointerToken, type Json, valueAt } from '../document/document.ts';
+import { SUBSCHEMAS } from '../document/kinds.ts';
+import { allOfSchemas } from '../document/schema.ts';
+import type { Report } from './check-structure.ts';
+import { similarName } from './similar-name.ts';
+
+/** The keywords of JSON Schema and OpenAPI. Other keywords are allowed, and ignored. */
+const KEYWORDS = new Set([
+  ...Object.values(SUBSCHEMAS).flat(),
+  ...['$ref', '$dynamicRef', '$recursiveRef', '$anchor', '$dynamicAnchor', '$recursiveAnchor'],
+  ...['$id', '$schema', '$vocabulary', '$comment', 'definitions', 'dependencies', 'id'],
+  ...['type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'multipleOf'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minItems', 'maxItems'],
+  ...['uniqueItems', 'minContains', 'maxContains', 'minProperties', 'maxProperties', 'required'],
+  ...['dependentRequired', 'contentEncoding', 'contentMediaType', 'contentSchema'],
+  ...['title', 'description', 'default', 'deprecated', 'readOnly', 'writeOnly', 'examples'],
+  ...['example', 'nullable', 'discriminator', 'xml', 'externalDocs'],
+]);
+
+/** Keywords that are worth suggesting. Short names resemble too many words. */
+const SUGGESTED = [...KEYWORDS].filter(
+  (keyword) => keyword === '$ref' || /^[a-z]{4}/i.test(keyword),
+);
+
+/** Reports misspelled keywords, and required members that no object can have. */
+export function checkNames(root: Json, schema: Json, pointer: string, { notice }: Report): void {
+  for (const keyword of Object.keys(schema)) {
+    if (KEYWORDS.has(keyword) || keyword.startsWith('x-')) continue;
+    const similar = similarName(keyword, SUGGESTED);
+    if (similar === undefined) continue;
+    const message = `${keyword} is not a keyword of a schema: it is ignored. Use ${similar}`;
+    notice(`${pointer}/${escapePointerToken(keyword)}`, message);
+  }
+  const impossible = impossibleNames(root, schema);
+  if (impossible.length === 0) return;
+  const target = typeof schema.$ref === 'string' ? valueAt(root, schema.$ref) : undefined;
+  const parts = [target, ...asArray(schema.allOf)];
+  const reported = new Set(parts.flatMap((part) => impossibleNames(root, part)));
+  for (const name of impossible) {
+    if (reported.has(name)) continue;
+    const reason = 'additionalProperties is false and properties does not declare it';
+    notice(pointer, `no object is valid: ${name} is required, but ${reason}`);
+  }
+}
+
+/** Lists the required names that `additionalProperties: false` forbids. */
+function impossibleNames(root: Json, schema: unknown): string[] {
+  const parts = allOfSchemas(root, schema);
+  const closed = parts.filter((part) => part.additionalProperties === false);
+  if (closed.length === 0) return [];
+  const required = new Set(parts.flatMap((part) => asArray(part.required)).map(String));
+  return [...required].filter((name) => closed.some((part) => !declares(part, name)));
+}
+
+/** Patterns count as declarations of all names. */
+const declares = ({ properties, patternProperties }: Json, name: string): boolean =>
+  patternProperties !== undefined || Object.hasOwn(asObject(properties), name);

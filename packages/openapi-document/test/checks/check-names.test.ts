@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals';
+import { checkNames } from '../../src/checks/check-names.ts';
+import { findingsOf } from '../support/findings.ts';
+
+/** The findings of a schema. `Base` has only the member `id`. */
+function findingsIn(schema: object): string[] {
+  const Base = { properties: { id: {} }, additionalProperties: false };
+  const root = { components: { schemas: { Base } } };
+  return findingsOf((report) => checkNames(root, { ...schema }, '/s', report));
+}
+
+const BASE = { $ref: '#/components/schemas/Base' };
+
+test.each([
+  ['requierd', 'required'],
+  ['require', 'required'],
+  ['maxlength', 'maxLength'],
+  ['nulable', 'nullable'],
+  ['propertes', 'properties'],
+  ['oneof', 'oneOf'],
+  ['ref', '$ref'],
+  ['item', 'items'],
+])('the keyword %s is misspelled', (keyword, similar) => {
+  expect(findingsIn({ [keyword]: 1 })).toEqual([
+    `notice /s/${keyword} ${keyword} is not a keyword of a schema: it is ignored. Use ${similar}`,
+  ]);
+});
+
+test.each(['x-requierd', 'unit', 'id', 'schema', 'comment', 'note', 'of', 'definitions'])(
+  'the keyword %s is allowed',
+  (keyword) => {
+    expect(findingsIn({ [keyword]: 1 })).toEqual([]);
+  },
+);
+
+describe('a required name without a valid value', () => {
+  const impossible = (name: string) =>
+    `notice /s no object is valid: ${name} is required, but additionalProperties is false and properties does not declare it`;
+
+  test.each<[title: string, schema: object, names: readonly string[]]>([
+    [
+      'in one schema',
+      { required: ['a', 'b'], properties: { a: {} }, additionalProperties: false },
+      ['b'],
+    ],
+    ['beside a reference', { ...BASE, required: ['id', 'a'] }, ['a']],
+    ['in parts of allOf', { allOf: [BASE, { required: ['a'], properties: { a: {} } }] }, ['a']],
+    ['in an open schema', { required: ['a'], additionalProperties: true }, []],
+    [
+      'with a pattern',
+      { required: ['a'], patternProperties: { a: {} }, additionalProperties: false },
+      [],
+    ],
+    ['in an alternative', { ...BASE, anyOf: [{ required: ['a'] }] }, []],
+  ])('%s', (_title, schema, names) => {
+    expect(findingsIn(schema)).toEqual(names.map(impossible));
+  });
+
+  test('is reported once, not where the schema is referenced', () => {
+    const Wrong = { required: ['a'], additionalProperties: false };
+    expect(findingsIn({ allOf: [Wrong] })).toEqual([]);
+  });
+});
