@@ -44,6 +44,7 @@ export function checkOperations(document: Document, report: Report): void {
       );
     }
   }
+  checkScopes(document, report);
   const reportedTypes = new Set<string>();
   for (const operation of operations) {
     if (/[?#]/.test(operation.path)) {
@@ -97,6 +98,28 @@ function checkDeclared(
   for (const name of security.flatMap((alternative) => Object.keys(asObject(alternative)))) {
     if (!securitySchemes[name])
       problem(pointer, `security scheme ${name} is not in components.securitySchemes`);
+  }
+}
+
+/**
+ * Reports scopes that the flows of their OAuth 2 scheme do not declare. Each is reported once.
+ * Schemes without declared scopes may have any.
+ */
+function checkScopes({ operations, securitySchemes }: Document, { notice }: Report): void {
+  for (const [schemeName, { type, flows }] of Object.entries(securitySchemes)) {
+    const declared = Object.values(asObject(flows)).flatMap((flow) =>
+      Object.keys(asObject(asObject(flow).scopes)),
+    );
+    if (type !== 'oauth2' || declared.length === 0) continue;
+    const reported = new Set(declared);
+    for (const { security, pointer } of operations) {
+      for (const scope of security.flatMap((alternative) => asArray(alternative[schemeName]))) {
+        const name = String(scope);
+        if (reported.has(name)) continue;
+        reported.add(name);
+        notice(pointer, `the flows of ${schemeName} do not declare the scope ${name}`);
+      }
+    }
   }
 }
 

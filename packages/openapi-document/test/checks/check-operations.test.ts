@@ -94,6 +94,20 @@ test('each security scheme must be declared', async () => {
   );
 });
 
+test('a scope that the flows of a scheme do not declare is reported once', async () => {
+  const flows = (scopes: object) => ({ clientCredentials: { tokenUrl: '/token', scopes } });
+  const securitySchemes = {
+    declared: { type: 'oauth2', flows: flows({ read: 'Read', write: 'Write' }) },
+    undeclared: { type: 'oauth2', flows: flows({}) },
+    other: { type: 'openIdConnect', openIdConnectUrl: '/discovery' },
+  };
+  const security = [{ declared: ['read', 'wirte'] }, { undeclared: ['a'] }, { other: ['b'] }];
+  const paths = { '/a': get({ security }), '/b': get({ security }) };
+  expect(await check(paths, { securitySchemes })).toEqual([
+    'notice /paths/~1a/get the flows of declared do not declare the scope wirte',
+  ]);
+});
+
 test.each<[url: string, variables: object | undefined, findings: readonly string[]]>([
   ['https://host.example/v1', undefined, []],
   ['/v1', undefined, []],
