@@ -244,7 +244,7 @@ test('an operation without an operationId is named by its method and path', asyn
   );
 });
 
-test('mocks need no verifier for their security schemes', async () => {
+test('mocked operations need no verifier for their security schemes, others do', async () => {
   const text = `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`;
   expect((await started(text, {}, { missing: 'mock' })).error).toBeUndefined();
   expect((await started(text, { a: done }, { missing: 'mock' })).error).toBe(

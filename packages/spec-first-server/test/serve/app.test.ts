@@ -268,7 +268,7 @@ components: { securitySchemes: { session: { type: apiKey, in: cookie, name: sess
   });
 });
 
-test('an operator page is logged at the level debug, with its prefix', async () => {
+test('a probe is logged at the level debug, and a page at info, with the operator prefix', async () => {
   const lines: Record<string, unknown>[] = [];
   const write = (level: string) => (entry: object) => void lines.push({ level, ...entry });
   const log = {

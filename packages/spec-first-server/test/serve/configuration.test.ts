@@ -205,7 +205,7 @@ describe('the configuration', () => {
     );
   });
 
-  test('needs credentials in production, and a valid development token elsewhere', () => {
+  test('needs credentials in production, and rejects the development token there', () => {
     expect(configError({ NODE_ENV: 'production' })).toBe(
       'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
     );

@@ -193,20 +193,20 @@ describe('endOf', () => {
   const otherError = new HttpError(503, 'another error');
 
   test.each([
-    ['complete', { headersSent: true, writableFinished: true }, undefined, 201, undefined],
-    ['cut by the client', { headersSent: true }, undefined, 201, undefined],
-    ['cut before its headers', {}, undefined, 499, undefined],
-    ['cut by an error', {}, otherError, 499, undefined],
-    ['cut by a stop', { headersSent: true }, CUT_OFF, 201, CUT_OFF],
-    ['cut by a stop before its headers', {}, CUT_OFF, 503, CUT_OFF],
+    ['complete', 201, { headersSent: true, writableFinished: true }, undefined, undefined],
+    ['cut by the client', 201, { headersSent: true }, undefined, undefined],
+    ['cut before its headers', 499, {}, undefined, undefined],
+    ['cut by an error before its headers', 499, {}, otherError, undefined],
+    ['cut by a stop', 201, { headersSent: true }, CUT_OFF, CUT_OFF],
+    ['cut by a stop before its headers', 503, {}, CUT_OFF, CUT_OFF],
     [
       'complete before a stop',
+      201,
       { headersSent: true, writableFinished: true },
       CUT_OFF,
-      201,
       undefined,
     ],
-  ])('of a response that is %s', (_name, state, error, status, failure) => {
+  ])('of a response that is %s has the status %i', (_name, status, state, error, failure) => {
     const isComplete = 'writableFinished' in state;
     expect(withState(state, error)).toEqual({ status, isComplete, failure });
   });

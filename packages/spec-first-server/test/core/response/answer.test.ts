@@ -120,7 +120,7 @@ describe('an answer to HEAD', () => {
     expect(createAnswer(reply, record, 'HEAD')).toEqual({ ...get, body: undefined });
   });
 
-  test('closes the stream that it does not send, and ends it once', async () => {
+  test('closes the stream that it does not send, and calls onEnd once', async () => {
     const items = new Readable({ read() {} });
     let ends = 0;
     const onEnd = () => {

@@ -16,7 +16,7 @@ test.each([
   ['X-Next', '\0', false],
   ['X-Next', '\x7f', false],
   ['X-Next', 'Ā', false],
-])('isHeader is, for the name %j and the value %j, %j', (name, value, isSent) => {
+])('isHeader(%j, %j) is %j', (name, value, isSent) => {
   expect(isHeader(name, value)).toBe(isSent);
 });
 
