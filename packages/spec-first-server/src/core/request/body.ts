@@ -79,7 +79,7 @@ export function bodyReader(
     if (length > limit && items === undefined) throw tooLarge(limit);
 
     if (kind === 'multipart') {
-      return { media, ...(await multipart(media, headers, limitedStream(source, limit), limit)) };
+      return { media, ...(await multipart(media, headers, limitedStream(source, limit))) };
     }
     if (isStreamed) return streamedBody(media, contentType, source, limit);
 
