@@ -89,6 +89,30 @@ paths:
   await client.get('/accounts').expect(200, [{ name: 'a' }]);
 });
 
+test('writeOnly members of a reply that properties does not declare are removed', async () => {
+  const secret = '{ $ref: "#/components/schemas/Secret" }';
+  const document = `openapi: 3.1.0
+info: { title: Secrets, version: 1.0.0 }
+paths:
+  /others:
+    get:
+      operationId: others
+      responses: { '200': { description: all, content: { application/json: { schema: { properties: { name: {} }, additionalProperties: ${secret} } } } } }
+  /matching:
+    get:
+      operationId: matching
+      responses: { '200': { description: all, content: { application/json: { schema: { patternProperties: { '^name$': {}, ^key: ${secret} } } } } } }
+components: { schemas: { Secret: { type: string, writeOnly: true } } }
+`;
+  const body = { name: 'a', key1: 'secret' };
+  const handler: AnyHandler = () => ({ status: 200, body });
+  const { client } = await withFiles({ 'openapi.yaml': document }, (folder) =>
+    serve(join(folder, 'openapi.yaml'), { others: handler, matching: handler }),
+  );
+  await client.get('/others').expect(200, { name: 'a' });
+  await client.get('/matching').expect(200, { name: 'a' });
+});
+
 describe('a discriminator', () => {
   test('is not needed if a required property has a different constant in each schema', async () => {
     await expectValid(

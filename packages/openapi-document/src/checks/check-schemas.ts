@@ -8,7 +8,7 @@ import {
 } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
 import { definitionName, type LoweredSchemas, reachedFrom } from '../document/lower.ts';
-import { patternOf, translate } from '../document/schema.ts';
+import { alternatives, patternOf, translate } from '../document/schema.ts';
 import { checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 import { isStandardFormat, loweringOf, misfitOf } from './fits.ts';
@@ -75,6 +75,15 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
     );
   if (Object.hasOwn(asObject(schema.properties), '__proto__'))
     notice(`${pointer}/properties/__proto__`, '__proto__ is not validated: rename the property');
+  for (const keyword of ['items', 'prefixItems']) {
+    const parts = [schema[keyword]].flat().flatMap((part) => alternatives(root, part));
+    // A writeOnly array is removed with its items.
+    if (schema.writeOnly !== true && parts.some(({ writeOnly }) => writeOnly === true))
+      notice(
+        `${pointer}/${keyword}`,
+        'writeOnly items are not removed from responses: set writeOnly on the array',
+      );
+  }
   if (Array.isArray(schema.enum) && schema.enum.length === 0)
     notice(pointer, 'enum is empty: no value is valid');
   for (const [value, target] of Object.entries(asObject(asObject(schema.discriminator).mapping))) {

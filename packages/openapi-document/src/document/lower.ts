@@ -32,6 +32,7 @@ export type LoweredSchema = Json | boolean;
  * - Members of the other direction are removed from `properties` and `required`, and listed in
  *   `x-dropped`. The server removes them from values. In requests with `x-read-only: reject` beside
  *   `readOnly` or at the top of the document, their schema is `false`.
+ * - In responses, a `writeOnly` schema in `additionalProperties` or `patternProperties` is `false`.
  * - Each alternative of a `discriminator` requires the values that select it. `x-tag` contains the
  *   name of the member and the values. It is also added if constants distinguish the alternatives.
  * - A schema with a `discriminator` that others extend by `allOf` becomes a `oneOf` of these
@@ -58,6 +59,9 @@ const OMITTED = new Set([
 
 /** Keywords with conditions for the same value, not for a member of it. */
 const CONDITIONS = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
+
+/** Keywords with schemas for members that `properties` does not declare. */
+const OTHER_MEMBERS = new Set(['additionalProperties', 'patternProperties']);
 
 /** Keywords with schemas that apply to the same value, not to a member of it. */
 const IN_PLACE = new Set([...CONDITIONS, 'allOf', 'anyOf', 'oneOf']);
@@ -127,8 +131,11 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     const lowered: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(source)) {
       if (OMITTED.has(key)) continue;
-      const lowerPart = CONDITIONS.has(key) ? (part: unknown) => lowerIn(part, inner) : lower;
-      lowered[key] = mapKeyword(key, value, lowerPart);
+      lowered[key] = mapKeyword(key, value, (part) => {
+        if (CONDITIONS.has(key)) return lowerIn(part, inner);
+        const isSecret = direction === 'response' && isOneWay(part, 'writeOnly');
+        return OTHER_MEMBERS.has(key) && isSecret ? false : lower(part);
+      });
     }
     if (source.properties !== undefined) Object.assign(lowered, lowerProperties(source));
     const required = asArray(source.required).filter((name) => !hidden.has(String(name)));

@@ -79,6 +79,20 @@ test.each<[schema: object, findings: readonly string[]]>([
   expect(findingsIn(schema)).toEqual(findings);
 });
 
+test.each<[schema: object, places: readonly string[]]>([
+  [{ items: { writeOnly: true } }, ['/items']],
+  [{ prefixItems: [{}, { anyOf: [{ writeOnly: true }] }] }, ['/prefixItems']],
+  [
+    { additionalProperties: { writeOnly: true }, patternProperties: { a: { writeOnly: true } } },
+    [],
+  ],
+  [{ properties: { a: { writeOnly: true, items: { writeOnly: true } } } }, []],
+  [{ items: { readOnly: true } }, []],
+])('of the schema %j, writeOnly items are not removed at %j', (schema, places) => {
+  const message = 'writeOnly items are not removed from responses: set writeOnly on the array';
+  expect(findingsIn(schema)).toEqual(places.map((place) => `notice ${place} ${message}`));
+});
+
 test('only schemas are checked', () => {
   const parameters = { P: { type: 5, pattern: '(', format: 'colour', enum: [] } };
   expect(findingsOf((report) => checkSchemas({ components: { parameters } }, report))).toEqual([]);

@@ -174,6 +174,19 @@ describe('members of the other direction', () => {
     },
   );
 
+  test('that properties does not declare are forbidden in responses', () => {
+    const A = { patternProperties: { a: ref('Key') }, additionalProperties: ref('Key') };
+    const Key = { type: 'string', writeOnly: true };
+    const { request, response, both } = lowered({ A, Key }, 'A');
+    const open = { patternProperties: { a: def('Key') }, additionalProperties: def('Key') };
+    expect(request.$defs.A).toEqual(open);
+    expect(both.$defs.A).toEqual(open);
+    expect(response.$defs.A).toEqual({
+      patternProperties: { a: false },
+      additionalProperties: false,
+    });
+  });
+
   test('are kept without a direction, but not required', () => {
     const { both } = lowered(declared, 'B');
     expect(both.$defs.A).toEqual({
