@@ -3,7 +3,7 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
 // For `node --import`: keeps compiled code for the next start. Written in JavaScript, since Node
-// would load a compiler for TypeScript first. Does nothing in a directory without packages.
+// would load a compiler for TypeScript first. Without a folder `node_modules`, nothing is cached.
 const modules = join(process.cwd(), 'node_modules');
 if (existsSync(modules)) {
   // Threads and child processes read the variable.
@@ -12,7 +12,6 @@ if (existsSync(modules)) {
 }
 
 // SIGHUP reloads the tokens of a running service. Before the service is loaded, the signal would
-// end the process, so it is ignored.
-// Also if the argument is `--import=spec-first-server/compile-cache`.
+// end the process, so it is ignored. Matches `--import NAME` and `--import=NAME`.
 if (process.execArgv.some((argument) => argument.endsWith('spec-first-server/compile-cache')))
   process.on('SIGHUP', () => {});

@@ -53,6 +53,7 @@ export type { Backend, OpenContext } from './serve/service.ts';
  * app.listen(3000);
  *
  * @throws {DocumentError} if the document cannot be served, or does not fit the handlers.
+ * @throws {ConfigError} if an access token or another setting of credentials is wrong.
  */
 export async function createApp(options: AppOptions): Promise<Express> {
   // Imported here, so that `serve` can handle signals before the app is loaded.

@@ -30,8 +30,8 @@ export interface AppOptions
   readonly document: Document | string;
   /**
    * True in development. Logs unknown paths too, which may contain secrets. Rejects requests whose
-   * `Host` is neither localhost nor an IP address: a page could make its own name resolve to this
-   * machine (DNS rebinding). By default false.
+   * `Host` is neither localhost nor an IP address: the owner of any other name could make it
+   * resolve to this machine (DNS rebinding). By default false.
    */
   readonly inDevelopment?: boolean;
   /**
@@ -58,7 +58,7 @@ type ListenerOptions = Pick<AppOptions, 'trustProxy' | 'use'>;
 
 /**
  * Creates the listener of a service for a server of `listen`. Uses Express only if the project has
- * middleware, since Express would take half the time of a request.
+ * middleware, since Express would double the time of a request.
  */
 export async function createListener(
   service: Service,
@@ -159,7 +159,7 @@ function withOrigins(
 
 /** Rejects requests whose `Host` is neither localhost nor an IP address. */
 function onlyLocal(service: Service, handle: Handle): Handle {
-  const failure = new HttpError(421, 'the Host header must name localhost');
+  const failure = new HttpError(421, 'the Host header must name localhost or an IP address');
   return async (call) =>
     isLocalHost(call.headers.host) ? handle(call) : service.fail(call, failure);
 }

@@ -28,10 +28,10 @@ const { node } = process.versions;
 export const versions = { service, version, runtime, node };
 
 /** Describes versions, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
-export function describeVersions(names: typeof versions): string {
+export function describeVersions(values: typeof versions): string {
   // A private package may have no version.
-  const project = [names.service, names.version].filter(Boolean);
-  return [...project, `(spec-first-server ${names.runtime}, Node ${names.node})`].join(' ');
+  const project = [values.service, values.version].filter(Boolean);
+  return [...project, `(spec-first-server ${values.runtime}, Node ${values.node})`].join(' ');
 }
 
 /** The text of `--version`. */
@@ -45,12 +45,12 @@ export let lostLines = 0;
 /**
  * Opens standard output for lines.
  *
- * @param onLost called each time that lines are accepted again, with the number of dropped lines.
+ * @param onLost called after lines were dropped, with their number, when the buffer is written.
  */
 function createOutput(onLost: (lines: number) => void) {
   const out = new sonic.SonicBoom({
     fd: 1,
-    // With strings, each new line would cause a count of all buffered bytes.
+    // With strings, sonic-boom would count all buffered bytes again for each new line.
     contentMode: 'buffer',
     // In bytes and milliseconds. A write for each line would cost more.
     minLength: 32 * 1024,
@@ -82,8 +82,8 @@ function createOutput(onLost: (lines: number) => void) {
 /**
  * Creates a log of JSON lines on standard output, or of readable lines if standard output is a
  * terminal and pino-pretty is installed. JSON lines never block the process: lines that cannot be
- * written are buffered, and dropped beyond a limit. The next written line is a warning with the
- * number of lost lines.
+ * written are buffered, and dropped beyond a limit. When the buffer is written, a warning states
+ * the number of lost lines.
  */
 export async function createLog(level: Config['LOG_LEVEL']) {
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;

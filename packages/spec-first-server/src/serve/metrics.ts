@@ -55,7 +55,7 @@ export function createMetrics() {
   measureProcess();
   const requests = counter(
     'http_requests_total',
-    'Requests answered, by operationId and status; 499 if the client disconnected before',
+    'Requests answered, by operationId and status; 499 if the client disconnected first',
     'operation',
     'status',
   );
@@ -74,7 +74,7 @@ export function createMetrics() {
   return {
     /** Reads all metrics in Prometheus's text format. */
     read: async () => ({ type: register.contentType, body: await register.metrics() }),
-    /** Counts a response. `status` is 499 if the client disconnected before it. */
+    /** Counts a request. `status` is 499 if the client disconnected before the response. */
     observe(operation: string, status: number, seconds: number): void {
       requests.inc({ operation, status });
       duration.observe({ operation }, seconds);

@@ -6,7 +6,7 @@ import type { ReadResource, Resource } from './page/page.ts';
 
 export const PROBE_PATHS = ['/healthz', '/readyz'];
 
-/** The paths for operators, which the document does not declare. */
+/** The paths that the service adds for operators. */
 export const OPERATOR_PATHS = [...PROBE_PATHS, '/docs', '/openapi.yaml', '/openapi.json'];
 
 /** Answers a call. Returns `undefined` if its path is not one for operators. */

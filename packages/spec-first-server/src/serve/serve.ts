@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
@@ -135,7 +135,7 @@ async function run<V extends Variables>(
   );
 
   // A signal that arrived during the start is handled before readiness is announced.
-  await turn();
+  await immediate();
   const { started } = service;
   if (!isShownByParent) {
     if (isatty(1)) process.stdout.write(banner(started, token));

@@ -34,8 +34,8 @@ export interface Backend extends Hooks {
   /**
    * Called for `GET /readyz`.
    *
-   * @throws {Error} with the reason, if the backend cannot be used now: the answer is 503. The
-   *   headers of an HttpError, such as `Retry-After`, are sent.
+   * @throws {Error} with the reason, if the backend cannot be used now: the response is a 503. The
+   *   `headers` of an error with a `status`, such as an HttpError, are sent.
    */
   ready?(): Promise<void>;
   /** Current values by name, such as `waiting`: the metrics `store_NAME`. */

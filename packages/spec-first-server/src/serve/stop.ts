@@ -29,7 +29,7 @@ export interface SignalHandlers {
 
 /**
  * Handles signals. Until the returned function is called, a signal to stop ends the process
- * immediately, and a signal to reload is deferred.
+ * immediately. The other signals are deferred.
  */
 export function handleSignals(): (handlers: SignalHandlers) => void {
   const hasTerminal = isatty(1);

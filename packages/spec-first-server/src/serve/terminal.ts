@@ -113,12 +113,13 @@ export function explain(error: unknown): string {
 /**
  * Returns a curl command for one operation. Prefers operations that need a token, then those
  * without parameters in the path. The command has the shell variable `TOKEN` instead of a token.
- * Its body and its parameters are examples of the document. A body without an example is generated
- * from its schema.
+ * Its body and its path parameters are examples of the document. A body without an example is
+ * generated from its schema.
  *
  * @param url the base URL of the document's paths, without a slash at the end.
- * @returns `undefined` if each operation needs parameters without examples, another body than JSON,
- *   or other credentials.
+ * @returns `undefined` if each operation needs a parameter outside the path, a path parameter
+ *   without an example, a body other than JSON, or credentials other than a bearer token or an API
+ *   key in a header.
  */
 export async function exampleLine({ root, operations, securitySchemes }: Document, url: string) {
   const bearerSchemes = tokenSchemes(securitySchemes);

@@ -24,7 +24,7 @@ const FILES = {
   'favicon-32x32.png': 'image/png',
 };
 
-/** Called when a file is first requested: a bundle may lack swagger-ui-dist. */
+/** Returns the path of a file. Called when it is first requested: a bundle may lack Swagger UI. */
 const fileOf = (name: string): string =>
   name.startsWith('page.')
     ? join(import.meta.dirname, 'browser', name)
@@ -49,8 +49,8 @@ export interface Resource {
 export type ReadResource = (ifNoneMatch?: string) => Promise<Resource>;
 
 /**
- * Returns the document at `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs`. Every URL
- * in them is relative, for proxies that add a prefix.
+ * Returns the document at `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs`. The URL
+ * of the server and the links of the page are relative, for proxies that add a prefix.
  */
 export function openapiPage(
   document: Json,
@@ -81,13 +81,13 @@ export function openapiPage(
  */
 function cached(
   type: string,
-  make: () => string | Buffer | Promise<string>,
+  createBody: () => string | Buffer | Promise<string>,
   extraHeaders: Readonly<Record<string, string>> = {},
 ): ReadResource {
   let resource: { readonly body: Buffer; readonly etag: string } | undefined;
   return async (ifNoneMatch) => {
     if (resource === undefined) {
-      const body = Buffer.from(await make());
+      const body = Buffer.from(await createBody());
       resource = { body, etag: `"${hash('sha256', body, 'base64url')}"` };
     }
     const { body, etag } = resource;

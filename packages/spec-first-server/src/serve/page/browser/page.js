@@ -104,7 +104,7 @@ async function fetchAndShow(url, request, { signal, show }) {
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-    // Never resolves: Swagger UI would show a stream that the user has cleared.
+    // Never resolves, or Swagger UI would show a stream that the user has cleared.
     await new Promise(() => {});
   } finally {
     clearTimeout(timer);
@@ -200,10 +200,13 @@ for (const server of spec.servers)
 // Swagger UI ignores parents and summaries of tags (OpenAPI 3.2), so these are added to the
 // descriptions.
 const { tags = [] } = spec;
-const family = (tag) => [tag, ...tags.filter(({ parent }) => parent === tag.name).flatMap(family)];
+const withChildren = (tag) => [
+  tag,
+  ...tags.filter(({ parent }) => parent === tag.name).flatMap(withChildren),
+];
 spec.tags = tags
   .filter(({ parent }) => !tags.some(({ name }) => name === parent))
-  .flatMap(family)
+  .flatMap(withChildren)
   .map(({ summary, parent, description, ...tag }) => {
     const texts = [summary, parent && `Part of ${parent}.`, description];
     return { ...tag, description: texts.filter(Boolean).join(' – ') };
