@@ -126,12 +126,25 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       if (`${resource}/`.startsWith(`${operation.path}/`))
         pathsByTemplate.set(resource, paths.filter(isOther));
     }
-    if (!operation.path.endsWith('}')) return;
-    const deleted = Object.values(path).at(-1);
-    for (const [name, values] of ids) {
-      const others = values.filter((id) => id !== deleted);
-      ids.set(name, others);
+    const name = operation.template.names.at(-1) ?? '';
+    if (!operation.path.endsWith(`{${name}}`)) return;
+    for (const idName of idNamesOf(operation.path, name)) {
+      const others = ids.get(idName)?.filter((id) => id !== path[name]) ?? [];
+      ids.set(idName, others);
     }
+  }
+
+  /** Returns the names of the ids of a resource, from its paths and from its responses. */
+  function idNamesOf(resource: string, parameterName: string): ReadonlySet<string> {
+    const paths = [resource, collectionPathOf(resource)];
+    const media = operations
+      .filter(({ path }) => paths.includes(path))
+      .flatMap(({ responses }) => responses.flatMap((response) => response.media));
+    return new Set([
+      normalizedName(parameterName),
+      idNameOfPath(resource),
+      ...media.flatMap(idNamesOfSchema),
+    ]);
   }
 
   return {

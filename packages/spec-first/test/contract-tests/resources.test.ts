@@ -59,7 +59,11 @@ const PATHS = {
     }),
   },
   '/cats/{id}': { parameters: [path('id')], get: operation('getCat') },
-  '/guests/{name}': { parameters: [path('name')], get: operation('getGuest') },
+  '/guests/{name}': {
+    parameters: [path('name')],
+    get: operation('getGuest'),
+    delete: operation('deleteGuest'),
+  },
 };
 const COMPONENTS = {
   schemas: { Person: { type: 'object' } },
@@ -354,6 +358,22 @@ describe('a deletion', () => {
     expect(idsOf('roomId')).toEqual(ids);
     expect(idsOf('hotelId').includes(7)).toBe(hotel === 7);
     expect(pathOf('getInvoice')).toEqual({ number: 'A-1' });
+  });
+
+  test('keeps equal ids of other resources', async () => {
+    const { addResponse, idsOf } = await tracked();
+    addResponse('putRoom', { 'path roomId': 7, 'path hotelId': 7 });
+    addResponse('listHotels', {}, [{ guestId: 7 }]);
+    addResponse('deleteRoom', { 'path roomId': 7, 'path hotelId': 7 }, '', {}, 204);
+    expect(['roomId', 'hotelId', 'guestId'].map(idsOf)).toEqual([[], [7], [7]]);
+  });
+
+  test('removes the ids under the names of the collection and of the schema', async () => {
+    const { addResponse, idsOf } = await tracked();
+    addResponse('addGuest', {}, { id: 'ada' }, {}, 201);
+    expect(['guestId', 'personId'].map(idsOf)).toEqual([['ada'], ['ada']]);
+    addResponse('deleteGuest', { 'path name': 'ada' }, '', {}, 204);
+    expect(['guestId', 'personId'].map(idsOf)).toEqual([[], []]);
   });
 
   test('that fails removes nothing', async () => {
