@@ -506,9 +506,9 @@ describe('bytes', () => {
     [
       'with an unknown version of HTTP',
       'GET /healthz HTTP/3.7\r\nHost: a\r\n\r\n',
-      'the version of HTTP must be 1.1',
+      'the version of HTTP must be 1.0 or 1.1',
     ],
-    ['of HTTP/0.9', 'GET /healthz\r\n\r\n', 'the version of HTTP must be 1.1'],
+    ['of HTTP/0.9', 'GET /healthz\r\n\r\n', 'the version of HTTP must be 1.0 or 1.1'],
     ['without Host', 'GET /healthz HTTP/1.1\r\n\r\n', 'the header host must come once'],
     [
       'with two Hosts',

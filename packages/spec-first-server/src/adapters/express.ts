@@ -28,7 +28,7 @@ export function expressHandler(service: Service): RequestHandler {
     const fault = faultOf(request);
     const call = new ExpressCall(request, response, request.baseUrl !== '');
     if (!service.has(call.path, call.isMounted)) {
-      // Undoes the change by `faultOf`: Express computes the URL of the next handler from it.
+      // Express computes the URL for the next handler from this one, which `faultOf` may change.
       request.url = url;
       return next();
     }

@@ -36,13 +36,13 @@ export function fetchHandler<Context extends readonly unknown[]>(
       signal: request.signal,
     };
     const answer = await service.handle(call);
-    const isGone = call.signal?.aborted === true;
-    const status = isGone ? 499 : answer.status;
+    const hasDisconnected = call.signal?.aborted === true;
+    const status = hasDisconnected ? 499 : answer.status;
     const response = toResponse(answer, (isComplete) =>
-      service.end(call, { status, isComplete: isComplete && !isGone }),
+      service.end(call, { status, isComplete: isComplete && !hasDisconnected }),
     );
-    if (!isGone) return response;
-    // The client has disconnected. A platform may drop the response without closing its stream.
+    if (!hasDisconnected) return response;
+    // A platform may drop the response without closing its stream.
     await response.body?.cancel();
     return new Response(null, { status });
   };
@@ -50,12 +50,12 @@ export function fetchHandler<Context extends readonly unknown[]>(
 
 /** @param onEnd called when a stream ends, fails or is cancelled; immediately for other bodies. */
 function toResponse(
-  { status, headers: list, body }: Answer,
+  { status, headers: flatHeaders, body }: Answer,
   onEnd: (isComplete: boolean) => void,
 ): Response {
   const headers = new Headers();
-  for (let index = 0; index < list.length; index += 2) {
-    headers.append(list[index] ?? '', list[index + 1] ?? '');
+  for (let index = 0; index < flatHeaders.length; index += 2) {
+    headers.append(flatHeaders[index] ?? '', flatHeaders[index + 1] ?? '');
   }
   if (typeof body === 'object' && !(body instanceof Uint8Array)) {
     return new Response(streamOf(body, onEnd), { status, headers });

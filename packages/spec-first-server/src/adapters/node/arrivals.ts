@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 /** Paused connections. The last one is resumed first. */
 const waiting: Socket[] = [];
 
-/** Connections that are being read and have sent no bytes yet. */
-const silent = new Set<Socket>();
+/** Connections that are being read and have not sent a complete header section yet. */
+const withoutRequest = new Set<Socket>();
 
 let isScheduled = false;
 
@@ -17,21 +17,21 @@ export function admit(socket: Socket): void {
   waiting.push(socket);
   // Delayed: Node starts to read a new connection at the end of this tick.
   process.nextTick(() => socket.pause());
-  socket.once('close', () => silent.delete(socket));
+  socket.once('close', () => withoutRequest.delete(socket));
   schedule();
 }
 
 /**
- * Records that the first bytes of a connection have arrived. After a large chunk, silent
- * connections are queued again: if all sent large chunks at once, Node would parse them in one
- * round.
+ * Records that the first request of a connection has arrived. If it came in a large chunk, the
+ * connections without a request are queued again: if all sent large chunks at once, Node would
+ * parse them in one round.
  */
-export function onFirstBytes(socket: Socket, isLargeChunk: boolean): void {
-  silent.delete(socket);
-  if (!isLargeChunk || silent.size === 0) return;
-  for (const other of silent) other.pause();
-  waiting.unshift(...silent);
-  silent.clear();
+export function onFirstRequest(socket: Socket, isLargeChunk: boolean): void {
+  withoutRequest.delete(socket);
+  if (!isLargeChunk || withoutRequest.size === 0) return;
+  for (const other of withoutRequest) other.pause();
+  waiting.unshift(...withoutRequest);
+  withoutRequest.clear();
   schedule();
 }
 
@@ -44,6 +44,6 @@ function schedule(): void {
 function startRound(): void {
   isScheduled = false;
   const socket = waiting.pop();
-  if (socket?.destroyed === false) silent.add(socket.resume());
+  if (socket?.destroyed === false) withoutRequest.add(socket.resume());
   if (waiting.length > 0) schedule();
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { release, reserve } from '../../core/memory.ts';
 import type { HttpError } from '../../core/response/http-error.ts';
 import { inTurn, nextRound } from '../../core/turns.ts';
-import { onFirstBytes } from './arrivals.ts';
+import { onFirstRequest } from './arrivals.ts';
 import { readAll } from './request-body.ts';
 
 /** The maximum number of requests of one connection that may wait for a response. */
@@ -136,7 +136,7 @@ export class ClientConnection {
     }
     this.#newestResponse = response;
     this.#count += 1;
-    if (!this.isUsed) onFirstBytes(this.#socket, bytesRead >= LARGE_CHUNK);
+    if (!this.isUsed) onFirstRequest(this.#socket, bytesRead >= LARGE_CHUNK);
     this.isUsed = true;
     if (this.#next.length === 0) this.#unreadFrom = this.#chunkStart;
     const hasChunks = response.req.headers['transfer-encoding'] !== undefined;
@@ -154,7 +154,7 @@ export class ClientConnection {
     }
   }
 
-  /** Calls `last` when the responses to all requests are closed. No other request starts. */
+  /** Calls `last` when the responses to all requests are closed. Ignores later requests. */
   end(last: () => void): void {
     this.closing = true;
     this.#next.push(last);

@@ -31,7 +31,7 @@ const HEADER_OVERFLOW = new HttpError(
 export function faultOf(request: IncomingMessage): HttpError | undefined {
   const { httpVersion, headers, rawHeaders, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
-    return fault('the version of HTTP must be 1.1 (RFC 9112 §2.3)');
+    return fault('the version of HTTP must be 1.0 or 1.1 (RFC 9112 §2.3)');
   // Node may have dropped further headers, such as Content-Length.
   if (rawHeaders.length >= 2 * MAX_HEADERS) return HEADER_OVERFLOW;
   // By default, Node drops a second host, authorization or content-type.
@@ -78,7 +78,7 @@ const PARSER_FAULTS: Readonly<Record<string, HttpError>> = {
     'the request line must begin with a method of HTTP in capitals (RFC 9112 §3.1)',
   ),
   HPE_INVALID_URL: fault('the request target must be percent-encoded (RFC 9112 §3.2)'),
-  HPE_INVALID_VERSION: fault('the version of HTTP must be 1.1 (RFC 9112 §2.3)'),
+  HPE_INVALID_VERSION: fault('the version of HTTP must be 1.0 or 1.1 (RFC 9112 §2.3)'),
   HPE_INVALID_HEADER_TOKEN: fault(
     'a header must be a name, a colon and visible characters (RFC 9112 §5)',
   ),

@@ -70,8 +70,8 @@ export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /**
  * Listens, and passes the requests of each connection to the app one after the other. Rejects
- * requests that the app must not get, with the same error body: bytes that are not HTTP, ambiguous
- * requests, `CONNECT`, an unknown `Expect`, and requests that do not arrive in time.
+ * requests that the app must not get, with the body of `errorBody`: bytes that are not HTTP,
+ * ambiguous requests, `CONNECT`, an unknown `Expect`, and requests that do not arrive in time.
  *
  * @throws {Error} of Node, if the address is not available.
  */
@@ -92,10 +92,10 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // Limits the memory of unread bodies and responses.
       highWaterMark: 16_384,
-      // Node would reject these requests itself, without a body.
+      // By default, Node itself rejects requests without a Host header, and sends no body.
       requireHostHeader: false,
-      // Joins repeated headers, so that they are rejected: Node would use the first value, and a
-      // proxy may use the second one.
+      // Joins the values of a repeated header, so that both are validated. By default, Node uses
+      // the first value of some headers, and a proxy may use the second one.
       joinDuplicateHeaders: true,
     },
     onRequest,
@@ -130,13 +130,13 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     connection: ClientConnection,
     response: ServerResponse,
     fault: HttpError | undefined,
-    isLater = false,
+    wasDeferred = false,
   ): void {
     // The body may have been rejected while the request waited.
     if (response.headersSent) return;
     // While draining, waits one round: a body that came with the headers is complete then, so the
     // response can close the connection.
-    if (draining && !isLater)
+    if (draining && !wasDeferred)
       return void setImmediate(beginRequest, connection, response, fault, true);
     if (portClosing !== undefined)
       return void portClosing.promise.then(() => beginRequest(connection, response, fault, true));
@@ -145,7 +145,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       rejectRequest(response, fault);
       return;
     }
-    if (isLarge(response.req)) response.once('finish', () => lingerWithoutBody(response));
+    if (isLarge(response.req)) response.once('finish', () => lingerIfUnread(response));
     connection.isServing = true;
     app(response.req, response);
   }
@@ -153,7 +153,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   /**
    * Closes a connection if the app did not read a large body: reading the rest would take too long.
    */
-  function lingerWithoutBody({ req: request }: ServerResponse): void {
+  function lingerIfUnread({ req: request }: ServerResponse): void {
     if (!request.complete) linger(request.socket);
   }
 

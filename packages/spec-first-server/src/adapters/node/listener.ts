@@ -72,6 +72,6 @@ export function endOf(response: ServerResponse): CallEnd {
   const { headersSent, req: request, statusCode, writableFinished: isComplete } = response;
   const isStopped = !isComplete && request.socket.errored === CUT_OFF;
   const failure = isStopped ? CUT_OFF : rejectionOf(response);
-  const unsent = isStopped ? CUT_OFF.status : 499;
-  return { status: headersSent ? statusCode : unsent, isComplete, failure };
+  const unsentStatus = isStopped ? CUT_OFF.status : 499;
+  return { status: headersSent ? statusCode : unsentStatus, isComplete, failure };
 }

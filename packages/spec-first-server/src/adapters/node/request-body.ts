@@ -44,8 +44,8 @@ export function readAll(request: IncomingMessage): Buffer | null {
 }
 
 /**
- * Sends `100 Continue` if the client waits for it. Node closes the connection after a response
- * without it.
+ * Sends `100 Continue` if the client waits for it. Without it, Node would close the connection
+ * after the response.
  */
 export function continueRequest(request: IncomingMessage, response: ServerResponse): void {
   const { headers, httpVersion } = request;

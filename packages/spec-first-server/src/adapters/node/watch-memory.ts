@@ -16,8 +16,8 @@ const MIN_CONNECTIONS = 100;
 const MAX_ANSWERED = 50;
 
 /**
- * Closes the connections with the most bytes if incomplete heads and unread responses exceed the
- * budget of all requests.
+ * Closes the connections with the most bytes if incomplete requests and unread responses exceed the
+ * rest of the budget that all requests share.
  *
  * @returns a function that stops the checks.
  */
@@ -43,10 +43,10 @@ export function watchMemory(
       estimatedBytes,
     }));
     sizes.sort((a, b) => b.estimatedBytes - a.estimatedBytes);
-    let left = excess;
+    let bytesToFree = excess;
     for (const [index, { socket, estimatedBytes }] of sizes.entries()) {
-      if (left <= 0) return;
-      left -= estimatedBytes;
+      if (bytesToFree <= 0) return;
+      bytesToFree -= estimatedBytes;
       const isWaiting = connections.get(socket)?.newestResponse !== undefined;
       if (isWaiting || index >= MAX_ANSWERED) socket.destroy();
       else reject(socket, NO_MEMORY);

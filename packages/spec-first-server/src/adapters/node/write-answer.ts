@@ -5,7 +5,7 @@ import { closeItems } from '../../core/response/item-body.ts';
 
 type Stream = Exclude<Answer['body'], string | Uint8Array | undefined>;
 
-/** Writes an answer, unless a response was already sent. Resolves when it is written. */
+/** Writes an answer, unless a response has already started. Resolves when it is written. */
 export function writeAnswer(response: ServerResponse, answer: Answer): Promise<void> | undefined {
   const { status, headers, body } = answer;
   if (response.headersSent) {

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
-import { admit, onFirstBytes } from '../../../src/adapters/node/arrivals.ts';
+import { admit, onFirstRequest } from '../../../src/adapters/node/arrivals.ts';
 
 const sockets: Socket[] = [];
 afterEach(async () => {
@@ -50,7 +50,7 @@ test('a large first chunk queues silent connections again, behind those that wer
   await nextTurn();
   await nextTurn();
   expect(areRead(connections)).toEqual([false, true, true, true]);
-  onFirstBytes(fourth, true);
+  onFirstRequest(fourth, true);
   expect(areRead(connections)).toEqual([false, false, false, true]);
   await nextTurn();
   expect(areRead(connections)).toEqual([true, false, false, true]);
@@ -64,7 +64,7 @@ test('connections that are queued again are read in the next rounds', async () =
   if (!first || !second) throw new Error('two sockets');
   await nextTurn();
   await nextTurn();
-  onFirstBytes(first, true);
+  onFirstRequest(first, true);
   expect(areRead([first, second])).toEqual([true, false]);
   await nextTurn();
   expect(areRead([first, second])).toEqual([true, true]);
@@ -75,10 +75,10 @@ test('a small first chunk pauses no other connection', async () => {
   if (!first || !second) throw new Error('two sockets');
   await nextTurn();
   await nextTurn();
-  onFirstBytes(second, false);
+  onFirstRequest(second, false);
   expect(areRead([first, second])).toEqual([true, true]);
   // A connection that has sent its first bytes is not paused by those of others.
-  onFirstBytes(first, true);
+  onFirstRequest(first, true);
   expect(areRead([first, second])).toEqual([true, true]);
 });
 
@@ -96,6 +96,6 @@ test('closed connections are not read and not paused', async () => {
   const closed = new Promise((resolve) => first.once('close', resolve));
   first.destroy();
   await closed;
-  onFirstBytes(third, true);
+  onFirstRequest(third, true);
   expect(first.isPaused()).toBe(false);
 });

@@ -5,7 +5,7 @@ import { createRequest } from './support.ts';
 const messageOf = (parts: Parameters<typeof createRequest>[0]): string | undefined =>
   faultOf(createRequest(parts).request)?.message;
 
-const VERSION = 'the version of HTTP must be 1.1 (RFC 9112 §2.3)';
+const VERSION = 'the version of HTTP must be 1.0 or 1.1 (RFC 9112 §2.3)';
 const HOST = 'the header host must come once, as host or host:port (RFC 9112 §3.2)';
 const TARGET = 'the target must be a path or http://host/path (RFC 9112 §3.2)';
 const CODING = 'the transfer coding must be chunked only, which needs HTTP/1.1 (RFC 9112 §6.1)';
