@@ -68,7 +68,8 @@ export interface ContractTestOptions {
   readonly mayChange?: readonly string[];
   /**
    * Adds the data that operations need. Called when the first test begins. Resolves to the ids of
-   * this data, by the name of the path parameter, such as `{ paymentId: '…' }`.
+   * this data, by name. `{ paymentId: '…' }` is the value of the path parameters `{paymentId}` and
+   * `{payment_id}`, and of `{id}` in `/payments/{id}`.
    */
   readonly seed?: () => Promise<Readonly<Record<string, string | number | bigint>> | undefined>;
   /**

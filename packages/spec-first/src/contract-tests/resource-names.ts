@@ -17,6 +17,15 @@ export function idNameOfPath(path: string): string {
   return `${normalizedName(collection).replace(/ies$/, 'y').replace(/s$/, '')}id`;
 }
 
+/**
+ * Returns the name of the ids of a path parameter: `roomid` for `{roomId}`, and for `{id}` in
+ * `/rooms/{id}`.
+ */
+export function idNameOfParameter(path: string, parameterName: string): string {
+  const name = normalizedName(parameterName);
+  return name === 'id' ? idNameOfPath(path.slice(0, path.indexOf(`{${parameterName}}`))) : name;
+}
+
 /** Returns the id names of a body: `paymentid` for a `$ref` to `Payment`, none without a `$ref`. */
 export function idNamesOfSchema({ schema }: Pick<MediaType, 'schema'>): string[] {
   const { $ref } = asObject(schema);

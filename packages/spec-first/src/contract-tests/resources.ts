@@ -17,6 +17,7 @@ import { nextCursor } from './paging.ts';
 import { type RequestValues, valuesByName } from './request-parts.ts';
 import {
   collectionPathOf,
+  idNameOfParameter,
   idNameOfPath,
   idNamesOfSchema,
   isIdName,
@@ -37,19 +38,20 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
   const pathsByTemplate = new Map<string, Json[]>();
   /**
    * Ids, newest first, by the normalized name of a path parameter or a member. The name `paymentid`
-   * has the values of `paymentId` and the `id` of each payment.
+   * has the values of `paymentId` and the `id` of each payment. The name `id` has no values, since
+   * each resource may have an `id`.
    */
   const ids = new Map<string, unknown[]>();
   /** Entity tags, by path template and path parameters. */
   const etags = new Map<string, string>();
   /** The last cursor of a next page, by the id of the operation. */
   const cursors = new Map<string, unknown>();
-  /** The ids that the option `seed` returned, by name. */
-  let seededIds: Json = {};
+  /** The ids that the option `seed` returned, by normalized name. */
+  const seededIds = new Map<string, unknown>();
   const pathsOf = ({ path }: Operation) => pathsByTemplate.get(resourcePathOf(path)) ?? [];
 
   function rememberId(name: string, id: unknown): void {
-    if (typeof id === 'object' || id === undefined || id === '') return;
+    if (name === 'id' || typeof id === 'object' || id === undefined || id === '') return;
     const distinct = new Set([id, ...(ids.get(name) ?? [])]);
     ids.set(name, [...distinct].slice(0, MAX_RESOURCES));
   }
@@ -71,7 +73,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     });
     if (names.length === 0 || typed.length < names.length) return undefined;
     const path = Object.fromEntries(typed);
-    for (const [name, value] of typed) if (name !== 'id') rememberId(normalizedName(name), value);
+    for (const [name, value] of typed) rememberId(idNameOfParameter(resource, name), value);
     const others = pathsOf(resourceOperation);
     const isNew = others.every((other) => stringifyJson(other) !== stringifyJson(path));
     if (isNew) pathsByTemplate.set(resource, [path, ...others].slice(0, MAX_RESOURCES));
@@ -141,7 +143,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       .filter(({ path }) => paths.includes(path))
       .flatMap(({ responses }) => responses.flatMap((response) => response.media));
     return new Set([
-      normalizedName(parameterName),
+      idNameOfParameter(resource, parameterName),
       idNameOfPath(resource),
       ...media.flatMap(idNamesOfSchema),
     ]);
@@ -210,10 +212,15 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       return resourcePaths;
     },
 
-    /** Adds the ids that the option `seed` returned, by name. They precede ids in responses. */
+    /**
+     * Adds the ids that the option `seed` returned, by name. In paths, they take precedence over
+     * the ids in responses.
+     */
     addSeededIds(idsByName: Json): void {
-      seededIds = idsByName;
-      for (const [name, id] of Object.entries(idsByName)) rememberId(normalizedName(name), id);
+      for (const [name, id] of Object.entries(idsByName)) {
+        seededIds.set(normalizedName(name), id);
+        rememberId(normalizedName(name), id);
+      }
     },
 
     /** Returns the entity tag of a resource, for the header `If-Match`. */
@@ -232,10 +239,11 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       const paths = pathsOf(operation);
       const path = paths[Math.floor(fraction * paths.length)] ?? {};
       const { names } = pathTemplate(resourcePathOf(operation.path));
-      const entries = names.map((name) => [
-        name,
-        seededIds[name] ?? path[name] ?? ids.get(normalizedName(name))?.[0],
-      ]);
+      const entries = names.map((name) => {
+        const idName = idNameOfParameter(operation.path, name);
+        const seededId = seededIds.get(idName) ?? seededIds.get(normalizedName(name));
+        return [name, seededId ?? path[name] ?? ids.get(idName)?.[0]];
+      });
       return Object.fromEntries(entries.filter(([, id]) => id !== undefined));
     },
 

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import {
   collectionPathOf,
+  idNameOfParameter,
   idNameOfPath,
   idNamesOfSchema,
   isIdName,
@@ -49,6 +50,19 @@ test.each([
   ['/{tenant}', 'id'],
 ])('the ids of %s are named %s', (path, name) => {
   expect(idNameOfPath(path)).toBe(name);
+});
+
+test.each([
+  ['/rooms/{roomId}', 'roomId', 'roomid'],
+  ['/rooms/{room_id}', 'room_id', 'roomid'],
+  ['/invoices/{number}', 'number', 'number'],
+  ['/rooms/{id}', 'id', 'roomid'],
+  ['/rooms/{_id}/close', '_id', 'roomid'],
+  ['/rooms/{id}/beds/{bedId}', 'id', 'roomid'],
+  ['/rooms/{roomId}/beds/{ID}', 'ID', 'bedid'],
+  ['/{id}/beds', 'id', 'id'],
+])('the ids in %s at {%s} are named %s', (path, parameterName, name) => {
+  expect(idNameOfParameter(path, parameterName)).toBe(name);
 });
 
 test.each([

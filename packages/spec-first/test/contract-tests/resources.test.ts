@@ -239,6 +239,30 @@ describe('the path of an existing resource', () => {
     expect(pathOf('getRoom')).toEqual({ hotelId: 5 });
   });
 
+  test.each([
+    ['/rooms/{roomId}', { room_id: 3 }, { roomId: 3 }],
+    ['/rooms/{id}', { roomId: 3 }, { id: 3 }],
+    ['/rooms/{ID}/photo', { id: 3 }, { ID: 3 }],
+    ['/rooms/{id}/beds/{bedId}', { id: 1, roomId: 3 }, { id: 3, bedId: 8 }],
+    ['/rooms/{id}', { hotelId: 3 }, { id: 8 }],
+  ])('at %s with the seed %p is %p', async (template, seed, expected) => {
+    const names = Object.keys(expected);
+    const get = operation('get', { parameters: names.map((name) => path(name, 'integer')) });
+    const document = await documentOf({ paths: { [template]: { get } } });
+    const call = operationIn(document, 'get');
+    const resources = trackResources(document.root, document.operations);
+    resources.addSeededIds(seed);
+    const values = Object.fromEntries(names.map((name) => [`path ${name}`, 8]));
+    resources.addResponse(call, requestValues(call, values), responseOf(200));
+    expect(resources.pathOf(call, 0)).toEqual(expected);
+  });
+
+  test('has the ids of other responses for a parameter with the name id', async () => {
+    const { addResponse, pathOf } = await tracked();
+    addResponse('addGuest', {}, { cat_id: 'tom' });
+    expect(pathOf('getCat')).toEqual({ id: 'tom' });
+  });
+
   test('has the newest ids by name, if no response has the whole path', async () => {
     const { addResponse, pathOf } = await tracked();
     addResponse('addGuest', {}, { hotel_id: 7, ROOM_ID: 3 });
@@ -319,11 +343,26 @@ describe('ids by name', () => {
     expect([idsOf('guestId'), idsOf('personId')]).toEqual([[10, 9], []]);
   });
 
-  test('come from paths, except for the name id', async () => {
+  test('come from paths', async () => {
     const { addResponse, idsOf } = await tracked();
     addResponse('getInvoice', { 'path number': 'A-1' });
-    addResponse('getCat', { 'path id': 'tom' });
-    expect([idsOf('number'), idsOf('id')]).toEqual([['A-1'], []]);
+    expect(idsOf('number')).toEqual(['A-1']);
+  });
+
+  test.each([
+    ['/cats/{id}', 'id', 'catId'],
+    ['/cats/{ID}', 'ID', 'catId'],
+    ['/cats/{_id}/toys', '_id', 'cat_id'],
+    ['/{id}', 'id', 'rootId'],
+  ])('come from the path %s, but not for the name id', async (template, parameter, name) => {
+    const get = operation('get', { parameters: [path(parameter)] });
+    const document = await documentOf({ paths: { [template]: { get } } });
+    const resources = trackResources(document.root, document.operations);
+    const values = requestValues(operationIn(document, 'get'), { [`path ${parameter}`]: 'tom' });
+    resources.addResponse(operationIn(document, 'get'), values, responseOf(200, {}, { id: 'tom' }));
+    resources.addSeededIds({ id: 'ann' });
+    expect(['id', 'ID', '_id'].flatMap(resources.idsOf)).toEqual([]);
+    expect(resources.idsOf(name)).toEqual(name === 'rootId' ? [] : ['tom']);
   });
 
   test('come from the option `seed`', async () => {
