@@ -15,15 +15,21 @@ export interface Database {
 
 /** Limits and callbacks of an open database. */
 export interface DatabaseOptions {
-  /** The maximum number of waiting calls. Further calls are rejected. 1,000 by default. */
+  /**
+   * The maximum number of waiting calls. Further calls are rejected, also if the waiting calls
+   * would exceed 16 million characters and bytes. 1,000 by default.
+   */
   readonly maxWaiting?: number | undefined;
   /**
    * The time limit of a call in milliseconds. By default 5,000; with PostgreSQL at least
    * `connect_timeout` plus `statement_timeout`.
    */
   readonly timeout?: number | undefined;
-  /** Called after each commit, with the number of calls and the seconds that it took. */
+  /**
+   * Called after each commit of `write` or `add`, with the number of calls and the seconds that it
+   * took.
+   */
   readonly onBatch?: ((calls: number, seconds: number) => void) | undefined;
-  /** Called with the code of each {@link Unavailable} error that rejects a call. */
+  /** Called with the code of each {@link Unavailable} error of a call, except `CLOSED`. */
   readonly onUnavailable?: ((code: string) => void) | undefined;
 }

@@ -20,12 +20,15 @@ export class Unavailable extends Error {
   }
 }
 
-/** A permanent failure. The message says how to correct it. */
+/** A permanent failure. The message contains the reason and, if it is known, the correction. */
 export class Unusable extends Error {
   override readonly name = 'Unusable';
 }
 
-/** A call violates a constraint, such as a unique key. Other calls are not affected. */
+/**
+ * A call violates a constraint, such as a unique key, or has a value of the wrong type or size.
+ * Other calls are not affected.
+ */
 export class RowRejected extends Error {
   override readonly name = 'RowRejected';
   /** The SQLSTATE, also with SQLite: 23505 for a unique key, 23503 for a foreign key. */

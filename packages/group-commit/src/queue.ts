@@ -1,4 +1,4 @@
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import type { Database, DatabaseOptions } from './database.ts';
 import { Unavailable } from './errors.ts';
 import { sizeOf } from './size.ts';
@@ -19,7 +19,7 @@ export interface Engine<Call> {
    * Commits calls in one transaction. Resolves to the outcome of each call, or to an empty array if
    * no call returned anything.
    *
-   * @param milliseconds the time until the deadline of the oldest call.
+   * @param milliseconds a time limit that ends before the deadline of the oldest call.
    * @throws {NotStarted} if the calls must wait for another commit to end.
    * @throws {Unavailable} if the transaction is not known to be committed.
    */
@@ -84,8 +84,8 @@ export function createQueue<Call>(
   /** True if the queue contains calls that have timed out. */
   let hasExpired = false;
   /**
-   * The commits in progress. An array: the old tables of a Set keep calls in memory until the next
-   * major garbage collection.
+   * The commits in progress. An array, since V8 may keep deleted entries of a Set, and their calls,
+   * in memory until the next major garbage collection.
    */
   const commits: Promise<unknown>[] = [];
   /** The number of commits that may be in progress now. */
@@ -130,13 +130,13 @@ export function createQueue<Call>(
   const canGrow = (): boolean =>
     queue.length < MAX_BATCH && queue[0] !== undefined && shares(queue[0]);
 
-  /** Waits while each turn of the event loop adds calls. A commit takes much longer than a turn. */
+  /** Waits while each round of the event loop adds calls. A commit takes longer than a round. */
   async function gather(): Promise<void> {
     const deadline = performance.now() + MAX_GATHER_MS;
     let length = 0;
     while (length < queue.length && canGrow() && performance.now() < deadline) {
       length = queue.length;
-      await nextTurn();
+      await immediate();
     }
   }
 
@@ -226,7 +226,7 @@ export function createQueue<Call>(
   async function drain(): Promise<void> {
     while (gathering || queue.length > 0 || commits.length > 0 || checking) {
       await Promise.allSettled([...commits, checking]);
-      await nextTurn();
+      await immediate();
     }
   }
 

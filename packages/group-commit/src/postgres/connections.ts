@@ -32,13 +32,13 @@ interface Connection {
   readonly client: Client;
   readonly socket: Socket;
   readonly target: Target;
-  /** The time when it was opened, by `performance.now()`. */
+  /** The time when the attempt to connect began, by `performance.now()`. */
   readonly opened: number;
   /** The process id of the session in the server. Missing until the connection is ready to use. */
   readonly pid?: number;
 }
 
-/** Connects to the hosts of a URL. @param setUp called with each new connection. */
+/** Creates a pool of connections to the hosts of a URL. @param setUp called with each new one. */
 export function createConnections(
   { targets, sessionAttributes, prefersTls, max, statementMs, pooled, location }: UrlSettings,
   setUp: (client: Client) => Promise<void>,

@@ -30,7 +30,7 @@ export interface PostgresOptions<Row, Result = void> extends DatabaseOptions {
   /**
    * Called with each new connection, to check the database and create missing tables.
    *
-   * @throws {Unusable} if retries do not help.
+   * @throws {Unusable} if the failure is permanent.
    */
   readonly setUp?: ((client: ClientBase) => Promise<void>) | undefined;
   /**
@@ -49,7 +49,7 @@ export interface PostgresOptions<Row, Result = void> extends DatabaseOptions {
 /** An open database. */
 export interface PostgresDatabase<Row, Result = void> extends Database {
   /**
-   * Inserts a row. Resolves to its result of `insert` after the commit.
+   * Inserts a row. After the commit, resolves to the result that `insert` returned for it.
    *
    * @throws {RowRejected} if it violates a constraint. Other rows are inserted.
    * @throws {Unavailable} if the database cannot be used now.

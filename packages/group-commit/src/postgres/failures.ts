@@ -20,7 +20,7 @@ const ROW_CODES = /^(2[123]|44|54|P0)/;
  */
 const OUTAGE_CODES = /^(08|25006|40|53|55P03|57|58|XX)/;
 
-/** Matches `CODE MESSAGE` of errors that retries do not help. */
+/** Matches `CODE MESSAGE` of permanent errors. */
 const PERMANENT = new RegExp(
   '^(0A|22023|28|3D|3F|42|SASL|ERR_OSSL|08P01.*unsupported startup)|' +
     String.raw`^\S*(CERT|SIGNATURE|ERR_TLS)|does not support SSL`,

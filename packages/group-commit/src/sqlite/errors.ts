@@ -110,7 +110,7 @@ export const concernsDatabase = (error: unknown): boolean =>
 export const isLocked = (error: unknown): boolean => databaseCodeOf(error)?.name === 'BUSY';
 
 /** Describes an error that affects the whole database, for the operator. */
-export function failureOf(file: string, error: unknown): ThreadError {
+export function threadErrorOf(file: string, error: unknown): ThreadError {
   const { message = String(error), code = 'UNKNOWN', syscall } = Object(error);
   const { name, permanent, advice } = databaseCodeOf(error) ?? { permanent: true };
   const reason = syscall

@@ -42,7 +42,7 @@ export function createFile(file: string, mayCreate: boolean): void {
 
 /**
  * Returns a function to call after each commit. SQLite does not notice that its files were moved,
- * deleted or replaced, and would write to files that have no name.
+ * deleted or replaced, and would still write to the old files.
  *
  * @throws {FileLost} if the database or its log is not the file of the first call.
  */

@@ -1,5 +1,5 @@
 import { constants, DatabaseSync } from 'node:sqlite';
-import { failureOf, isLocked, type ThreadError } from './errors.ts';
+import { isLocked, type ThreadError, threadErrorOf } from './errors.ts';
 import { createFile, watchFiles } from './files.ts';
 import { type Call, createRunner, type Functions, type SentOutcome, touch } from './runner.ts';
 
@@ -85,7 +85,7 @@ export async function openSession(source: Source) {
       } catch (error) {
         // A new connection may succeed. In memory, it would lose the data.
         if (!inMemory && !isLocked(error)) close();
-        return failureOf(file, error);
+        return threadErrorOf(file, error);
       }
     },
   };

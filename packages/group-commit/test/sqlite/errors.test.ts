@@ -5,9 +5,9 @@ import { RowRejected, Unavailable } from '../../src/errors.ts';
 import {
   concernsDatabase,
   FileLost,
-  failureOf,
   isLocked,
   packError,
+  threadErrorOf,
   unavailable,
   unpackError,
 } from '../../src/sqlite/errors.ts';
@@ -104,7 +104,7 @@ describe('A failure', () => {
     [26, 'NOTADB', true, 'is not a SQLite database and was not changed. Name another file.'],
   ])('of the result code %d is SQLITE_%s, permanent: %s', (errcode, name, permanent, advice) => {
     const error = sqliteError(errcode);
-    const failure = structuredClone(failureOf('/a/notes.db', error));
+    const failure = structuredClone(threadErrorOf('/a/notes.db', error));
     expect(failure).toMatchObject({
       code: `SQLITE_${name}`,
       permanent,
@@ -129,7 +129,7 @@ describe('A failure', () => {
       " (ENOENT: no such file or directory, mkdir '/proc/none'): its folder must exist, or its parent folder must be writable.",
     ],
   ])('of %s is permanent', (_name, error, code, reason) => {
-    expect(failureOf('notes.db', error)).toMatchObject({
+    expect(threadErrorOf('notes.db', error)).toMatchObject({
       message: `notes.db cannot be used${reason}`,
       code,
       permanent: true,
@@ -140,7 +140,7 @@ describe('A failure', () => {
 
   test('of a lost file names that file', () => {
     const error = new FileLost('notes.db-wal');
-    expect(failureOf('notes.db', error)).toMatchObject({
+    expect(threadErrorOf('notes.db', error)).toMatchObject({
       message: expect.stringMatching(/^notes\.db-wal was moved, deleted or replaced/),
       code: 'FILE_LOST',
     });
