@@ -84,7 +84,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   '`connect_timeout`': 'group-commit/connect_timeout',
   '`statement_timeout`': 'group-commit/statement_timeout',
   'silence, before an event stream gets a comment': 'spec-first-server/HEARTBEAT_MS',
-  'silence, before any other stream is cut': 'spec-first-server/idleTimeout',
+  'silence, before `serve` cuts any other stream': 'spec-first-server/idleTimeout',
   'difference between the clocks of issuer and service': 'spec-first-server/CLOCK_TOLERANCE',
 };
 
