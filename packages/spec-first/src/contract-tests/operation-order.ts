@@ -3,7 +3,7 @@ import {
   collectionPathOf,
   idNameOfPath,
   idNamesOfSchema,
-  isQualifiedIdName,
+  idNameTestFor,
   normalizedName,
   resourcePathOf,
 } from './resource-names.ts';
@@ -26,9 +26,11 @@ export function orderOperations(root: Json, operations: readonly Operation[]): O
   const others = operations.filter((operation) => !isEnding(operation));
   const endings = operations.filter((operation) => isEnding(operation) && !isDeletion(operation));
   const deletions = operations.filter(isDeletion);
+  const isId = idNameTestFor(operations);
+  const needsOf = (operation: Operation) => neededIds(root, operation, isId);
   return [
-    ...orderByNeededIds(root, others),
-    ...orderByNeededIds(root, endings),
+    ...orderByNeededIds(others, needsOf),
+    ...orderByNeededIds(endings, needsOf),
     ...deletions.sort((a, b) => depthOf(b) - depthOf(a)),
   ];
 }
@@ -39,12 +41,15 @@ const isDeletion = ({ method }: Operation): boolean => method === 'delete';
  * Puts each operation after the operations that produce the ids it needs. Operations that need each
  * other are ordered by rank.
  */
-function orderByNeededIds(root: Json, operations: readonly Operation[]): Operation[] {
+function orderByNeededIds(
+  operations: readonly Operation[],
+  needsOf: (operation: Operation) => ReadonlySet<string>,
+): Operation[] {
   const remaining = operations
     .toSorted((a, b) => rankOf(a) - rankOf(b))
     .map((operation) => ({
       operation,
-      needs: neededIds(root, operation),
+      needs: needsOf(operation),
       produces: producedIds(operation, operations),
     }));
   /** The number of remaining operations that produce each id. */
@@ -81,14 +86,16 @@ export function isEnding(operation: Operation): boolean {
 }
 
 /** Returns the names of the ids that an operation needs in its path, parameters and bodies. */
-function neededIds(root: Json, { parameters, requestBody }: Operation): Set<string> {
-  const named = parameters.filter(
-    ({ in: where, name }) => where === 'path' || isQualifiedIdName(name),
-  );
+function neededIds(
+  root: Json,
+  { parameters, requestBody }: Operation,
+  isId: (name: string) => boolean,
+): Set<string> {
+  const parameterNames = parameters
+    .filter(({ in: where, name }) => where === 'path' || isId(name))
+    .map(({ name }) => name);
   const bodies = (requestBody?.media ?? []).flatMap(({ schema }) => memberNames(root, schema));
-  return new Set(
-    [...named.map(({ name }) => name), ...bodies.filter(isQualifiedIdName)].map(normalizedName),
-  );
+  return new Set([...parameterNames, ...bodies.filter(isId)].map(normalizedName));
 }
 
 function memberNames(root: Json, schema: unknown, level = 0): string[] {

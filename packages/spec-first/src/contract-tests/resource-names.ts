@@ -1,4 +1,4 @@
-import { asObject, type MediaType } from 'openapi-document';
+import { asObject, type MediaType, type Operation } from 'openapi-document';
 
 /** Normalizes a name for comparison: `orderid` for `order_id` and `orderId`. */
 export const normalizedName = (name: string): string =>
@@ -7,9 +7,21 @@ export const normalizedName = (name: string): string =>
 /** Returns true for the name of an id: `id`, `orderId`, `order_id`, `order-id` or `orderID`. */
 export const isIdName = (name: string): boolean => /(?:^|[_-])id$|Id$|(?<!\p{Lu})ID$/u.test(name);
 
-/** Returns true for an id name that contains the name of its resource: `orderId`, but not `id`. */
-export const isQualifiedIdName = (name: string): boolean =>
-  isIdName(name) && normalizedName(name) !== 'id';
+/**
+ * Returns a function that returns true for an id name that contains the name of its resource:
+ * `orderId`, but not `id`. Names such as `orderid` only count if a path has a parameter with this
+ * name, since words such as `paid` also end with `id`.
+ */
+export function idNameTestFor(operations: readonly Operation[]): (name: string) => boolean {
+  const parameterNames = new Set(
+    operations.flatMap(({ template }) => template.names.map(normalizedName)),
+  );
+  return (name) => {
+    const normalized = normalizedName(name);
+    const isParameterId = normalized.endsWith('id') && parameterNames.has(normalized);
+    return normalized !== 'id' && (isIdName(name) || isParameterId);
+  };
+}
 
 /** Returns the name of the ids in a collection: `orderid` for `/customers/{id}/orders`. */
 export function idNameOfPath(path: string): string {

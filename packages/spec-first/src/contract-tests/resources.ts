@@ -20,8 +20,8 @@ import {
   idNameOfParameter,
   idNameOfPath,
   idNamesOfSchema,
+  idNameTestFor,
   isIdName,
-  isQualifiedIdName,
   normalizedName,
   resourcePathOf,
 } from './resource-names.ts';
@@ -48,6 +48,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
   const cursors = new Map<string, unknown>();
   /** The ids that the option `seed` returned, by normalized name. */
   const seededIds = new Map<string, unknown>();
+  const isQualifiedIdName = idNameTestFor(operations);
   const pathsOf = ({ path }: Operation) => pathsByTemplate.get(resourcePathOf(path)) ?? [];
 
   function rememberId(name: string, id: unknown): void {

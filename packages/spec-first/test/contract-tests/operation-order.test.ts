@@ -97,6 +97,22 @@ describe('operations are ordered', () => {
     expect(ids.slice(0, 2)).toEqual(['create', 'use']);
   });
 
+  test.each(['query', 'body'])(
+    'by a name without a capital letter in the %s, if a path has this parameter',
+    async (where) => {
+      const members =
+        where === 'query'
+          ? idIn('query', 'petid')
+          : bodyWith({ properties: { petid: text, paid: { type: 'boolean' } } });
+      const paths = {
+        '/orders': { post: operation('order', members) },
+        '/pets': { put: operation('create') },
+        '/pets/{petid}': { get: operation('get', idIn('path', 'petid')) },
+      };
+      expect(await idsInOrder(paths)).toEqual(['create', 'order', 'get']);
+    },
+  );
+
   test('by any name of a path parameter', async () => {
     const paths = {
       '/invoices/{number}/pay': { post: operation('pay', idIn('path', 'number')) },

@@ -4,32 +4,53 @@ import {
   idNameOfParameter,
   idNameOfPath,
   idNamesOfSchema,
+  idNameTestFor,
   isIdName,
-  isQualifiedIdName,
   normalizedName,
   resourcePathOf,
 } from '../../src/contract-tests/resource-names.ts';
+import { documentOf } from './test-data.ts';
 
 test.each([
-  ['orderId', true, true],
-  ['order_id', true, true],
-  ['order-id', true, true],
-  ['orderID', true, true],
-  ['Größe-ID', true, true],
-  ['order2Id', true, true],
-  ['ORDER_ID', true, true],
-  ['id', true, false],
-  ['ID', true, false],
-  ['_id', true, false],
-  ['paid', false, false],
-  ['valid', false, false],
-  ['grid', false, false],
-  ['isPaid', false, false],
-  ['PAID', false, false],
-  ['video', false, false],
-])('%s is the name of an id: %p, with the name of its resource: %p', (name, isId, isQualified) => {
-  expect([isIdName(name), isQualifiedIdName(name)]).toEqual([isId, isQualified]);
+  ['orderId', true],
+  ['order_id', true],
+  ['order-id', true],
+  ['orderID', true],
+  ['Größe-ID', true],
+  ['order2Id', true],
+  ['ORDER_ID', true],
+  ['id', true],
+  ['ID', true],
+  ['_id', true],
+  ['paid', false],
+  ['valid', false],
+  ['grid', false],
+  ['isPaid', false],
+  ['PAID', false],
+  ['video', false],
+])('%s is the name of an id: %p', (name, expected) => {
+  expect(isIdName(name)).toBe(expected);
 });
+
+test.each([
+  ['orderId', true],
+  ['order_id', true],
+  ['id', false],
+  ['ID', false],
+  ['_id', false],
+  ['petid', true],
+  ['PETID', true],
+  ['paid', false],
+  ['name', false],
+])(
+  '%s contains the name of a resource, with the path /pets/{petid}/{name}/{id}: %p',
+  async (name, expected) => {
+    const { operations } = await documentOf({
+      paths: { '/pets/{petid}/{name}/{id}': { get: { operationId: 'get', responses: {} } } },
+    });
+    expect(idNameTestFor(operations)(name)).toBe(expected);
+  },
+);
 
 test.each([
   ['orderId', 'orderid'],

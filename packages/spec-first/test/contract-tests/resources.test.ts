@@ -343,6 +343,27 @@ describe('ids by name', () => {
     expect([idsOf('guestId'), idsOf('personId')]).toEqual([[10, 9], []]);
   });
 
+  test.each([
+    ['petid', 'petid', [7]],
+    ['petId', 'petid', [7]],
+    ['paid', 'petid', []],
+    ['name', 'name', []],
+  ])(
+    'come from the member %s, if a path has the parameter %s: %p',
+    async (name, parameter, ids) => {
+      const document = await documentOf({
+        paths: {
+          '/orders': { post: operation('order') },
+          [`/pets/{${parameter}}`]: { parameters: [path(parameter)], get: operation('get') },
+        },
+      });
+      const resources = trackResources(document.root, document.operations);
+      const order = operationIn(document, 'order');
+      resources.addResponse(order, new Map(), responseOf(200, {}, { [name]: 7 }));
+      expect(resources.idsOf(name)).toEqual(ids);
+    },
+  );
+
   test('come from paths', async () => {
     const { addResponse, idsOf } = await tracked();
     addResponse('getInvoice', { 'path number': 'A-1' });
