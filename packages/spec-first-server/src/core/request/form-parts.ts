@@ -20,13 +20,13 @@ const LINE_BREAK = Buffer.from('\r\n');
 const malformed = (): HttpError =>
   new HttpError(
     400,
-    'the body must be multipart/form-data (RFC 7578) with the boundary that Content-Type names',
+    'the body must be multipart/form-data (RFC 7578), and begin and end with its boundary',
   );
 
 const invalidHeaders = (): HttpError =>
   new HttpError(
     400,
-    `each part of the body must have valid headers of at most ${MAX_HEADER_SIZE} bytes (RFC 7578 §4)`,
+    `a part of the body must have valid headers of at most ${MAX_HEADER_SIZE} bytes (RFC 7578 §4)`,
   );
 
 /**
@@ -38,20 +38,29 @@ export async function* formParts(
   contentType: string,
   body: AsyncIterable<Buffer>,
 ): AsyncGenerator<FormPart> {
-  const { boundary } = parametersOf(contentType).parameters;
+  const boundary = parseHeader(contentType)?.parameters.boundary;
   if (!boundary) throw malformed();
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   const source = new ByteSplitter(withLineBreaks(body));
   try {
-    for await (const _preamble of source.until(delimiter));
+    for await (const preamble of source.until(delimiter)) rejectText(preamble);
     while (!isEnd(await source.line())) {
       const headers = await headersOf(source);
       yield { ...headers, content: source.until(delimiter) };
     }
-    await source.skipRest();
+    for await (const epilogue of source.rest()) rejectText(epilogue);
   } finally {
     await source.close();
   }
+}
+
+/**
+ * Rejects text before the first boundary and after the last one. A part in it would be lost.
+ *
+ * @throws {HttpError} 400
+ */
+function rejectText(bytes: Buffer): void {
+  if (bytes.toString('latin1').trim() !== '') throw malformed();
 }
 
 /**
@@ -109,8 +118,9 @@ class ByteSplitter {
     return line;
   }
 
-  async skipRest(): Promise<void> {
-    for await (const _chunk of this.#chunks);
+  async *rest(): AsyncGenerator<Buffer> {
+    yield this.#unread;
+    yield* this.#chunks;
   }
 
   async close(): Promise<void> {
@@ -136,16 +146,17 @@ async function headersOf(source: ByteSplitter) {
     if (key === undefined || headers.has(key)) throw invalidHeaders();
     headers.set(key, value);
   }
-  const disposition = parametersOf(headers.get('content-disposition') ?? '');
-  const { name, filename, 'filename*': extendedFilename } = disposition.parameters;
-  if (disposition.value !== 'form-data' || !name) {
+  const disposition = parseHeader(headers.get('content-disposition') ?? '');
+  const { name, filename, 'filename*': extendedFilename } = disposition?.parameters ?? {};
+  if (disposition?.value !== 'form-data' || !name) {
     throw new HttpError(
       400,
-      'each part of the body must have the Content-Disposition form-data and a name (RFC 7578 §4.2)',
+      'a part of the body must have the Content-Disposition form-data with a name (RFC 7578 §4.2)',
     );
   }
   // The default is text (RFC 7578 §4.4).
-  const type = parametersOf(headers.get('content-type') ?? 'text/plain');
+  const type = parseHeader(headers.get('content-type') ?? 'text/plain');
+  if (type === undefined) throw invalidHeaders();
   const path =
     extendedFilename === undefined ? filename && utf8(filename) : decodedExtended(extendedFilename);
   return {
@@ -156,24 +167,30 @@ async function headersOf(source: ByteSplitter) {
   };
 }
 
-/** A parameter of a header, in quotation marks or not (RFC 9110 §5.6.6). */
-const PARAMETER = /;[ \t]*(?:([^\s;="]+)=(?:"((?:\\.|[^"\\])*)"|([^\s;"]*)))?[ \t]*/g;
+/**
+ * A parameter of a header, in quotation marks or not (RFC 9110 §5.6.6). Browsers do not escape
+ * backslashes, so a quotation mark after one may be the last.
+ */
+const PARAMETER = /;\s*(?:([^\s;="]+)=(?:"(.*?)"(?=\s*(?:;|$))|([^\s;"]*)))?\s*/gy;
 
 /**
  * Parses a header with parameters. The value and the names are in lower case.
  *
- * @throws {HttpError} if a parameter is repeated.
+ * @returns undefined if a parameter is invalid or repeated.
  */
-function parametersOf(header: string) {
+function parseHeader(header: string) {
+  const [value = ''] = header.split(';', 1);
+  const text = header.slice(value.length);
   const parameters: Record<string, string | undefined> = Object.create(null);
-  const value = header.replace(PARAMETER, (_match, name = '', quoted, plain) => {
+  let length = 0;
+  for (const [parameter, name = '', quoted, plain] of text.matchAll(PARAMETER)) {
+    length += parameter.length;
+    if (name === '') continue;
     const key = name.toLowerCase();
-    if (key in parameters) throw invalidHeaders();
-    // Browsers do not escape a backslash, so it is one unless a quotation mark follows.
-    if (key !== '') parameters[key] = quoted?.replace(/\\(["\\])/g, '$1') ?? plain;
-    return '';
-  });
-  return { value: value.trim().toLowerCase(), parameters };
+    if (key in parameters) return undefined;
+    parameters[key] = quoted?.replaceAll('\\"', '"') ?? plain;
+  }
+  return length === text.length ? { value: value.trim().toLowerCase(), parameters } : undefined;
 }
 
 /** Decodes the value of `filename*` (RFC 8187), which some clients send besides `filename`. */

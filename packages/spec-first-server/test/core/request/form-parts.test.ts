@@ -33,8 +33,8 @@ test.each([
     `--b \r\n${A}\r\n\r\n1\r\n--b \t\r\n${C}\r\n\r\n2\r\n--b-- \r\n`,
   ],
   [
-    'with text before and after',
-    `before\r\n\r\n--b\r\n${A}\r\n\r\n1\r\n--b\r\n${C}\r\n\r\n2\r\n--b--\r\nafter\r\n`,
+    'with empty lines before and after',
+    `\r\n\r\n--b\r\n${A}\r\n\r\n1\r\n--b\r\n${C}\r\n\r\n2\r\n--b--\r\n\r\n`,
   ],
 ])('the parts of a form %s are read, in chunks of any size', async (_title, form) => {
   const parts = [
@@ -45,7 +45,7 @@ test.each([
 });
 
 test.each([
-  ['multipart/form-data; boundary="b\\"\\\\b"', 'b"\\b'],
+  ['multipart/form-data; boundary="(b:b)"', '(b:b)'],
   ['multipart/form-data; x="; boundary=c"; BOUNDARY=b;', 'b'],
   ['multipart/form-data;boundary=----=_Part_1; charset=utf-8', '----=_Part_1'],
   ['multipart/form-data; boundary="a b"', 'a b'],
@@ -71,6 +71,30 @@ test.each(['b', '-', '--b', '- -', ' x', ':'])(
     });
   },
 );
+
+test.each([
+  ['before the first boundary', `x--b\r\n${A}\r\n\r\n1\r\n--b--\r\n`],
+  ['after the last boundary', `--b--\r\n--b\r\n${A}\r\n\r\n1\r\n--b--\r\n`],
+])('a form with text %s is rejected', async (_title, form) => {
+  await expect(partsOf(form)).rejects.toMatchObject({
+    status: 400,
+    message: 'the body must be multipart/form-data (RFC 7578), and begin and end with its boundary',
+  });
+});
+
+test('forms of clients are read, with any names, filenames and texts', async () => {
+  const texts = ['\\', 'a\\', '"', ';', 'a; b="c', '😀', '\r\n--', '%22', ' x '];
+  for (const name of texts)
+    for (const filename of texts) {
+      const form = new FormData();
+      form.append(name, new Blob([name]), filename);
+      const response = new Response(form);
+      const type = response.headers.get('content-type') ?? '';
+      const [part] = await partsOf(Buffer.from(await response.bytes()).toString('latin1'), type);
+      const sentName = name.replaceAll('"', '%22').replace('\r\n', '%0D%0A');
+      expect(part).toMatchObject({ name: sentName, text: Buffer.from(name).toString('latin1') });
+    }
+});
 
 test('a form that is cut off is rejected', async () => {
   const form = `--b\r\n${A}\r\n\r\n1\r\n--b--`;
@@ -98,14 +122,14 @@ describe('the headers of a part', () => {
     expect(await partWith(...headers)).toEqual({ ...a, ...part, text: 'x' });
   });
 
-  const valid =
-    'each part of the body must have valid headers of at most 16384 bytes (RFC 7578 §4)';
+  const valid = 'a part of the body must have valid headers of at most 16384 bytes (RFC 7578 §4)';
   const named =
-    'each part of the body must have the Content-Disposition form-data and a name (RFC 7578 §4.2)';
+    'a part of the body must have the Content-Disposition form-data with a name (RFC 7578 §4.2)';
   const utf8 = 'texts and names in the body must be UTF-8';
   test.each([
     ['a repeated header', [A, A], valid],
-    ['a repeated parameter', [`${A}; name="b"`], valid],
+    ['a repeated parameter', [`${A}; name="b"`], named],
+    ['an invalid Content-Type', [A, 'Content-Type: text/plain; charset="utf-8'], valid],
     ['a line without a colon', [A, 'x'], valid],
     ['a lone line feed', [`${A}\nX: y`], valid],
     ['a long line', [A, `X: ${'y'.repeat(16_384)}`], valid],

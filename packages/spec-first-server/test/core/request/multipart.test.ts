@@ -229,7 +229,7 @@ test.each([
 });
 
 const required =
-  'the body must be multipart/form-data (RFC 7578) with the boundary that Content-Type names';
+  'the body must be multipart/form-data (RFC 7578), and begin and end with its boundary';
 
 test.each<[string, Buffer, Options]>([
   ['is not a form', Buffer.from('nothing'), {}],
@@ -253,7 +253,7 @@ test.each<[string, Buffer, Options]>([
 describe('a form with an unnamed part is rejected:', () => {
   const named = part('form-data; name="a"', '1');
   const message =
-    'each part of the body must have the Content-Disposition form-data and a name (RFC 7578 §4.2)';
+    'a part of the body must have the Content-Disposition form-data with a name (RFC 7578 §4.2)';
 
   test.each([
     ['a text without a name', part('form-data', '1')],
