@@ -29,6 +29,7 @@ export function openThread(source: Source): SessionClient {
     workerData: source,
     // Node 24 prints an ExperimentalWarning for node:sqlite.
     execArgv: ['--disable-warning=ExperimentalWarning'],
+    // With the default limit, short-lived objects take tens of MiB more.
     resourceLimits: { maxYoungGenerationSizeMb: 6 },
   });
   /** The functions that resolve the requests in progress, oldest first. */

@@ -9,7 +9,10 @@ import type { Started } from './terminal.ts';
  */
 export type StartMessage = 'ready' | { readonly started: Started } | { readonly failed: string };
 
-/** True if the parent process is `spec-first dev`, which prints the start or its error. */
+/**
+ * True if the parent process prints the start or its error, as `spec-first dev` does. Any parent
+ * with a channel is taken for it in development.
+ */
 export const isShownByParent = process.send !== undefined && isDevelopment(process.env);
 
 /** Sends a message to the parent process. Resolves when it is sent, or if there is no parent. */

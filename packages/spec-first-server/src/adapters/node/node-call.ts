@@ -4,7 +4,7 @@ import { continueRequest, hasBody, readAll, requestBody } from './request-body.t
 
 /**
  * A request of Node's server. Its body and its signal are created when they are first used, since
- * few requests need them.
+ * many requests need neither.
  */
 export class NodeCall implements Call {
   readonly request: IncomingMessage;
@@ -18,11 +18,11 @@ export class NodeCall implements Call {
 
   constructor(request: IncomingMessage, response: ServerResponse, client: string | undefined) {
     const { url = '' } = request;
-    const mark = url.indexOf('?');
+    const queryMark = url.indexOf('?');
     this.request = request;
     this.response = response;
-    this.path = mark < 0 ? url : url.slice(0, mark);
-    this.query = mark < 0 ? '' : url.slice(mark + 1);
+    this.path = queryMark < 0 ? url : url.slice(0, queryMark);
+    this.query = queryMark < 0 ? '' : url.slice(queryMark + 1);
     this.client = client;
   }
 

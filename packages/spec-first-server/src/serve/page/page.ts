@@ -104,7 +104,7 @@ function cached(
  */
 function asServed(document: Json, url: string): Json {
   const { pathItems, ...components } = asObject(document.components);
-  const parts = Object.entries(asObject(pathItems)).map(([name, item]) => {
+  const servedItems = Object.entries(asObject(pathItems)).map(([name, item]) => {
     return [name, withoutServers(asObject(item))];
   });
   const paths = Object.entries(asObject(document.paths)).map(([path, item]) => {
@@ -116,8 +116,8 @@ function asServed(document: Json, url: string): Json {
     ...document,
     servers: [{ url }],
     paths: Object.fromEntries(paths),
-    ...(parts.length > 0 && {
-      components: { ...components, pathItems: Object.fromEntries(parts) },
+    ...(servedItems.length > 0 && {
+      components: { ...components, pathItems: Object.fromEntries(servedItems) },
     }),
   };
 }
