@@ -80,7 +80,7 @@ function shell(line: string, env: Readonly<Record<string, string>> = {}, cwd = f
     forget() {
       output = '';
     },
-    said: (pattern) =>
+    waitForOutput: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {
           const match = pattern.exec(output);
@@ -126,7 +126,7 @@ const withoutInstall = (line: string): string => line.replace(/^npm (ci|install)
 /** Follows the first steps of the README: starts the service, and stores plants with curl. */
 async function firstSteps() {
   const service = shell(withoutInstall('npm ci && npm start'), { PORT: '0' });
-  const [line] = await service.said(/^\{.*"msg":"listening".*\}$/m);
+  const [line] = await service.waitForOutput(/^\{.*"msg":"listening".*\}$/m);
   const { url, token, docs, example } = JSON.parse(line);
   const curl = command('curl ');
   const response = await run(
@@ -262,7 +262,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
   async 'DATABASE_URL=sqlite:backup.db npm start'() {
     await makeBackup();
     const service = shell('DATABASE_URL=sqlite:backup.db node --run start', { PORT: '0' });
-    await service.said(/"store":"sqlite:backup.db"/);
+    await service.waitForOutput(/"store":"sqlite:backup.db"/);
     await interrupt(service);
   },
   async 'npm run new'() {
@@ -314,7 +314,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
       DATABASE_URL: 'sqlite::memory:',
       ACCESS_TOKENS: 'token',
     });
-    await loop.said(/^Served\./m);
+    await loop.waitForOutput(/^Served\./m);
     expect(await post(`http://127.0.0.1:${port}`, { id: 1, name: 'Fern' })).toBe(200);
     await interrupt(loop);
   },
@@ -429,7 +429,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     await run(command('echo '), {}, workFolder);
     const env = { PORT: '0', DATABASE_URL: 'sqlite::memory:' };
     const service = shell('node --run start', env, workFolder);
-    const [line] = await service.said(/^\{.*"msg":"listening".*\}$/m);
+    const [line] = await service.waitForOutput(/^\{.*"msg":"listening".*\}$/m);
     const [, token] =
       /^ACCESS_TOKENS=([0-9a-f]{64})\n$/.exec(readFileSync(join(workFolder, '.env'), 'utf8')) ?? [];
     expect(await post(JSON.parse(line).url, { id: 1, name: 'Fern' }, token)).toBe(200);

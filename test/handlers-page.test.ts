@@ -54,7 +54,7 @@ test('the service of docs/handlers.md starts, serves and stops', async () => {
   const variables = { ACCESS_TOKENS: 'ann:secret-of-the-tests', MAX_REQUESTS: '2' };
   const service = start(folder, ['src/main.ts'], variables);
   try {
-    const [line] = await service.said(/^\{.*"msg":"listening".*\}$/m);
+    const [line] = await service.waitForOutput(/^\{.*"msg":"listening".*\}$/m);
     const { url } = JSON.parse(line);
     const headers = { Authorization: 'Bearer secret-of-the-tests' };
     const missing = await fetch(`${url}/rooms/7`, { headers });

@@ -212,7 +212,7 @@ describe('a project that npm run new creates for a document', () => {
     };
     const service = start(app, ['src/main.ts'], { ...env, ...production });
     try {
-      const [, url = ''] = await service.said(/"url":"([^"]+)"/);
+      const [, url = ''] = await service.waitForOutput(/"url":"([^"]+)"/);
       expect(await (await fetch(new URL('/openapi.json', url))).json()).toHaveProperty('paths');
       expect((await fetch(`${url}/books`)).status).toBe(501);
     } finally {
@@ -226,7 +226,7 @@ describe('a project that npm run new creates for a document', () => {
     let loop: Running | undefined;
     try {
       loop = start(library, ['node_modules/spec-first/dist/main.js', 'dev'], secret);
-      const [, url = ''] = await loop.said(/listening +(http:\S+)/);
+      const [, url = ''] = await loop.waitForOutput(/listening +(http:\S+)/);
       expect((await fetch(`${url}/books`)).headers.has('x-mock')).toBe(true);
       const handler = `{
         listBooks: () => ({ status: 200 as const, headers: { 'X-Total-Count': 0 }, body: [] }),

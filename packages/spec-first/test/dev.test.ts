@@ -101,7 +101,7 @@ describe('npm run dev', () => {
   const saveAndWait = async (save: () => void, pattern = SERVED) => {
     loop.forget();
     save();
-    await loop.said(pattern);
+    await loop.waitForOutput(pattern);
   };
   /**
    * Waits for a greeting. One save may start two servers, and the line "Served" may belong to an
@@ -116,7 +116,7 @@ describe('npm run dev', () => {
   beforeAll(async () => {
     write('openapi.yaml', contract('hello'));
     ({ loop, url } = await dev());
-    await loop.said(SERVED);
+    await loop.waitForOutput(SERVED);
     polled = poll(`${url}/greeting`);
   });
   afterAll(async () => {
@@ -125,14 +125,14 @@ describe('npm run dev', () => {
   });
 
   test('serves the document at once and names the operations without a handler, with the command for stubs', async () => {
-    await loop.said(/^To write stubs/m);
+    await loop.waitForOutput(/^To write stubs/m);
     expect(loop.output()).toContain(
       'Operations without a handler (mocked): greet, leave\nTo write stubs: npm run stub -- greet leave\n',
     );
   });
 
   test('names a type error with its place', async () => {
-    await loop.said(
+    await loop.waitForOutput(
       /^The code does not compile:\nsrc\/backend\.ts\(4,7\): error TS2741: .*forget/m,
     );
     // Ends the checks of types, which take most of the time.
@@ -274,12 +274,12 @@ describe('npm run dev with a missing document', () => {
   test('waits until the error is fixed, and leaves no process behind when it is killed', async () => {
     const started = await dev();
     loop = started.loop;
-    await loop.said(/^Not served: fix the error and save\.$/m);
+    await loop.waitForOutput(/^Not served: fix the error and save\.$/m);
     expect(loop.output()).toMatch(
       /^OPENAPI_FILE must be a readable OpenAPI document \(ENOENT\), got "openapi\.yaml"/m,
     );
     write('openapi.yaml', contract('', '{ type: string }'));
-    await loop.said(SERVED);
+    await loop.waitForOutput(SERVED);
     expect((await get(`${started.url}/greeting`)).text).toBe('"mended"');
     loop.child.kill('SIGKILL');
     await eventually(() => !groupRuns(loop));
@@ -311,9 +311,9 @@ describe('npm run dev in a project without a compiler', () => {
     write('greeting.yaml', 'type: string\n');
     write('.env', 'OPENAPI_FILE=api/openapi.yaml\nMISSING_OPERATIONS=501\n');
     ({ loop, url } = await dev('--allow-outside'));
-    await loop.said(/^Operations without a handler \(answered with 501\): leave$/m);
-    await loop.said(/^The types are not checked: Cannot find module 'typescript/m);
-    const [, token] = await loop.said(/^ *token +(\S+)$/m);
+    await loop.waitForOutput(/^Operations without a handler \(answered with 501\): leave$/m);
+    await loop.waitForOutput(/^The types are not checked: Cannot find module 'typescript/m);
+    const [, token] = await loop.waitForOutput(/^ *token +(\S+)$/m);
     expect((await get(`${url}/greeting`)).status).toBe(401);
     headers = { Authorization: `Bearer ${token}` };
     expect(await answer('greeting')).toBe('200 "unchecked"');
@@ -327,7 +327,7 @@ describe('npm run dev in a project without a compiler', () => {
     write('node_modules/typescript/bin/tsc', hangs);
     loop.forget();
     write('src/backend.ts', handlers("return { status: 200, body: 'first' };"));
-    await loop.said(SERVED);
+    await loop.waitForOutput(SERVED);
     await eventually(() => isRunning('compilers'));
     loop.forget();
     const slow = `writeFileSync('begun', '');
@@ -336,7 +336,7 @@ describe('npm run dev in a project without a compiler', () => {
     const imports = `import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';`;
     write('src/backend.ts', handlers(slow, imports));
-    await loop.said(/^Served\. \d+ ms after the save\.$/m);
+    await loop.waitForOutput(/^Served\. \d+ ms after the save\.$/m);
     await eventually(() => !isRunning('compilers'));
   });
 

@@ -121,7 +121,7 @@ describe('the tools open no connection', () => {
     // The compiler is not a Node program, and takes most of the time.
     rmSync(join(folder, 'tsconfig.json'));
     const loop = start(folder, [SPEC_FIRST, 'dev'], { LOG_LEVEL: 'error', ...DENIED });
-    await loop.said(/^Served/m).finally(() => end(loop));
+    await loop.waitForOutput(/^Served/m).finally(() => end(loop));
     await loop.exit;
   });
 

@@ -104,11 +104,11 @@ export interface Running {
   output(): string;
   forget(): void;
   /**
-   * Resolves to the first match in the output.
+   * Waits until the output matches. Resolves to the first match.
    *
    * @throws {Error} with the output, if the program ends or 60 s pass.
    */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
+  waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves to its exit code, or the signal that ended it. */
   readonly exit: Promise<number | string>;
 }
@@ -139,7 +139,7 @@ export function start(
     forget() {
       output = '';
     },
-    async said(pattern) {
+    async waitForOutput(pattern) {
       for (let waited = 0; waited < 60_000; waited += 10) {
         const match = pattern.exec(output);
         if (match !== null) return match;

@@ -82,7 +82,7 @@ const record = () => readFileSync(join(folder, 'record'), 'utf8').trim().split('
 
 async function launch(env: Readonly<Record<string, string>>): Promise<string> {
   running = start(folder, ['main.mjs'], env);
-  return (await running.said(/"url":"([^"]+)"/))[1] ?? '';
+  return (await running.waitForOutput(/"url":"([^"]+)"/))[1] ?? '';
 }
 
 test('a stop finishes requests, ends event streams, closes the backend, and ends with 0, in this order', async () => {

@@ -50,9 +50,9 @@ test.each([
 ])('with %s %s, spans have the path template and the operationId', async (flag, file) => {
   const running = start(folder, [flag, file, 'main.mjs'], { ACCESS_TOKENS: 'a' });
   try {
-    const [, url] = await running.said(/"url":"([^"]+)"/);
+    const [, url] = await running.waitForOutput(/"url":"([^"]+)"/);
     expect((await fetch(`${url}/rooms/1`)).status).toBe(204);
-    const [, span = ''] = await running.said(/^span (.+)\n/m);
+    const [, span = ''] = await running.waitForOutput(/^span (.+)\n/m);
     expect(JSON.parse(span)).toMatchObject({
       name: 'GET /v1/rooms/{id}',
       attributes: { 'http.route': '/v1/rooms/{id}', 'openapi.operation_id': 'getRoom' },
