@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import type { ClientBase } from 'pg';
 import { eventually } from 'test-support/eventually';
 import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/database.ts';
-import { open, optionsFor, server, TABLE, useServer } from './support.ts';
+import { listen, open, opened, optionsFor, server, TABLE, useServer } from './support.ts';
 
 useServer();
 
@@ -215,8 +214,8 @@ test('statement_timeout=0 sends no startup parameter that a pooler rejects', asy
       socket.destroy();
     });
   });
-  await once(pooler.listen(0, '127.0.0.1'), 'listening');
-  const { port } = Object(pooler.address());
+  opened.push({ close: () => pooler.close() });
+  const port = await listen(pooler);
   const database = await open(
     `postgres://me:secret@127.0.0.1:${port}/notes?sslmode=disable&statement_timeout=0`,
   );
@@ -225,5 +224,4 @@ test('statement_timeout=0 sends no startup parameter that a pooler rejects', asy
   expect(names).not.toContain('statement_timeout');
   expect(names).not.toContain('options');
   await database.close();
-  pooler.close();
 });
