@@ -271,7 +271,7 @@ describe('JSON Schema 2020-12', () => {
       { held: ['a', 1, 'b'] },
       '/body/held/2 must be boolean; /body/held/2 must be integer; /body/held/2 must match a schema in anyOf',
     ],
-  ])('%j', async (body, message) => {
+  ])('%j has the violation %j', async (body, message) => {
     if (message === undefined) await expectValid('/modern', body, { ...body, loose: 'a-b' });
     else await expectViolation('/modern', body, message);
   });
@@ -390,10 +390,10 @@ describe('a recursive oneOf', () => {
     for (let level = 0; level < depth; level += 1) body = `{"kind":"b","next":${body}}`;
     return body;
   };
-  let grown: unknown;
+  let deepReply: unknown;
   let client: Served['client'];
   beforeAll(async () => {
-    const chains: AnyHandler = ({ body }) => ({ status: 200, body: grown ?? body });
+    const chains: AnyHandler = ({ body }) => ({ status: 200, body: deepReply ?? body });
     ({ client } = await serve(documentFile('schemas.yaml'), { chains }, MOCKED));
   });
   const send = (body: string) =>
@@ -406,7 +406,7 @@ describe('a recursive oneOf', () => {
   test('is rejected if its alternatives take too long', async () => {
     const { body } = await send(nested(60)).expect(400);
     expect(String(body)).toContain('the request takes too long to validate');
-    grown = JSON.parse(nested(60));
+    deepReply = JSON.parse(nested(60));
     await send(nested(1)).expect(500);
   });
 });
