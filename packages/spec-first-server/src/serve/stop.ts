@@ -91,7 +91,7 @@ export function stopper(
     try {
       await service.stop();
     } catch (error) {
-      log.fatal({ err: error }, 'shutdown failed');
+      log.fatal({ err: error }, 'the stop failed');
       return endProcess(1);
     }
     log[level]('stopped');

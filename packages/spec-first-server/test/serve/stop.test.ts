@@ -118,7 +118,7 @@ test('a stop whose backend fails to close ends with 1, and logs the reason', asy
   await launch({ ACCESS_TOKENS: 'token', GREETING: 'fails to close' });
   running?.child.kill('SIGTERM');
   expect(await running?.exit).toBe(1);
-  expect(running?.output()).toMatch(/a fault of the backend.*"msg":"shutdown failed"/);
+  expect(running?.output()).toMatch(/a fault of the backend.*"msg":"the stop failed"/);
   expect(running?.output()).not.toContain('"msg":"stopped"');
 });
 

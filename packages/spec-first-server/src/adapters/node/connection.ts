@@ -16,7 +16,10 @@ const REQUEST_BYTES = 4_096;
 /** The size of a chunk that may take more than 2 ms to parse, in bytes. */
 const LARGE_CHUNK = 16_384;
 
-/** The size in bytes up to which Node reads and drops a body that the app does not read. */
+/**
+ * The maximum size of a body that is read and dropped if the app does not read it, in bytes. After a
+ * larger one, the connection closes.
+ */
 const SMALL_BODY = 65_536;
 
 /**
