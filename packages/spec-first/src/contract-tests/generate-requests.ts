@@ -273,11 +273,8 @@ function* invalidFrom(
     if (media?.kind === 'json') yield { label: 'a body that is not JSON', values, rawBody: '{"' };
     const isText = media?.kind === 'stream' || media?.kind === 'text';
     if (isText && media.items === undefined) continue;
-    const isForm = media?.kind === 'form' || media?.kind === 'multipart';
     const variants = variantsOf(root, [schema], value).take(MAX_VARIANTS);
-    for (const { place, newValue, value: other } of [EMPTY, ...variants]) {
-      // Only omits fields of a form. The values of a form are text, so their types cannot be wrong.
-      if (isForm && (newValue !== undefined || place.lastIndexOf('/') > 0)) continue;
+    for (const { newValue, value: other } of [EMPTY, ...variants]) {
       const violation = part.violation(other);
       if (!violation) continue;
       const label = `${describeKind(newValue)} where ${violation}`;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  asObject,
   isObject,
   type Json,
   type MediaType,
@@ -7,6 +8,7 @@ import {
   parseJson,
   stringifyJson,
 } from 'openapi-document';
+import { encodeBody } from 'openapi-document/client';
 import { valuesOf } from 'openapi-document/samples';
 import { type CheckedOperation, violationsOf } from './check-response.ts';
 import { withoutRoundingErrors } from './variants.ts';
@@ -88,14 +90,18 @@ export function requestPartsOf({ root, operation, validator }: CheckedOperation)
   });
   const bodies = requestBody.media.map((media) => {
     const { items, kind } = media;
+    const isForm = kind === 'form' || kind === 'multipart';
+    // Parses the value as the server does: an integer beyond 2^53 becomes a bigint.
+    const read = isForm
+      ? formParser(media)
+      : (value: unknown) => parseJson(stringifyJson(value) ?? 'null');
     const violation = (value: unknown) => {
       if (!isWritable(media, value)) return undefined;
-      // Parses the value as the server does: an integer beyond 2^53 becomes a bigint.
-      const copy = parseJson(stringifyJson(value) ?? 'null');
+      const received = read(value);
       const check = () =>
         items === undefined
-          ? validator.request(noParameters(), media, copy)
-          : validator.item(media, copy);
+          ? validator.request(noParameters(), media, received)
+          : validator.item(media, received);
       return violationsOf(check) ?? '';
     };
     const examples = media
@@ -145,6 +151,33 @@ function writtenAndRead(parameter: Parameter, value: unknown): unknown {
     return undefined;
   }
 }
+
+/**
+ * Returns a function that serializes a form and parses it as the server does. In
+ * `multipart/form-data`, the values of file fields become files.
+ */
+function formParser(media: MediaType): (form: unknown) => unknown {
+  const reader = media.formReader();
+  const write = (fields: Json) =>
+    String(encodeBody('application/x-www-form-urlencoded', fields, media.encoding));
+  if (media.kind === 'form') return (form) => reader.urlencoded(write(asObject(form)));
+
+  const isText = (name: string) => reader.partOf(name).isText;
+  return (form) => {
+    const fields = Object.entries(asObject(form));
+    const texts = Object.fromEntries(fields.filter(([name]) => isText(name)));
+    const files = fields
+      .filter(([name]) => !isText(name))
+      .map(([name, value]) => [name, [value].flat().map(fileOf)] as const);
+    const textsByName = Map.groupBy(new URLSearchParams(write(texts)), ([name]) => name);
+    const textLists = [...textsByName].map(
+      ([name, pairs]) => [name, pairs.map(([, text]) => text)] as const,
+    );
+    return reader.multipart(new Map<string, readonly (string | File)[]>([...textLists, ...files]));
+  };
+}
+
+const fileOf = (value: unknown): File => new File([String(value)], 'file');
 
 /** Matches text that is sent unchanged in a header and a cookie. */
 const VISIBLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;

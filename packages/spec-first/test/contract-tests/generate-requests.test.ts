@@ -383,23 +383,43 @@ describe('invalid requests', () => {
     );
   });
 
-  test('only omit fields of forms', async () => {
-    const schema = {
-      type: 'object',
-      required: ['a', 'b'],
-      properties: { a: { type: 'integer' }, b: text },
-    };
-    for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data']) {
+  test.each(['application/x-www-form-urlencoded', 'multipart/form-data'])(
+    'violate each rule of a form that text can violate: %s',
+    async (type) => {
+      const schema = {
+        type: 'object',
+        required: ['size', 'name'],
+        properties: {
+          size: { type: 'integer', maximum: 9 },
+          name: { type: 'string', maxLength: 5 },
+          tags: { type: 'array', items: text, maxItems: 3 },
+          photo: { type: 'string', format: 'binary', maxLength: 1 },
+        },
+        additionalProperties: false,
+      };
+      const example = { size: 1, name: 'a', tags: ['b'], photo: 'c' };
       const labels = await labelsOf({
-        requestBody: { required: true, content: content(type, schema) },
+        requestBody: { required: true, content: content(type, schema, { example }) },
       });
       const violations = labels.filter((label) => label.includes(' where '));
+      for (const violation of [
+        /^a missing value where \/body\/size must have required/,
+        /^a string where \/body.* must NOT have additional properties/,
+        /^a string where \/body\/size must be integer/,
+        /^a number where \/body\/size must be <= 9/,
+        /^a string where \/body\/name must NOT have more than 5/,
+        /^an array where \/body\/tags must NOT have more than 3/,
+      ])
+        expect(violations).toContainEqual(expect.stringMatching(violation));
+      // Each field is text, or a file in `multipart/form-data`.
+      const wrong = /(name|tags|tags\/\d) must be (string|array)/;
+      expect(violations.filter((label) => wrong.test(label))).toEqual([]);
+      const unit = type === 'multipart/form-data' ? 'bytes' : 'characters';
       expect(violations).toContainEqual(
-        expect.stringMatching(/^a missing value where \/body\/a must have required/),
+        `a string where /body/photo must NOT have more than 1 ${unit}`,
       );
-      expect(violations.filter((label) => !label.startsWith('a missing value where'))).toEqual([]);
-    }
-  });
+    },
+  );
 
   test('have invalid items of a stream', async () => {
     const media = { 'application/jsonl': { itemSchema: { type: 'integer' } } };
