@@ -17,8 +17,8 @@ const REQUEST_BYTES = 4_096;
 const LARGE_CHUNK = 16_384;
 
 /**
- * The maximum size of a body that is read and dropped if the app does not read it, in bytes. After a
- * larger one, the connection closes.
+ * The maximum size of a body that is read and dropped if the app does not read it, in bytes. After
+ * a larger one, the connection closes.
  */
 const SMALL_BODY = 65_536;
 
