@@ -6,7 +6,7 @@ const TYPE = 'multipart/form-data; boundary=b';
 const A = 'Content-Disposition: form-data; name="a"';
 const C = 'Content-Disposition: form-data; name="c"; filename="d"';
 
-/** Reads the parts of a form whose characters are bytes. */
+/** Reads the parts of a form. Each character of the form is one byte. */
 async function partsOf(form: string, contentType = TYPE, size = Infinity) {
   async function* chunks() {
     const bytes = Buffer.from(form, 'latin1');
@@ -18,7 +18,7 @@ async function partsOf(form: string, contentType = TYPE, size = Infinity) {
   return parts;
 }
 
-/** Returns the part of a form that has one, with these headers. */
+/** Returns the only part of a form, sent with these headers. */
 const partWith = async (...headers: string[]) =>
   (await partsOf(`--b\r\n${headers.join('\r\n')}\r\n\r\nx\r\n--b--\r\n`))[0];
 
@@ -82,7 +82,7 @@ test.each([
   });
 });
 
-test('forms of clients are read, with any names, filenames and texts', async () => {
+test('a form that FormData writes is read, with any name, filename and text', async () => {
   const texts = ['\\', 'a\\', '"', ';', 'a; b="c', '😀', '\r\n--', '%22', ' x '];
   for (const name of texts)
     for (const filename of texts) {
