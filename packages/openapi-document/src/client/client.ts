@@ -100,6 +100,8 @@ export function writeParameters(
     const value = input[where]?.[name];
     if (value === undefined) continue;
     const text = writeParameter(parameter, value);
+    // An empty array or object with `explode` is not sent.
+    if (text === '' && (where === 'query' || where === 'cookie')) continue;
     if (where === 'query') query.push(text);
     else if (where === 'cookie') cookies.push(text);
     else if (where === 'header') headers[name] = text;

@@ -54,7 +54,7 @@ export const styleOf = ({ in: where, style }: Styled): Style =>
 
 /**
  * Serializes a parameter by `style` and `explode`. Returns `name=value` for a query or a cookie.
- * In a query, an empty array or object with `explode` becomes an empty string.
+ * An empty array or object with `explode` becomes an empty string in a query or the style `cookie`.
  */
 export function writeParameter(parameter: Styled, value: unknown): string {
   const { name, in: where, json, explode } = parameter;
@@ -94,6 +94,7 @@ export function writeForm(fields: object, encoding: FormEncoding = {}): string {
   const definedFields = Object.entries(fields).filter(([, value]) => value !== undefined);
   return definedFields
     .flatMap(([name, value]) => fieldPairs(name, value, encoding[name]))
+    .filter((pair) => pair !== '')
     .join('&');
 }
 

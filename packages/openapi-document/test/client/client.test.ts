@@ -59,6 +59,7 @@ describe('the target of a call', () => {
     parameter('header', 'X-A'),
     parameter('cookie', 'c'),
     parameter('cookie', 'd'),
+    { ...parameter('cookie', 'e'), style: 'cookie' },
   ];
 
   test.each<[path: string, input: object, url: string, headers: object]>([
@@ -66,6 +67,11 @@ describe('the target of a call', () => {
     ['/a b/{id}/{id}.json', { path: { id: 'c/d$&' } }, '/a%20b/c%2Fd%24%26/c%2Fd%24%26.json', {}],
     ['/a', { query: { r: 1, q: [2, 3], other: 4 } }, '/a?q=2&q=3&r=1', {}],
     ['/a', { query: { q: undefined } }, '/a', {}],
+    ['/a', { query: { q: [] } }, '/a', {}],
+    ['/a', { query: { q: [], r: 1 } }, '/a?r=1', {}],
+    ['/a', { query: { q: '' } }, '/a?q=', {}],
+    ['/a', { cookie: { e: [] } }, '/a', {}],
+    ['/a', { cookie: { c: [], e: [], d: 1 } }, '/a', { Cookie: 'c=; d=1' }],
     ['/a', { header: { 'X-A': 'b c' } }, '/a', { 'X-A': 'b c' }],
     ['/a', { cookie: { d: 1, c: 'b;' } }, '/a', { Cookie: 'c=b%3B; d=1' }],
     ['/{id}', { path: { id: '...' } }, '/...', {}],

@@ -13,7 +13,7 @@ const POINT = { x: 1, y: 'b c' };
 const DEFAULTS = { name: 'value', explode: false, json: false };
 
 test.each<[parameter: Partial<Styled>, value: unknown, text: string]>([
-  // OpenAPI 3.1 §4.8.12.5
+  // OpenAPI 3.1 §4.8.12.6
   [{ in: 'path', style: 'simple' }, 'a/b', 'a%2Fb'],
   [{ in: 'path', style: 'simple' }, COLOURS, 'blue,black%2C%20white'],
   [{ in: 'path', style: 'simple' }, POINT, 'x,1,y,b%20c'],
@@ -107,6 +107,7 @@ test.each<[fields: object, encoding: FormEncoding | undefined, text: string]>([
   [{ a: [1, { b: 2 }], c: [] }, undefined, 'a=1&a=%7B%22b%22%3A2%7D'],
   [{ a: [1, 2] }, { a: { style: 'spaceDelimited' } }, 'a=1%202'],
   [{ a: [1, 2] }, { a: { style: 'form' } }, 'a=1&a=2'],
+  [{ a: [], b: 1, c: {} }, { a: { style: 'form' }, c: { explode: true } }, 'b=1'],
   [{ a: [1, 2] }, { a: { explode: false } }, 'a=1,2'],
   [{ a: { b: 1 } }, { a: { style: 'deepObject', explode: true } }, 'a%5Bb%5D=1'],
   [{ a: [1, 2] }, { a: { contentType: 'application/json' } }, 'a=%5B1%2C2%5D'],
