@@ -113,8 +113,8 @@ function checkScopes({ operations, securitySchemes }: Document, { notice }: Repo
     if (type !== 'oauth2' || declared.length === 0) continue;
     const reported = new Set(declared);
     for (const { security, pointer } of operations) {
-      for (const scope of security.flatMap((alternative) => asArray(alternative[schemeName]))) {
-        const name = String(scope);
+      const scopes = security.flatMap((alternative) => asArray(asObject(alternative)[schemeName]));
+      for (const name of scopes.map(String)) {
         if (reported.has(name)) continue;
         reported.add(name);
         notice(pointer, `the flows of ${schemeName} do not declare the scope ${name}`);

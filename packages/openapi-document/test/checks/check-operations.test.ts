@@ -101,7 +101,9 @@ test('a scope that the flows of a scheme do not declare is reported once', async
     undeclared: { type: 'oauth2', flows: flows({}) },
     other: { type: 'openIdConnect', openIdConnectUrl: '/discovery' },
   };
-  const security = [{ declared: ['read', 'wirte'] }, { undeclared: ['a'] }, { other: ['b'] }];
+  const requirement = { declared: ['read', 'wirte'] };
+  // Another check reports `null`.
+  const security = [requirement, { undeclared: ['a'] }, { other: ['b'] }, null];
   const paths = { '/a': get({ security }), '/b': get({ security }) };
   expect(await check(paths, { securitySchemes })).toEqual([
     'notice /paths/~1a/get the flows of declared do not declare the scope wirte',
