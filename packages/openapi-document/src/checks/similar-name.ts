@@ -1,13 +1,15 @@
-/** Returns the first of the names that may be the correct spelling of a name. */
+/** Returns the first of `names` that resembles `name`. The difference may be a typing mistake. */
 export const similarName = (name: string, names: readonly string[]): string | undefined =>
   names.find((other) => isSimilar(name, other));
 
 /** Returns true if two names are equal after at most one character is removed from each. */
-const isSimilar = (one: string, other: string): boolean =>
-  !variantsByDeletion(one).isDisjointFrom(variantsByDeletion(other));
+const isSimilar = (name: string, other: string): boolean =>
+  !variantsByDeletion(name).isDisjointFrom(variantsByDeletion(other));
 
 /** Returns a name and its variants with one character removed. */
 function variantsByDeletion(name: string): Set<string> {
-  const shorter = Array.from(name, (_, at) => name.slice(0, at) + name.slice(at + 1));
-  return new Set([name, ...shorter]);
+  const variants = new Set([name]);
+  for (let index = 0; index < name.length; index += 1)
+    variants.add(name.slice(0, index) + name.slice(index + 1));
+  return variants;
 }

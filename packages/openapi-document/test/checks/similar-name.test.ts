@@ -8,8 +8,9 @@ test.each([
   ['requierd', 'two swapped characters', 'required'],
   ['maxlength', 'a difference of case', 'maxLength'],
   ['required', 'no difference', 'required'],
+  ['🌱plano', 'another character at the end, after an emoji', '🌱plant'],
   ['rqird', 'two differences', undefined],
   ['unit', 'no resemblance', undefined],
 ])('%s is similar to a name with %s: %s', (name, _title, similar) => {
-  expect(similarName(name, ['minLength', 'maxLength', 'required'])).toBe(similar);
+  expect(similarName(name, ['minLength', 'maxLength', 'required', '🌱plant'])).toBe(similar);
 });
