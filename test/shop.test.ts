@@ -3,13 +3,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { eventually } from 'test-support/eventually';
+import { startPostgres } from 'test-support/postgres';
 import { launchBrowser } from './support/chromium.ts';
 import { type Launched, launch, PROJECT } from './support/launch.ts';
 
 const cwd = join(PROJECT, 'examples/shop');
-const start = (flags: readonly string[] = []): Launched =>
+const start = (flags: readonly string[] = [], variables = {}): Launched =>
   launch(
-    { DEVELOPMENT_TOKEN: 'token' },
+    { DEVELOPMENT_TOKEN: 'token', ...variables },
     { cwd, main: 'src/main.ts', flags: [...flags, '--no-warnings'] },
   );
 
@@ -56,5 +57,23 @@ test('the shop writes spans of OpenTelemetry with src/tracing.ts', async () => {
   } finally {
     traced.child.kill('SIGTERM');
     await traced.exit;
+  }
+});
+
+test('the shop responds with 503 while PostgreSQL is down, and continues after it', async () => {
+  const postgres = await startPostgres();
+  const stored = start([], { DATABASE_URL: await postgres.createDatabase() });
+  try {
+    const products = `${await stored.url}/products`;
+    expect((await fetch(products)).status).toBe(200);
+    await postgres.kill();
+    const { status, headers } = await fetch(products);
+    expect([status, headers.get('Retry-After')]).toEqual([503, '5']);
+    await postgres.start();
+    expect((await fetch(products)).status).toBe(200);
+  } finally {
+    stored.child.kill('SIGTERM');
+    expect(await stored.exit).toBe(0);
+    await postgres.remove();
   }
 });

@@ -101,7 +101,11 @@ function postgresDialect(connectionString: string): Dialect {
   types.setTypeParser(pg.types.builtins.INT8, (text: string) => integer(BigInt(text)));
   // By default, pg reads a date as midnight in the local time zone.
   types.setTypeParser(pg.types.builtins.DATE, String);
-  return new PostgresDialect({ pool: new pg.Pool({ connectionString, types }) });
+  const pool = new pg.Pool({ connectionString, types, connectionTimeoutMillis: 5000 });
+  // The pool replaces lost connections. Without listeners, `error` would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return new PostgresDialect({ pool });
 }
 
 function sqliteDialect(file: string): Dialect {

@@ -31,18 +31,38 @@ export async function openShop({ databaseUrl, requestsPerMinute, onError }: Shop
     ...documentHandlers(database, orders),
     ...reports.handlers,
   };
+  const ready = async () => {
+    await database.selectFrom('reports').select('id').limit(1).execute();
+  };
+  const limit = limitPerCustomer(requestsPerMinute);
   return {
     handlers,
-    around: limitPerCustomer(requestsPerMinute),
+    around: (operation, request, next) =>
+      limit(operation, request, () => reportOutages(next, ready)),
+    ready,
     location: databaseUrl.startsWith('sqlite:') ? databaseUrl : 'PostgreSQL',
-    ready: async () => {
-      await database.selectFrom('reports').select('id').limit(1).execute();
-    },
     async close() {
       await reports.finished();
       await database.destroy();
     },
   } satisfies Backend;
+}
+
+/** Responds with 503 instead of 500 if a request failed because the database is not ready. */
+async function reportOutages<Reply>(
+  next: () => Promise<Reply>,
+  ready: () => Promise<void>,
+): Promise<Reply> {
+  try {
+    return await next();
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
+    await ready().catch((cause: unknown) => {
+      const headers = { 'Retry-After': 5 };
+      throw new HttpError(503, 'the database is not ready: try again later', { cause, headers });
+    });
+    throw error;
+  }
 }
 
 /** Limits the requests of each customer. Runs after authentication. */

@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import pg from 'pg';
 import { contractTests } from 'spec-first/contract-tests';
 import { testService } from 'spec-first/testing';
 import { createService } from 'spec-first-server';
@@ -14,6 +15,7 @@ type Client = ReturnType<typeof createClient>;
 
 const PROVIDER_KEY = 'provider-key';
 const PAGE = 'https://shop.example';
+const { TEST_DATABASE_URL } = process.env;
 
 const [ANN, BOB] = [randomUUID(), randomUUID()];
 const issuer = await startIssuer();
@@ -23,7 +25,7 @@ const service = testService({
   variables: {
     ...issuer.variables,
     ACCESS_TOKENS: `provider:${PROVIDER_KEY} scheme=paymentProvider`,
-    DATABASE_URL: process.env.TEST_DATABASE_URL ?? 'sqlite::memory:',
+    DATABASE_URL: TEST_DATABASE_URL ?? 'sqlite::memory:',
     REQUESTS_PER_MINUTE: '100000',
     CORS_ORIGINS: PAGE,
   },
@@ -215,6 +217,22 @@ test('a report is created in the background', async () => {
     ok(status === 200);
     if (body.state === 'done') break;
   }
+});
+
+test('lost connections of PostgreSQL are replaced', { skip: !TEST_DATABASE_URL }, async () => {
+  const shop = await customer(ANN);
+  const client = new pg.Client({ connectionString: TEST_DATABASE_URL });
+  await client.connect();
+  const productId = await newProduct(shop, 1000);
+  for (let round = 0; round < 5; round += 1) {
+    const orders = Promise.all(Array.from({ length: 20 }, () => order(shop, productId)));
+    await client.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
+    );
+    await orders;
+  }
+  await client.end();
+  equal((await order(shop, productId)).status, 201);
 });
 
 test('a credential is accepted for its own scheme only, and a token needs the scope', async () => {
