@@ -24,9 +24,20 @@ export function createReports(database: Database, onError: (error: unknown) => v
       .execute();
   }
 
-  const start = (id: string, from: string, to: string): void => {
-    work = work.then(() => create(id, from, to)).catch(onError);
-  };
+  /** Creates all reports that are not done, even those that a stop or a failure interrupted. */
+  async function createAll(): Promise<void> {
+    const running = await database
+      .selectFrom('reports')
+      .selectAll()
+      .where('state', '=', 'running')
+      .execute();
+    for (const { id, from, to } of running) await create(id, from, to).catch(onError);
+  }
+
+  /** Starts {@link createAll} in the background. */
+  function start(): void {
+    work = work.then(createAll).catch(onError);
+  }
 
   const handlers: Pick<Handlers, 'startReport' | 'getReport'> = {
     async startReport({ body: { from, to } }) {
@@ -35,7 +46,7 @@ export function createReports(database: Database, onError: (error: unknown) => v
         .insertInto('reports')
         .values({ ...report, cents: null })
         .execute();
-      start(report.id, from, to);
+      start();
       return { status: 202, headers: { Location: `/v1/reports/${report.id}` }, body: report };
     },
 
@@ -46,6 +57,7 @@ export function createReports(database: Database, onError: (error: unknown) => v
         .where('id', '=', reportId)
         .executeTakeFirst();
       if (row === undefined) throw notFound('report');
+      if (row.state === 'running') start();
       const revenue = row.cents === null ? undefined : euros(row.cents);
       return { status: 200, body: { ...row, revenue } };
     },
@@ -54,15 +66,7 @@ export function createReports(database: Database, onError: (error: unknown) => v
   return {
     handlers,
 
-    /** Restarts reports that were interrupted by a stop. */
-    async resume(): Promise<void> {
-      const running = await database
-        .selectFrom('reports')
-        .selectAll()
-        .where('state', '=', 'running')
-        .execute();
-      for (const { id, from, to } of running) start(id, from, to);
-    },
+    start,
 
     /** Resolves when all started reports are done. */
     finished: () => work,

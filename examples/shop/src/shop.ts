@@ -21,7 +21,7 @@ export async function openShop({ databaseUrl, requestsPerMinute, onError }: Shop
   const database = await openDatabase(databaseUrl);
   const orders = createOrders(database);
   const reports = createReports(database, onError);
-  await reports.resume();
+  reports.start();
 
   const handlers: Handlers = {
     ...customerHandlers(database),
