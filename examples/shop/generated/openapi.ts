@@ -22,12 +22,17 @@ export type Customer = {
     id: string;
     /** Format: email */
     email: string;
-    name: string;
+    name: Text;
     /** Format: date */
     birthday?: string | null;
     /** Format: date-time */
     createdAt: string;
 };
+/**
+ * @description A text that PostgreSQL stores exactly, without U+0000 and lone surrogates.
+ * @see schemas/common.yaml:1
+ */
+export type Text = string;
 /**
  * @description A JSON Merge Patch (RFC 7396). `null` removes the birthday.
  * @see schemas/customer.yaml:15
@@ -35,18 +40,18 @@ export type Customer = {
 export type CustomerPatch = {
     /** Format: email */
     email?: string;
-    name?: string;
+    name?: Text;
     /** Format: date */
     birthday?: string | null;
 };
 /**
  * @description Euros with two decimals, for one piece.
  * @example 19.90
- * @see schemas/common.yaml:1
+ * @see schemas/common.yaml:5
  */
 export type Price = string;
 /**
- * @see schemas/product.yaml:14
+ * @see schemas/product.yaml:15
  */
 export type ProductPage = {
     items: Product[];
@@ -54,12 +59,21 @@ export type ProductPage = {
     next: string | null;
 };
 /**
- * @see schemas/product.yaml:10
+ * @see schemas/product.yaml:11
  */
 export type Product = NewProduct & {
-    tags: string[];
+    tags: Text[];
 };
 /**
+ * @example {
+ *       "id": 4006381333931,
+ *       "name": "Lamp",
+ *       "price": "19.90",
+ *       "stock": 100,
+ *       "tags": [
+ *         "light"
+ *       ]
+ *     }
  * @see schemas/product.yaml:1
  */
 export type NewProduct = {
@@ -68,10 +82,10 @@ export type NewProduct = {
      * @description The GTIN of the product.
      */
     id: Int64;
-    name: string;
+    name: Text;
     price: Price;
     stock: number;
-    tags?: string[];
+    tags?: Text[];
 };
 /**
  * @enum {string}
@@ -79,14 +93,14 @@ export type NewProduct = {
  */
 export type OrderStatus = "open" | "paid" | "cancelled";
 /**
- * @see schemas/order.yaml:29
+ * @see schemas/order.yaml:30
  */
 export type OrderPage = {
     items: Order[];
     next: string | null;
 };
 /**
- * @see schemas/order.yaml:18
+ * @see schemas/order.yaml:19
  */
 export type Order = NewOrder & {
     /** Format: uuid */
@@ -99,6 +113,14 @@ export type Order = NewOrder & {
     placedAt: string;
 };
 /**
+ * @example {
+ *       "lines": [
+ *         {
+ *           "productId": 4006381333931,
+ *           "quantity": 1
+ *         }
+ *       ]
+ *     }
  * @see schemas/order.yaml:11
  */
 export type NewOrder = {
@@ -119,11 +141,11 @@ export type OrderLine = {
 /**
  * @description Euros with two decimals, summed over pieces and orders.
  * @example 1980.50
- * @see schemas/common.yaml:6
+ * @see schemas/common.yaml:10
  */
 export type Amount = string;
 /**
- * @see schemas/order.yaml:35
+ * @see schemas/order.yaml:36
  */
 export type OrderEvent = {
     id?: string;
@@ -198,7 +220,7 @@ export type Upload = {
     /** Format: binary */
     file: string;
     kind: Kind;
-    title?: string;
+    title?: Text;
 };
 /**
  * @enum {string}
@@ -228,7 +250,7 @@ export type NewReport = {
     to: string;
 };
 /**
- * @see schemas/report.yaml:7
+ * @see schemas/report.yaml:8
  */
 export type Report = {
     /** Format: uuid */
@@ -267,20 +289,28 @@ export type CustomerReply = {
     id: string;
     /** Format: email */
     email: string;
-    name: string;
+    name: Text;
     /** Format: date */
     birthday?: string | Date | null;
     /** Format: date-time */
     createdAt: string | Date;
 };
 /**
- * @see schemas/order.yaml:29
+ * @see schemas/order.yaml:30
  */
 export type OrderPageReply = {
     items: OrderReply[];
     next: string | null;
 };
 /**
+ * @example {
+ *       "lines": [
+ *         {
+ *           "productId": 4006381333931,
+ *           "quantity": 1
+ *         }
+ *       ]
+ *     }
  * @see schemas/order.yaml:11
  */
 export type NewOrderWritable = {
@@ -290,7 +320,7 @@ export type NewOrderWritable = {
     deliverOn?: string;
 };
 /**
- * @see schemas/order.yaml:18
+ * @see schemas/order.yaml:19
  */
 export type OrderReply = NewOrderReply & {
     /** Format: uuid */
@@ -316,7 +346,7 @@ export type PaymentMethodWritable = (CardWritable & {
     method: "voucher";
 });
 /**
- * @see schemas/report.yaml:7
+ * @see schemas/report.yaml:8
  */
 export type ReportReply = {
     /** Format: uuid */
@@ -335,7 +365,7 @@ export type ReportReply = {
 export type CustomerWritable = {
     /** Format: email */
     email: string;
-    name: string;
+    name: Text;
     password?: string;
     /** Format: date */
     birthday?: string | null;
@@ -349,6 +379,14 @@ export type OrderLineWritable = {
     quantity: number;
 };
 /**
+ * @example {
+ *       "lines": [
+ *         {
+ *           "productId": 4006381333931,
+ *           "quantity": 1
+ *         }
+ *       ]
+ *     }
  * @see schemas/order.yaml:11
  */
 export type NewOrderReply = {
@@ -368,6 +406,7 @@ export interface components {
     schemas: {
         NewCustomer: NewCustomer;
         Customer: Customer;
+        Text: Text;
         CustomerPatch: CustomerPatch;
         Price: Price;
         ProductPage: ProductPage;
@@ -560,7 +599,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Products with all of these tags. */
-                tags?: string[];
+                tags?: Text[];
                 price?: {
                     min?: Price;
                     max?: Price;
@@ -683,7 +722,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the customer's orders, in descending order of their ids. */
+            /** @description A page of the customer's orders, the latest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -945,7 +984,7 @@ export interface operations {
                     /** Format: binary */
                     file: File;
                     kind: Kind;
-                    title?: string;
+                    title?: Text;
                 };
             };
         };
