@@ -28,7 +28,11 @@ interface Tables {
     version: Generated<number>;
   };
   products: { id: Int64; name: string; cents: number; stock: number; tags: string };
+  /** The same tags, for searches. */
+  productTags: { productId: Int64; tag: string };
   orders: {
+    /** Ascends with time. */
+    number: Generated<Int64>;
     id: string;
     customerId: string;
     status: OrderStatus;
@@ -40,7 +44,13 @@ interface Tables {
     /** The body of the request. Distinguishes a retry from another order with the same key. */
     request: string;
   };
-  orderLines: { orderId: string; productId: Int64; quantity: number; cents: number };
+  orderLines: {
+    orderId: string;
+    position: number;
+    productId: Int64;
+    quantity: number;
+    cents: number;
+  };
   payments: {
     id: string;
     orderId: string;

@@ -9,7 +9,7 @@ export const documentHandlers = (
   orders: Orders,
 ): Pick<Handlers, 'uploadDocument' | 'downloadDocument'> => ({
   async uploadDocument({ caller, path: { orderId }, body: { file, kind, title = null } }) {
-    await orders.find(orderId, caller.subject);
+    await orders.find(orderId, caller);
     const row = {
       id: randomUUID(),
       orderId,
@@ -32,7 +32,7 @@ export const documentHandlers = (
       .where('id', '=', documentId)
       .executeTakeFirst();
     if (row === undefined) throw notFound('document');
-    await orders.find(row.orderId, caller.subject);
+    await orders.find(row.orderId, caller);
     return {
       status: 200,
       contentType: row.contentType,

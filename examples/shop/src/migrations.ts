@@ -15,7 +15,7 @@ const first: Migration = {
       .addColumn('birthday', 'text')
       .addColumn('password_hash', 'text', (column) => column.notNull())
       .addColumn('created_at', moment, (column) => column.notNull())
-      .addColumn('version', 'integer', (column) => column.notNull().defaultTo(1))
+      .addColumn('version', 'bigint', (column) => column.notNull().defaultTo(1))
       .execute();
     await db.schema
       .createTable('products')
@@ -26,8 +26,17 @@ const first: Migration = {
       .addColumn('tags', 'text', (column) => column.notNull())
       .execute();
     await db.schema
+      .createTable('product_tags')
+      .addColumn('tag', 'text', (column) => column.notNull())
+      .addColumn('product_id', 'bigint', (column) => column.notNull().references('products.id'))
+      .addPrimaryKeyConstraint('one_row_per_tag', ['tag', 'product_id'])
+      .execute();
+    await db.schema
       .createTable('orders')
-      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('number', isPostgres ? 'bigserial' : 'integer', (column) =>
+        isPostgres ? column.primaryKey() : column.primaryKey().autoIncrement(),
+      )
+      .addColumn('id', 'text', (column) => column.notNull().unique())
       .addColumn('customer_id', 'text', (column) => column.notNull())
       .addColumn('status', 'text', (column) => column.notNull())
       .addColumn('cents', 'bigint', (column) => column.notNull())
@@ -39,11 +48,18 @@ const first: Migration = {
       .addUniqueConstraint('one_order_per_key', ['customer_id', 'idempotency_key'])
       .execute();
     await db.schema
+      .createIndex('orders_of_customer')
+      .on('orders')
+      .columns(['customer_id', 'number'])
+      .execute();
+    await db.schema
       .createTable('order_lines')
       .addColumn('order_id', 'text', (column) => column.notNull().references('orders.id'))
+      .addColumn('position', 'integer', (column) => column.notNull())
       .addColumn('product_id', 'bigint', (column) => column.notNull().references('products.id'))
       .addColumn('quantity', 'integer', (column) => column.notNull())
       .addColumn('cents', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('one_line_per_position', ['order_id', 'position'])
       .execute();
     await db.schema
       .createTable('payments')
@@ -77,7 +93,7 @@ const first: Migration = {
 
 const provider: MigrationProvider = { getMigrations: async () => ({ '001-first': first }) };
 
-/** Brings the tables up to date. Safe for processes that start at the same time. */
+/** Brings the tables up to date. On PostgreSQL, several processes may start at the same time. */
 export async function migrate<T>(db: Kysely<T>): Promise<void> {
   const { error } = await new Migrator({ db, provider }).migrateToLatest();
   if (error !== undefined) throw error;

@@ -1,36 +1,38 @@
 import { randomUUID } from 'node:crypto';
-import { EventEmitter, on } from 'node:events';
-import { stringifyJson } from 'spec-first-server';
-import type { Handlers, OrderStatus } from '../generated/openapi.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Caller, stringifyJson } from 'spec-first-server';
+import type { Handlers, OrderLine, OrderStatus } from '../generated/openapi.ts';
+import { customerOf } from './customers.ts';
 import type { Database } from './database.ts';
 import { Conflict, notFound } from './errors.ts';
 import { euros } from './money.ts';
 import { keyIn, pageOf } from './pages.ts';
+import { changeStock } from './products.ts';
 
 type OrderOperations = 'listOrders' | 'createOrder' | 'getOrder' | 'cancelOrder' | 'watchOrder';
 
+/** The milliseconds between two reads of a watched order. */
+const WATCH_MS = 1000;
+
 export type Orders = ReturnType<typeof createOrders>;
 
-/** Creates functions that read and close orders, and an emitter of committed changes. */
+/** Creates functions that read and close orders. */
 export function createOrders(database: Database) {
-  const changes = new EventEmitter<Record<string, [OrderStatus]>>().setMaxListeners(0);
-
   return {
-    changes,
-
-    /** Returns an order of a customer. @throws {HttpError} 404 */
-    async find(id: string, customerId: string | undefined) {
+    /** Returns an order of the caller. @throws {HttpError} 403 or 404 */
+    async find(id: string, caller: Caller) {
       const order = await database
         .selectFrom('orders')
         .selectAll()
         .where('id', '=', id)
-        .where('customerId', '=', customerId ?? '')
+        .where('customerId', '=', customerOf(caller))
         .executeTakeFirst();
       if (order === undefined) throw notFound('order');
       const lines = await database
         .selectFrom('orderLines')
         .selectAll()
         .where('orderId', '=', id)
+        .orderBy('position')
         .execute();
       return {
         ...order,
@@ -64,100 +66,100 @@ export function orderHandlers(database: Database, orders: Orders): Pick<Handlers
     async listOrders({ caller, query: { status, cursor, limit } }) {
       let query = database
         .selectFrom('orders')
-        .select('id')
-        .where('customerId', '=', caller.subject ?? '')
-        .orderBy('id', 'desc');
+        .select(['id', 'number'])
+        .where('customerId', '=', customerOf(caller))
+        .orderBy('number', 'desc');
       if (status !== undefined) query = query.where('status', '=', status);
-      if (cursor !== undefined) query = query.where('id', '<', keyIn(cursor));
+      if (cursor !== undefined) query = query.where('number', '<', keyIn(cursor));
       const rows = await query.limit(limit + 1).execute();
-      const { items, next } = pageOf(rows, limit, ({ id }) => id);
-      const page = await Promise.all(items.map(({ id }) => orders.find(id, caller.subject)));
+      const { items, next } = pageOf(rows, limit, ({ number }) => number);
+      const page = await Promise.all(items.map(({ id }) => orders.find(id, caller)));
       return { status: 200, body: { items: page, next } };
     },
 
     async createOrder({ caller, header, body }) {
       const { lines, note = null, deliverOn = null } = body;
       const request = stringifyJson(body) ?? '';
-      const customerId = caller.subject ?? '';
+      const customerId = customerOf(caller);
       const idempotencyKey = header['Idempotency-Key'];
       const id = await database.transaction().execute(async (transaction) => {
-        const earlier = await transaction
-          .selectFrom('orders')
-          .select(['id', 'request'])
-          .where('customerId', '=', customerId)
-          .where('idempotencyKey', '=', idempotencyKey)
-          .executeTakeFirst();
-        if (earlier !== undefined) {
-          if (earlier.request === request) return earlier.id;
-          throw new Conflict('key-reused', 'the idempotency key belongs to another order');
-        }
-
-        const order = randomUUID();
-        const priced = [];
-        for (const { productId, quantity } of lines) {
-          const product = await transaction
-            .updateTable('products')
-            .set((expression) => ({ stock: expression('stock', '-', quantity) }))
-            .where('id', '=', productId)
-            .where('stock', '>=', quantity)
-            .returning('cents')
-            .executeTakeFirst();
-          if (product === undefined) {
-            throw new Conflict(
-              'out-of-stock',
-              `product ${productId} has a stock of less than ${quantity}`,
-            );
-          }
-          priced.push({ orderId: order, productId, quantity, cents: product.cents });
-        }
-        const cents = priced.reduce((sum, line) => sum + line.cents * line.quantity, 0);
-        await transaction
+        // Inserted first: a concurrent request with the same key waits until this transaction ends.
+        const order = await transaction
           .insertInto('orders')
           .values({
-            id: order,
+            id: randomUUID(),
             customerId,
             status: 'open',
-            cents,
+            cents: 0,
             note,
             deliverOn,
             placedAt: new Date().toISOString(),
             idempotencyKey,
             request,
           })
-          .execute();
+          .onConflict((conflict) => conflict.columns(['customerId', 'idempotencyKey']).doNothing())
+          .returning('id')
+          .executeTakeFirst();
+        if (order === undefined) {
+          const earlier = await transaction
+            .selectFrom('orders')
+            .select(['id', 'request'])
+            .where('customerId', '=', customerId)
+            .where('idempotencyKey', '=', idempotencyKey)
+            .executeTakeFirstOrThrow();
+          if (earlier.request === request) return earlier.id;
+          throw new Conflict('key-reused', 'the idempotency key belongs to another order');
+        }
+
+        const priced = [];
+        const numbered = lines.map((line, position) => ({ ...line, position }));
+        for (const { productId, quantity, position } of numbered.toSorted(byProduct)) {
+          const cents = await changeStock(transaction, productId, -quantity);
+          priced.push({ orderId: order.id, position, productId, quantity, cents });
+        }
         await transaction.insertInto('orderLines').values(priced).execute();
-        return order;
+        const cents = priced.reduce((sum, line) => sum + line.cents * line.quantity, 0);
+        await transaction.updateTable('orders').set({ cents }).where('id', '=', order.id).execute();
+        return order.id;
       });
-      const order = await orders.find(id, customerId);
+      const order = await orders.find(id, caller);
       return { status: 201, headers: { Location: `/v1/orders/${id}` }, body: order };
     },
 
     async getOrder({ caller, path: { orderId } }) {
-      return { status: 200, body: await orders.find(orderId, caller.subject) };
+      return { status: 200, body: await orders.find(orderId, caller) };
     },
 
     async cancelOrder({ caller, path: { orderId } }) {
-      await orders.find(orderId, caller.subject);
-      await orders.close(database, orderId, 'cancelled');
-      orders.changes.emit(orderId, 'cancelled');
-      return { status: 200, body: await orders.find(orderId, caller.subject) };
+      const { lines } = await orders.find(orderId, caller);
+      await database.transaction().execute(async (transaction) => {
+        await orders.close(transaction, orderId, 'cancelled');
+        for (const { productId, quantity } of lines.toSorted(byProduct)) {
+          await changeStock(transaction, productId, quantity);
+        }
+      });
+      return { status: 200, body: await orders.find(orderId, caller) };
     },
 
     async watchOrder({ caller, path: { orderId }, signal }) {
-      const { status } = await orders.find(orderId, caller.subject);
+      let { status } = await orders.find(orderId, caller);
       async function* events() {
-        const changes = on(orders.changes, orderId, { signal });
         yield event(status);
-        if (status !== 'open') return;
-        for await (const [change] of changes) {
-          yield event(change);
-          return;
+        // Another process may change the order: an event of this process is not enough.
+        while (status === 'open') {
+          await delay(WATCH_MS, undefined, { signal });
+          ({ status } = await orders.find(orderId, caller));
+          if (status !== 'open') yield event(status);
         }
       }
       return { status: 200, body: events() };
     },
   };
 }
+
+/** Compares lines. Transactions that change products in the same order cannot deadlock. */
+const byProduct = (left: OrderLine, right: OrderLine): number =>
+  Number(left.productId > right.productId) - Number(left.productId < right.productId);
 
 const event = (status: OrderStatus) => ({
   event: 'status' as const,

@@ -19,7 +19,7 @@ export const paymentHandlers = (
   orders: Orders,
 ): Pick<Handlers, 'payOrder' | 'notifyPayment'> => ({
   async payOrder({ caller, path: { orderId }, body }) {
-    const { status, cents } = await orders.find(orderId, caller.subject);
+    const { status, cents } = await orders.find(orderId, caller);
     if (status !== 'open') throw new Conflict('order-closed', 'the order is paid or cancelled');
     const method = withoutSecrets(body);
     const id = randomUUID();
@@ -32,7 +32,7 @@ export const paymentHandlers = (
   },
 
   async notifyPayment({ body: { paymentId, state } }) {
-    const payment = await database.transaction().execute(async (transaction) => {
+    const isNew = await database.transaction().execute(async (transaction) => {
       const pending = await transaction
         .updateTable('payments')
         .set({ state })
@@ -41,12 +41,9 @@ export const paymentHandlers = (
         .returning('orderId')
         .executeTakeFirst();
       if (pending !== undefined) await orders.close(transaction, pending.orderId, 'paid');
-      return pending;
+      return pending !== undefined;
     });
-    if (payment !== undefined) {
-      orders.changes.emit(payment.orderId, 'paid');
-      return { status: 204 };
-    }
+    if (isNew) return { status: 204 };
     // The provider repeats a notification until it gets a response.
     const earlier = await database
       .selectFrom('payments')

@@ -84,6 +84,16 @@ test('a customer is created, changed with If-Match and deleted', async () => {
   equal((await shop.getCustomer({ path })).status, 404);
 });
 
+test('an If-Match of any valid version gets 412 or succeeds', async () => {
+  const shop = await customer(ANN);
+  const body = { email: `${randomUUID()}@shop.example`, name: 'Ann', password: 'correct horse' };
+  const created = await shop.createCustomer({ body });
+  ok(created.status === 201);
+  const path = { customerId: created.body.id };
+  const header = { 'If-Match': '"999999999999999"' };
+  equal((await shop.updateCustomer({ path, header, body: { name: 'B' } })).status, 412);
+});
+
 test('products can be read without a token, in pages, by tag and by price', async () => {
   const shop = await customer(ANN);
   for (const price of ['1.00', '2.00', '3.00']) await newProduct(shop, 1, price);
@@ -99,6 +109,37 @@ test('products can be read without a token, in pages, by tag and by price', asyn
     cursor = page.body.next ?? undefined;
   } while (cursor !== undefined);
   deepEqual(prices, ['2.00', '3.00']);
+});
+
+test('tags are compared exactly', async () => {
+  const shop = await customer(ANN);
+  const body = { id: 1, name: 'Pen', price: '1.00', stock: 1, tags: ['Red', '50%', '\\"'] };
+  equal((await shop.createProduct({ body })).status, 201);
+  const found = async (...tags: string[]) =>
+    Object((await shop.listProducts({ query: { tags } })).body).items.length;
+  for (const tag of body.tags) equal(await found(tag), 1);
+  equal(await found('Red', '50%'), 1);
+  for (const tag of ['red', 'R', '___', '%', '50', '","', 'blue']) equal(await found(tag), 0);
+  equal(await found('Red', 'blue'), 0);
+});
+
+test('a cursor that is not the `next` of a page gets 400', async () => {
+  const shop = await customer(ANN);
+  for (const text of ['', 'x', '9'.repeat(30)]) {
+    const cursor = Buffer.from(text).toString('base64url');
+    equal((await shop.listProducts({ query: { cursor } })).status, 400);
+    equal((await shop.listOrders({ query: { cursor } })).status, 400);
+  }
+});
+
+test('a text that PostgreSQL cannot store exactly gets 400', async () => {
+  const shop = await customer(ANN);
+  const product = { id: 2, name: 'Lamp', price: '1.00', stock: 1 };
+  for (const text of ['\0', '\ud800']) {
+    equal((await shop.createProduct({ body: { ...product, name: text } })).status, 400);
+    equal((await shop.createProduct({ body: { ...product, tags: [text] } })).status, 400);
+  }
+  equal((await shop.listProducts({ query: { tags: ['\0'] } })).status, 400);
 });
 
 test('a product id beyond 2^53 is exact', async () => {
@@ -121,6 +162,79 @@ test('a request with the same idempotency key gets the same order', async () => 
   deepEqual([first.body.id, first.body.total], [second.body.id, '39.80']);
   const { body } = await shop.getProduct({ path: { productId } });
   equal(Object(body).stock, 8);
+});
+
+test('concurrent requests with the same idempotency key get the same order', async () => {
+  const shop = await customer(ANN);
+  for (let round = 0; round < 5; round += 1) {
+    const productId = await newProduct(shop, 2);
+    const request = {
+      header: { 'Idempotency-Key': randomUUID() },
+      body: { lines: [{ productId, quantity: 2 }] },
+    };
+    const replies = await Promise.all(Array.from({ length: 5 }, () => shop.createOrder(request)));
+    for (const { status } of replies) equal(status, 201);
+    equal(new Set(replies.map(({ body }) => Object(body).id)).size, 1);
+    equal(Object((await shop.getProduct({ path: { productId } })).body).stock, 0);
+  }
+});
+
+test('concurrent orders of the same products in any order succeed, and keep their lines', async () => {
+  const shop = await customer(ANN);
+  const ids = [
+    await newProduct(shop, 100),
+    await newProduct(shop, 100),
+    await newProduct(shop, 100),
+  ];
+  const place = async (productIds: readonly bigint[]) => {
+    const { status, body } = await shop.createOrder({
+      header: { 'Idempotency-Key': randomUUID() },
+      body: { lines: productIds.map((productId) => ({ productId, quantity: 1 })) },
+    });
+    equal(status, 201);
+    deepEqual(
+      Object(body).lines.map((line: { productId: bigint }) => line.productId),
+      productIds,
+    );
+  };
+  await Promise.all(
+    Array.from({ length: 20 }, (_, index) => place(index % 2 === 0 ? ids : ids.toReversed())),
+  );
+});
+
+test('orders are listed in pages, the latest first', async () => {
+  const shop = await customer(randomUUID());
+  const productId = await newProduct(shop);
+  const placed: unknown[] = [];
+  for (let count = 0; count < 5; count += 1)
+    placed.push(Object((await order(shop, productId)).body).id);
+  const listed: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await shop.listOrders({ query: { limit: 2, cursor } });
+    ok(page.status === 200);
+    listed.push(...page.body.items.map(({ id }) => id));
+    cursor = page.body.next ?? undefined;
+  } while (cursor !== undefined);
+  deepEqual(listed, placed.toReversed());
+});
+
+test('a cancelled order returns its products to the stock', async () => {
+  const shop = await customer(ANN);
+  const productId = await newProduct(shop, 3);
+  const placed = await order(shop, productId, 2);
+  ok(placed.status === 201);
+  const path = { orderId: placed.body.id };
+  equal((await shop.cancelOrder({ path })).status, 200);
+  equal((await shop.cancelOrder({ path })).status, 409);
+  equal(Object((await shop.getProduct({ path: { productId } })).body).stock, 3);
+});
+
+test('a token that names no customer places no order', async () => {
+  for (const subject of ['ann', '']) {
+    const shop = await customer(subject);
+    equal((await order(shop, await newProduct(shop))).status, 403);
+  }
 });
 
 test('an order above the stock gets a problem with a type, and changes no stock', async () => {
@@ -276,23 +390,23 @@ test('each customer has a separate limit of requests', async () => {
     onError() {},
   });
   after(close);
-  const accessTokens = ['ann', 'bob'].map((name) => `${name}:token-of-${name} scheme=customer`);
+  const accessTokens = [ANN, BOB].map((id) => `${id}:token-of-${id} scheme=customer`);
   const options = { handlers, around, accessTokens, errorBody, formats: { iban: isIban } };
   const limited = await createService('openapi.yaml', options);
-  const callAs = (name: string) =>
+  const callAs = (id: string) =>
     limited.handle({
       method: 'GET',
       path: '/v1/orders',
-      headers: { authorization: `Bearer token-of-${name}` },
+      headers: { authorization: `Bearer token-of-${id}` },
     });
 
-  const answers = [await callAs('ann'), await callAs('ann'), await callAs('ann')];
+  const answers = [await callAs(ANN), await callAs(ANN), await callAs(ANN)];
   deepEqual(
     answers.map(({ status }) => status),
     [200, 200, 429],
   );
   ok(answers[2]?.headers.includes('Retry-After'));
-  equal((await callAs('bob')).status, 200);
+  equal((await callAs(BOB)).status, 200);
 });
 
 await contractTests({
