@@ -7,7 +7,7 @@ import {
   valueAt,
 } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
-import { definitionName, type LoweredSchemas, reachedFrom } from '../document/lower.ts';
+import { definitionName, IN_PLACE, type LoweredSchemas, reachedFrom } from '../document/lower.ts';
 import { alternatives, patternOf, translate } from '../document/schema.ts';
 import { checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
@@ -121,9 +121,6 @@ function checkPatterns(
   }
 }
 
-/** Keywords with schemas for the same value. */
-const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'];
-
 /** Reports schemas that refer to themselves for the same value. Each cycle is reported once. */
 function checkCycles({ $defs, refs }: LoweredSchemas, { problem }: Report): void {
   const reached = new Map(
@@ -172,9 +169,11 @@ function checkCounts({ $defs, refs }: LoweredSchemas, { problem }: Report): void
 /** Lists the definitions that a lowered schema references for the same value. */
 function inPlaceRefs(schema: unknown): string[] {
   if (!isObject(schema)) return [];
-  const { $ref, dependentSchemas, ...keywords } = schema;
-  const dependents = Object.values(asObject(dependentSchemas));
-  const parts = [...dependents, ...IN_PLACE.flatMap((keyword) => keywords[keyword])];
+  const { $ref } = schema;
+  const parts = [...IN_PLACE].flatMap((keyword) => {
+    const value = schema[keyword];
+    return keyword === 'dependentSchemas' ? Object.values(asObject(value)) : value;
+  });
   const inside = parts.flatMap(inPlaceRefs);
   return typeof $ref === 'string' ? [definitionName($ref), ...inside] : inside;
 }

@@ -64,7 +64,7 @@ const CONDITIONS = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
 const OTHER_MEMBERS = new Set(['additionalProperties', 'patternProperties']);
 
 /** Keywords with schemas that apply to the same value, not to a member of it. */
-const IN_PLACE = new Set([...CONDITIONS, 'allOf', 'anyOf', 'oneOf']);
+export const IN_PLACE = new Set([...CONDITIONS, 'allOf', 'anyOf', 'oneOf']);
 
 /** Returns true if a default is valid for its property. */
 type Fits = (property: Json, value: unknown) => boolean;
