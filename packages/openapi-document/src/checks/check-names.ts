@@ -17,9 +17,12 @@ const KEYWORDS = new Set([
   ...['example', 'nullable', 'discriminator', 'xml', 'externalDocs'],
 ]);
 
-/** Keywords that are worth suggesting. Short names resemble too many words. */
+/**
+ * Keywords that messages suggest. Words of two or three letters would resemble too many others.
+ * Members such as `comment` are annotations, not misspellings of `$comment`.
+ */
 const SUGGESTED = [...KEYWORDS].filter(
-  (keyword) => keyword === '$ref' || /^[a-z]{4}/i.test(keyword),
+  (keyword) => keyword === '$ref' || keyword === '$defs' || /^[a-z]{4}/i.test(keyword),
 );
 
 /** Reports misspelled keywords, and required members that no object can have. */

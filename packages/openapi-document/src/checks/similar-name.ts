@@ -1,10 +1,12 @@
 /** Returns the first of `names` that resembles `name`. The difference may be a typing mistake. */
-export const similarName = (name: string, names: readonly string[]): string | undefined =>
-  names.find((other) => isSimilar(name, other));
-
-/** Returns true if two names are equal after at most one character is removed from each. */
-const isSimilar = (name: string, other: string): boolean =>
-  !variantsByDeletion(name).isDisjointFrom(variantsByDeletion(other));
+export function similarName(name: string, names: readonly string[]): string | undefined {
+  // Cheap check first.
+  const candidates = names.filter((other) => Math.abs(other.length - name.length) <= 1);
+  if (candidates.length === 0) return undefined;
+  const variants = variantsByDeletion(name);
+  // Two names are similar if they are equal after at most one character is removed from each.
+  return candidates.find((other) => !variants.isDisjointFrom(variantsByDeletion(other)));
+}
 
 /** Returns a name and its variants with one character removed. */
 function variantsByDeletion(name: string): Set<string> {

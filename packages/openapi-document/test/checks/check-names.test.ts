@@ -19,6 +19,7 @@ test.each([
   ['propertes', 'properties'],
   ['oneof', 'oneOf'],
   ['ref', '$ref'],
+  ['$def', '$defs'],
   ['item', 'items'],
 ])('the keyword %s is misspelled', (keyword, similar) => {
   expect(findingsIn({ [keyword]: 1 })).toEqual([
