@@ -98,6 +98,13 @@ describe('a value of a body', () => {
     properties: { a: { type: ['string', 'number', 'array', 'null'] } },
   };
   const event = { type: 'object', properties: { data: text, id: text } };
+  const texts = { type: 'object', properties: { a: { type: 'string', maxLength: 3 } } };
+  const file = { type: 'string', format: 'binary', maxLength: 1 };
+  const files = {
+    type: 'object',
+    properties: { a: file, c: { type: 'array', items: { ...file, maxLength: 2 }, maxItems: 2 } },
+    required: ['a'],
+  };
   const form = 'application/x-www-form-urlencoded';
   test.each<[type: string, schema: unknown, examples: Examples]>([
     ['application/json', { type: 'integer', format: 'int64' }, { valid: [2 ** 62] }],
@@ -109,6 +116,11 @@ describe('a value of a body', () => {
     [form, object, { valid: [{ a: 'b' }, { a: ['b'] }] }],
     [form, object, { 'cannot be sent': [{}, { a: [] }, { a: null }, { a: ['b', {}] }] }],
     [form, object, { 'cannot be sent': ['a', ['a'], { a: 'b', c: null }] }],
+    [form, texts, { valid: [{ a: '1' }, { a: 'b', c: 'd' }], 'cannot be sent': [{ a: 1 }] }],
+    [form, texts, { rejected: [{ a: 'long' }, { a: ['b', 'c'] }] }],
+    ['multipart/form-data', texts, { valid: [{ a: '1' }], 'cannot be sent': [{ a: 1 }] }],
+    ['multipart/form-data', files, { valid: [{ a: 'b' }, { a: 'b', c: ['d', 'ä'] }] }],
+    ['multipart/form-data', files, { rejected: [{ a: 'ä' }, { c: ['e', 'e'] }] }],
     ['multipart/form-data', object, { valid: [{ a: 'b' }] }],
     ['multipart/form-data', object, { 'cannot be sent': [{ a: null }, undefined] }],
   ])(
