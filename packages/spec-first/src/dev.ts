@@ -48,6 +48,7 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 0, async (values) => {
     ...(token !== undefined && { DEVELOPMENT_TOKEN: token }),
     MISSING_OPERATIONS: missingOperations,
     NODE_ENV: 'development',
+    SPEC_FIRST_DEV: 'true',
     DRAIN_SECONDS: '0',
   };
   let serving: Worker | undefined;

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { isDevelopment } from './configuration.ts';
 import type { Started } from './terminal.ts';
 
 /**
@@ -9,11 +8,8 @@ import type { Started } from './terminal.ts';
  */
 export type StartMessage = 'ready' | { readonly started: Started } | { readonly failed: string };
 
-/**
- * True if the parent process prints the start or its error, as `spec-first dev` does. Any parent
- * with a channel is taken for it in development.
- */
-export const isShownByParent = process.send !== undefined && isDevelopment(process.env);
+/** True if the parent process is `spec-first dev`, which prints the start or its error. */
+export const isShownByParent = process.send !== undefined && process.env.SPEC_FIRST_DEV === 'true';
 
 /** Sends a message to the parent process. Resolves when it is sent, or if there is no parent. */
 export function tellParent(message: StartMessage): Promise<void> {

@@ -27,10 +27,10 @@ writeFileSync(
 );
 
 test.each([
-  ['development', 'true\n'],
-  ['production', 'false\n'],
-])('a parent gets two messages, and shows the start in %s: %j', async (NODE_ENV, isShown) => {
-  const child = fork(program, { env: { ...ENVIRONMENT, NODE_ENV }, silent: true });
+  ['spec-first dev', { SPEC_FIRST_DEV: 'true' }, 'true\n'],
+  ['another program', { NODE_ENV: 'development' }, 'false\n'],
+])('the parent %s gets two messages', async (_parent, variables, isShown) => {
+  const child = fork(program, { env: { ...ENVIRONMENT, ...variables }, silent: true });
   const messages: unknown[] = [];
   child.on('message', (message) => messages.push(message));
   let output = '';
@@ -43,7 +43,7 @@ test.each([
 });
 
 test('systemd is notified with the id of the process', () => {
-  const env = { ...ENVIRONMENT, NODE_ENV: 'development', NOTIFY_SOCKET: '/run/n', PATH: folder };
+  const env = { ...ENVIRONMENT, SPEC_FIRST_DEV: 'true', NOTIFY_SOCKET: '/run/n', PATH: folder };
   const { stdout, pid } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' });
   expect(stdout).toBe('false\n');
   expect(readFileSync(join(folder, 'notified'), 'utf8')).toBe(`/run/n --ready --pid=${pid}\n`);
