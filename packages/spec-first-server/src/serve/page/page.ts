@@ -126,6 +126,7 @@ function asServed(document: Json, url: string): Json {
 function withoutServers({ servers: _, ...item }: Json): Json {
   const members = Object.entries(item).map(([name, value]) => {
     if (!isObject(value)) return [name, value];
+    if (name === 'additionalOperations') return [name, withoutServers(value)];
     const { servers: _, ...operation } = value;
     return [name, operation];
   });

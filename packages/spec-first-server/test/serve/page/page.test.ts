@@ -15,6 +15,7 @@ const document = {
         servers: [{ url: 'https://operations.example' }],
         responses: { 204: { description: 'no' } },
       },
+      additionalOperations: { COPY: { servers: [], responses: {} } },
     },
     '/servers': { $ref: '#/components/pathItems/Servers', summary: 'Beside' },
   },
@@ -69,6 +70,7 @@ describe('the document', () => {
     expect(paths['/plants']).toEqual({
       summary: 'All plants',
       post: { operationId: 'createPlant', responses: { 204: { description: 'no' } } },
+      additionalOperations: { COPY: { responses: {} } },
     });
     // Path items are inlined, since Swagger UI loads each reference separately.
     expect(paths['/servers']).toEqual({ summary: 'Beside', get: { responses: {} } });
