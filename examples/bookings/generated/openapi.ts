@@ -9,7 +9,7 @@ import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-f
 export type Int64 = number | bigint;
 
 /**
- * @see openapi.yaml:101
+ * @see openapi.yaml:107
  */
 export type NewRoom = {
     name: string;
@@ -18,11 +18,11 @@ export type NewRoom = {
     amenities?: ("wifi" | "desk" | "bath")[];
 };
 /**
- * @see openapi.yaml:108
+ * @see openapi.yaml:114
  */
 export type Room = NewRoom & WithId;
 /**
- * @see openapi.yaml:110
+ * @see openapi.yaml:116
  */
 export type NewBooking = {
     /** Format: date */
@@ -30,19 +30,19 @@ export type NewBooking = {
     guest: string;
 };
 /**
- * @see openapi.yaml:116
+ * @see openapi.yaml:122
  */
 export type Booking = NewBooking & WithId & {
     roomId: number;
 };
 /**
- * @see openapi.yaml:121
+ * @see openapi.yaml:127
  */
 export type WithId = {
     id: number;
 };
 /**
- * @see openapi.yaml:101
+ * @see openapi.yaml:107
  */
 export type NewRoomWritable = {
     name: string;
@@ -51,13 +51,13 @@ export type NewRoomWritable = {
     amenities: ("wifi" | "desk" | "bath")[];
 };
 /**
- * @see openapi.yaml:116
+ * @see openapi.yaml:122
  */
 export type BookingReply = NewBookingReply & WithId & {
     roomId: number;
 };
 /**
- * @see openapi.yaml:110
+ * @see openapi.yaml:116
  */
 export type NewBookingReply = {
     /** Format: date */
@@ -86,6 +86,9 @@ export interface operations {
                 /** @description The minimum number of beds. */
                 beds?: number;
                 amenities?: ("wifi" | "desk" | "bath")[];
+                /** @description The last id of the previous page. */
+                after?: number;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -93,7 +96,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Rooms, in the order of their ids. */
+            /** @description A page of rooms, in the order of their ids. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -105,7 +108,7 @@ export interface operations {
         };
     };
     /**
-     * @see openapi.yaml:15
+     * @see openapi.yaml:17
      */
     createRoom: {
         parameters: {
@@ -132,7 +135,7 @@ export interface operations {
         };
     };
     /**
-     * @see openapi.yaml:22
+     * @see openapi.yaml:24
      */
     getRoom: {
         parameters: {
@@ -168,7 +171,7 @@ export interface operations {
         };
     };
     /**
-     * @see openapi.yaml:27
+     * @see openapi.yaml:29
      */
     updateRoom: {
         parameters: {
@@ -208,7 +211,7 @@ export interface operations {
         };
     };
     /**
-     * @see openapi.yaml:33
+     * @see openapi.yaml:35
      */
     deleteRoom: {
         parameters: {
@@ -253,11 +256,15 @@ export interface operations {
         };
     };
     /**
-     * @see openapi.yaml:41
+     * @see openapi.yaml:43
      */
     listBookings: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The last day of the previous page. */
+                after?: string;
+                limit?: number;
+            };
             header?: never;
             path: {
                 roomId: number;
@@ -266,7 +273,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The bookings of the room, in the order of their days. */
+            /** @description A page of the bookings of the room, in the order of their days. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -289,7 +296,7 @@ export interface operations {
         };
     };
     /**
-     * @see openapi.yaml:48
+     * @see openapi.yaml:53
      */
     createBooking: {
         parameters: {
@@ -340,7 +347,7 @@ export interface operations {
         };
     };
     /**
-     * @see openapi.yaml:58
+     * @see openapi.yaml:63
      */
     getBooking: {
         parameters: {
@@ -376,7 +383,7 @@ export interface operations {
         };
     };
     /**
-     * @see openapi.yaml:63
+     * @see openapi.yaml:68
      */
     moveBooking: {
         parameters: {
@@ -427,7 +434,7 @@ export interface operations {
         };
     };
     /**
-     * @see openapi.yaml:70
+     * @see openapi.yaml:75
      */
     cancelBooking: {
         parameters: {
@@ -479,7 +486,10 @@ export interface security {
 /** Optional parameters with a default. The server fills it in. */
 export interface defaults {
     listRooms: {
-        query: "beds";
+        query: "beds" | "after" | "limit";
+    };
+    listBookings: {
+        query: "limit";
     };
 }
 interface contract {

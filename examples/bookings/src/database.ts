@@ -21,12 +21,11 @@ const bookingOf = ({ id, room, day, guest }: Row): Schemas['Booking'] => ({
 export default function bookings(db: DatabaseSync) {
   db.exec(`
     CREATE TABLE IF NOT EXISTS rooms (
-      id INTEGER PRIMARY KEY, name TEXT NOT NULL, beds INTEGER NOT NULL, amenities TEXT NOT NULL
-    ) STRICT;
+      id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, beds INTEGER NOT NULL,
+      amenities TEXT NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS bookings (
-      id INTEGER PRIMARY KEY, room INTEGER NOT NULL, day TEXT NOT NULL, guest TEXT NOT NULL,
-      UNIQUE (room, day)
-    ) STRICT`);
+      id INTEGER PRIMARY KEY AUTOINCREMENT, room INTEGER NOT NULL, day TEXT NOT NULL,
+      guest TEXT NOT NULL, UNIQUE (room, day)) STRICT`);
   const insertRoom = db.prepare(
     'INSERT INTO rooms (name, beds, amenities) VALUES (?, ?, ?) RETURNING *',
   );
@@ -34,19 +33,25 @@ export default function bookings(db: DatabaseSync) {
     'UPDATE rooms SET name = ?, beds = ?, amenities = ? WHERE id = ? RETURNING *',
   );
   const roomById = db.prepare('SELECT * FROM rooms WHERE id = ?');
-  const roomsByBeds = db.prepare('SELECT * FROM rooms WHERE beds >= ? ORDER BY id LIMIT 1000');
-  const deleteRoom = db.prepare('DELETE FROM rooms WHERE id = ?');
-  const insertBooking = db.prepare(
-    'INSERT INTO bookings (room, day, guest) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING *',
+  const roomsAfter = db.prepare(`
+    SELECT * FROM rooms WHERE beds >= ? AND NOT EXISTS (
+      SELECT 1 FROM json_each(?) WHERE value NOT IN (SELECT value FROM json_each(amenities))
+    ) AND id > ? ORDER BY id LIMIT ?`);
+  const deleteRoom = db.prepare(
+    'DELETE FROM rooms WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM bookings WHERE room = ?1)',
   );
+  const insertBooking = db.prepare(`
+    INSERT INTO bookings (room, day, guest) SELECT id, ?2, ?3 FROM rooms WHERE id = ?1
+    ON CONFLICT DO NOTHING RETURNING *`);
   const moveBooking = db.prepare(
     'UPDATE OR IGNORE bookings SET day = ?, guest = ? WHERE id = ? RETURNING *',
   );
   const bookingById = db.prepare('SELECT * FROM bookings WHERE id = ?');
-  const bookingsByRoom = db.prepare('SELECT * FROM bookings WHERE room = ? ORDER BY day');
+  const bookingsAfter = db.prepare(
+    'SELECT * FROM bookings WHERE room = ? AND day > ? ORDER BY day LIMIT ?',
+  );
   const deleteBooking = db.prepare('DELETE FROM bookings WHERE id = ?');
-  const converted = <T>(row: Row | undefined, read: (row: Row) => T): T | undefined =>
-    row && read(row);
+  const converted = <T>(row: Row | undefined, read: (row: Row) => T) => row && read(row);
 
   return {
     addRoom: ({ name, beds, amenities = [] }: Schemas['NewRoom']) =>
@@ -54,16 +59,19 @@ export default function bookings(db: DatabaseSync) {
     changeRoom: (id: number, { name, beds, amenities = [] }: Schemas['NewRoom']) =>
       converted(updateRoom.get(name, beds, JSON.stringify(amenities), id), roomOf),
     room: (id: number) => converted(roomById.get(id), roomOf),
-    rooms: (beds: number) => roomsByBeds.all(beds).map(roomOf),
+    rooms: (beds: number, amenities: readonly string[], after: number, limit: number) =>
+      roomsAfter.all(beds, JSON.stringify(amenities), after, limit).map(roomOf),
+    /** Returns false if the room is booked, or if there is no such room. */
     removeRoom: (id: number) => deleteRoom.run(id).changes === 1,
-    /** Returns `undefined` if the room is taken on that day. */
+    /** Returns `undefined` if the room is taken on that day, or if there is no such room. */
     book: (room: number, { day, guest }: Schemas['NewBooking']) =>
       converted(insertBooking.get(room, day, guest), bookingOf),
     /** Returns `undefined` if the room is taken on that day, or if there is no such booking. */
     move: (id: number, { day, guest }: Schemas['NewBooking']) =>
       converted(moveBooking.get(day, guest, id), bookingOf),
     booking: (id: number) => converted(bookingById.get(id), bookingOf),
-    bookings: (room: number) => bookingsByRoom.all(room).map(bookingOf),
+    bookings: (room: number, after: string, limit: number) =>
+      bookingsAfter.all(room, after, limit).map(bookingOf),
     cancel: (id: number) => deleteBooking.run(id).changes === 1,
   };
 }

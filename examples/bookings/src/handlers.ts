@@ -7,12 +7,8 @@ export async function openBookings(file: string): Promise<Backend & { handlers: 
   const database = await openDatabase<typeof import('./database.ts').default>({ file, module });
 
   const handlers: Handlers = {
-    async listRooms({ query: { beds, amenities = [] } }) {
-      const rooms = await database.read('rooms', beds);
-      return {
-        status: 200,
-        body: rooms.filter((room) => amenities.every((one) => room.amenities?.includes(one))),
-      };
+    async listRooms({ query: { beds, amenities = [], after, limit } }) {
+      return { status: 200, body: await database.read('rooms', beds, amenities, after, limit) };
     },
     async createRoom({ body }) {
       return { status: 201, body: existing(await database.write('addRoom', body)) };
@@ -24,25 +20,26 @@ export async function openBookings(file: string): Promise<Backend & { handlers: 
       return { status: 200, body: existing(await database.write('changeRoom', roomId, body)) };
     },
     async deleteRoom({ path: { roomId } }) {
-      const [booking] = await database.read('bookings', roomId);
-      if (booking !== undefined) throw new HttpError(409, `the room is booked on ${booking.day}`);
-      if (!(await database.write('removeRoom', roomId))) throw notFound();
-      return { status: 204 };
-    },
-    async listBookings({ path: { roomId } }) {
+      if (await database.write('removeRoom', roomId)) return { status: 204 };
       existing(await database.read('room', roomId));
-      return { status: 200, body: await database.read('bookings', roomId) };
+      throw new HttpError(409, 'the room is booked');
+    },
+    async listBookings({ path: { roomId }, query: { after = '', limit } }) {
+      existing(await database.read('room', roomId));
+      return { status: 200, body: await database.read('bookings', roomId, after, limit) };
     },
     async createBooking({ path: { roomId }, body }) {
-      existing(await database.read('room', roomId));
-      return { status: 201, body: free(await database.write('book', roomId, body)) };
+      const booking = await database.write('book', roomId, body);
+      if (booking === undefined) existing(await database.read('room', roomId));
+      return { status: 201, body: free(booking) };
     },
     async getBooking({ path: { bookingId } }) {
       return { status: 200, body: existing(await database.read('booking', bookingId)) };
     },
     async moveBooking({ path: { bookingId }, body }) {
-      existing(await database.read('booking', bookingId));
-      return { status: 200, body: free(await database.write('move', bookingId, body)) };
+      const booking = await database.write('move', bookingId, body);
+      if (booking === undefined) existing(await database.read('booking', bookingId));
+      return { status: 200, body: free(booking) };
     },
     async cancelBooking({ path: { bookingId } }) {
       if (!(await database.write('cancel', bookingId))) throw notFound();

@@ -2,11 +2,7 @@ import { serve } from 'spec-first-server';
 import { openBookings } from './handlers.ts';
 
 const variables = {
-  DATABASE_FILE: {
-    default: 'data/bookings.db',
-    description: 'the SQLite file of rooms and bookings',
-    parse: String,
-  },
+  DATABASE_FILE: { default: 'data/bookings.db', description: 'the SQLite file', parse: String },
 };
 
 await serve({ variables, open: ({ DATABASE_FILE }) => openBookings(DATABASE_FILE) });

@@ -34,4 +34,49 @@ test('a room is booked once a day, and is not deleted while it is booked', async
   equal((await api.deleteRoom({ path })).status, 204);
 });
 
+test('rooms and bookings are listed in pages, and their ids are not used again', async () => {
+  const rooms: number[] = [];
+  for (const amenities of [['desk' as const], ['bath' as const], ['desk' as const]]) {
+    const room = await api.createRoom({ body: { name: 'Attic', beds: 9, amenities } });
+    if (room.status !== 201) throw new Error('not created');
+    rooms.push(room.body.id);
+  }
+  const [roomId = 0, , third = 0] = rooms;
+  const desks = { beds: 9, amenities: ['desk' as const], limit: 1 };
+  const idsOf = (body: unknown) => Object.values(Object(body)).map((item) => Object(item).id);
+  deepEqual(idsOf((await api.listRooms({ query: desks })).body), [roomId]);
+  deepEqual(idsOf((await api.listRooms({ query: { ...desks, after: roomId } })).body), [third]);
+
+  const path = { roomId };
+  const bookings: number[] = [];
+  for (const day of ['2027-01-02', '2027-01-01']) {
+    const booked = await api.createBooking({ path, body: { day, guest: 'Ann' } });
+    if (booked.status !== 201) throw new Error('not booked');
+    bookings.unshift(booked.body.id);
+  }
+  const [first = 0, second = 0] = bookings;
+  deepEqual(idsOf((await api.listBookings({ path, query: { limit: 1 } })).body), [first]);
+  const query = { after: '2027-01-01' };
+  deepEqual(idsOf((await api.listBookings({ path, query })).body), [second]);
+
+  equal((await api.cancelBooking({ path: { bookingId: first } })).status, 204);
+  const later = await api.createBooking({ path, body: { day: '2027-01-03', guest: 'Bob' } });
+  equal(bookings.includes(Object(later.body).id), false);
+  for (const id of [third, rooms[1] ?? 0])
+    equal((await api.deleteRoom({ path: { roomId: id } })).status, 204);
+});
+
+test('concurrent requests leave no booking without a room', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const room = await api.createRoom({ body: { name: 'Garden', beds: 2, amenities: [] } });
+    if (room.status !== 201) throw new Error('not created');
+    const path = { roomId: room.body.id };
+    const [booked, deleted] = await Promise.all([
+      api.createBooking({ path, body: { day: '2026-12-24', guest: 'Ann' } }),
+      api.deleteRoom({ path }),
+    ]);
+    equal([201, 404].indexOf(booked.status), [409, 204].indexOf(deleted.status));
+  }
+});
+
 await contractTests({ document, app, log, credentials: 'token', test });
