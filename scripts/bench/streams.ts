@@ -9,7 +9,7 @@ import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import express from 'express';
 import { createApp } from 'spec-first-server';
 
@@ -68,7 +68,7 @@ const contenders = {
         if (response.write(`id: 1\ndata: ${JSON.stringify(plant)}\n\n`)) continue;
         await once(response, 'drain');
         // Without a turn of the event loop, a stream that is read fast blocks all other requests.
-        await turn();
+        await immediate();
       }
     });
   },

@@ -1,4 +1,4 @@
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import type { DatabaseOptions } from '../src/database.ts';
@@ -107,7 +107,7 @@ describe('add', () => {
       const { add, commitAt } = create();
       for (const call of ['a', 'b', 'c']) {
         // Scheduled before the call, so that the next call precedes the next check of the queue.
-        const turn = nextTurn();
+        const turn = immediate();
         void add(call);
         await turn;
       }
@@ -122,7 +122,7 @@ describe('add', () => {
       const { add, commits } = create();
       const start = performance.now();
       void add('a');
-      while (commits.length === 0) await nextTurn();
+      while (commits.length === 0) await immediate();
       expect(performance.now() - start).toBeLessThan(1.5);
     });
   });
@@ -131,7 +131,7 @@ describe('add', () => {
     const { add, commits } = create();
     const start = performance.now();
     for (let turns = 0; commits.length === 0 && turns < 900; turns += 1) {
-      const turn = nextTurn();
+      const turn = immediate();
       add('a').catch(() => {});
       const end = performance.now() + 0.01;
       while (performance.now() < end);
@@ -178,7 +178,7 @@ describe('add', () => {
   test('starts a call that needs its own commit in the same turn of the event loop', async () => {
     const { add, commits } = create({}, { shares: () => false, maxCommits: 2 });
     for (const call of ['a', 'b', 'c']) add(call).catch(() => {});
-    const turn = nextTurn();
+    const turn = immediate();
     await turn;
     expect(commits.map(({ calls }) => calls)).toEqual([['a'], ['b']]);
   });
@@ -300,7 +300,7 @@ describe('add', () => {
     expect(codes).toEqual(['TIMEOUT', 'TIMEOUT']);
     expect(stats().waiting).toBe(0);
     resolve([{ result: 1 }]);
-    await nextTurn();
+    await immediate();
     expect(stats().waiting).toBe(0);
     const third = add('c');
     // A call that has timed out in the queue is not committed later.

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AnyRequest } from 'spec-first-server';
 import { scripted, serve, withFiles } from 'test-support/documents';
@@ -254,7 +254,7 @@ describe('a handler that returns an AsyncIterable', () => {
     });
     const responses = await Promise.all(Array.from({ length: 50 }, () => fetch(`${url}/stream`)));
     go.resolve();
-    await turn();
+    await immediate();
     // One stream sends about 1,000 of these items in its turn.
     expect(count).toBeGreaterThan(500);
     expect(count).toBeLessThan(5_000);

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
@@ -332,7 +332,7 @@ describe('a stream of items', () => {
     const handler: AnyHandler = (request) => ({ status: 200, body: items(request) });
     const { answered, record } = await call(['watch', handler], { signal });
     const whenRead = textOf(answered);
-    await turn();
+    await immediate();
     controller.abort();
     await expect(whenRead).rejects.toThrow();
     expect(record.failure).toBeUndefined();
@@ -476,7 +476,7 @@ describe('the process continues', () => {
       429,
     );
     late.reject(new TypeError('late'));
-    await turn();
+    await immediate();
     const entry = { reason: 'internal server error', err: { type: 'TypeError', message: 'late' } };
     expect(lines).toMatchObject([[entry, 'the handler failed after around had answered']]);
   });
@@ -490,7 +490,7 @@ describe('the process continues', () => {
     const file = () => createReadStream('/does-not-exist');
     const download: AnyHandler = () => ({ status: 200, body: file() });
     expect((await call(['download', download, { around }], { method: 'GET' })).status).toBe(500);
-    await turn();
+    await immediate();
   });
 
   test.each([
@@ -506,7 +506,7 @@ describe('the process continues', () => {
     const { status, answered } = await call(['download', download], { method });
     expect([status, answered.body === undefined]).toEqual([500, method === 'HEAD']);
     await whenClosed;
-    await turn();
+    await immediate();
   });
 });
 

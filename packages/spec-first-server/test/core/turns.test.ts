@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { inTurn, nextRound } from '../../src/core/turns.ts';
 
@@ -11,7 +11,7 @@ function work(milliseconds: number): void {
 /** Counts the rounds of the event loop until a condition holds. */
 async function roundsUntil(isDone: () => boolean): Promise<number> {
   let rounds = 0;
-  for (; !isDone(); rounds += 1) await turn();
+  for (; !isDone(); rounds += 1) await immediate();
   return rounds;
 }
 
@@ -74,7 +74,7 @@ test('continued work runs before work that has not started', async () => {
 test('work of one round does not delay work of a later round', async () => {
   for (const busy of [() => inTurn(() => work(3)), nextRound]) {
     await busy();
-    await turn();
+    await immediate();
     expect(inTurn(() => 'at once')).toBe('at once');
   }
 });

@@ -1,13 +1,13 @@
 import { Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
 import { admit, onFirstRequest } from '../../../src/adapters/node/arrivals.ts';
 
 const sockets: Socket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await nextTurn();
-  await nextTurn();
+  await immediate();
+  await immediate();
 });
 
 /** Admits new connections, and waits until all are paused. */
@@ -24,21 +24,21 @@ const areRead = (connections: readonly Socket[]) => connections.map((socket) => 
 test('each round of the event loop starts to read one connection, the newest first', async () => {
   const connections = await admitSockets(3);
   expect(areRead(connections)).toEqual([false, false, false]);
-  await nextTurn();
+  await immediate();
   expect(areRead(connections)).toEqual([false, false, true]);
-  await nextTurn();
+  await immediate();
   expect(areRead(connections)).toEqual([false, true, true]);
-  await nextTurn();
+  await immediate();
   expect(areRead(connections)).toEqual([true, true, true]);
 });
 
 test('a connection that arrives later is read before those that are paused', async () => {
   const old = await admitSockets(2);
-  await nextTurn();
+  await immediate();
   const [late] = await admitSockets(1);
-  await nextTurn();
+  await immediate();
   expect(areRead([...old, ...(late ? [late] : [])])).toEqual([false, true, true]);
-  await nextTurn();
+  await immediate();
   expect(areRead(old)).toEqual([true, true]);
 });
 
@@ -46,35 +46,35 @@ test('a large first chunk queues silent connections again, behind those that wer
   const [first, second, third, fourth] = await admitSockets(4);
   if (!first || !second || !third || !fourth) throw new Error('four sockets');
   const connections = [first, second, third, fourth];
-  await nextTurn();
-  await nextTurn();
-  await nextTurn();
+  await immediate();
+  await immediate();
+  await immediate();
   expect(areRead(connections)).toEqual([false, true, true, true]);
   onFirstRequest(fourth, true);
   expect(areRead(connections)).toEqual([false, false, false, true]);
-  await nextTurn();
+  await immediate();
   expect(areRead(connections)).toEqual([true, false, false, true]);
-  await nextTurn();
-  await nextTurn();
+  await immediate();
+  await immediate();
   expect(areRead(connections)).toEqual([true, true, true, true]);
 });
 
 test('connections that are queued again are read in the next rounds', async () => {
   const [first, second] = await admitSockets(2);
   if (!first || !second) throw new Error('two sockets');
-  await nextTurn();
-  await nextTurn();
+  await immediate();
+  await immediate();
   onFirstRequest(first, true);
   expect(areRead([first, second])).toEqual([true, false]);
-  await nextTurn();
+  await immediate();
   expect(areRead([first, second])).toEqual([true, true]);
 });
 
 test('a small first chunk pauses no other connection', async () => {
   const [first, second] = await admitSockets(2);
   if (!first || !second) throw new Error('two sockets');
-  await nextTurn();
-  await nextTurn();
+  await immediate();
+  await immediate();
   onFirstRequest(second, false);
   expect(areRead([first, second])).toEqual([true, true]);
   // A connection that has sent its first bytes is not paused by those of others.
@@ -86,13 +86,13 @@ test('closed connections are not read and not paused', async () => {
   const [first, second] = await admitSockets(2);
   if (!first || !second) throw new Error('two sockets');
   second.destroy();
-  await nextTurn();
+  await immediate();
   expect(areRead([first, second])).toEqual([false, false]);
-  await nextTurn();
+  await immediate();
   expect(areRead([first])).toEqual([true]);
   const [third] = await admitSockets(1);
   if (!third) throw new Error('a socket');
-  await nextTurn();
+  await immediate();
   const closed = new Promise((resolve) => first.once('close', resolve));
   first.destroy();
   await closed;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import {
   continueRequest,
@@ -83,7 +83,7 @@ function createBody(rawHeaders: string[] = []) {
 
 /** Waits for five turns of the event loop, in which the body can continue. */
 async function someTurns(): Promise<void> {
-  for (let count = 0; count < 5; count += 1) await nextTurn();
+  for (let count = 0; count < 5; count += 1) await immediate();
 }
 
 describe('a body', () => {

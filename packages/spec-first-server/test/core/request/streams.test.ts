@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
@@ -58,15 +58,15 @@ describe('limitedStream', () => {
         }),
       };
       limitedStream(source, 10).destroy(cutOff());
-      await turn();
+      await immediate();
       expect(isClosed).toBe(true);
     }
   });
 
   test('causes no uncaught error if it fails and nothing reads it', async () => {
     limitedStream(chunks('too long'), 1).resume();
-    await turn();
-    await turn();
+    await immediate();
+    await immediate();
   });
 });
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   ItemBody,
@@ -76,10 +76,10 @@ describe('the chunks of a body', () => {
     })();
     const { body } = bodyOf(items);
     await body.open();
-    await turn();
+    await immediate();
     expect(pulled).toBe(1);
     await body.next();
-    await turn();
+    await immediate();
     expect(pulled).toBe(1);
     await body.next();
     expect(pulled).toBe(2);
@@ -95,7 +95,7 @@ describe('an item that fails', () => {
       const { body, events } = bodyOf(from([error, 'b'], log));
       await expect(body[method]()).rejects.toBe(error);
       expect(events).toEqual([error, 'end']);
-      await turn();
+      await immediate();
       expect(log).toEqual(['closed']);
     },
   );
@@ -110,7 +110,7 @@ describe('an item that fails', () => {
       }),
     };
     await expect(bodyOf(items).body.next()).rejects.toThrow('a wrong item');
-    await turn();
+    await immediate();
   });
 });
 
@@ -235,7 +235,7 @@ describe('a client that disconnects', () => {
     const items = new Readable({ read() {} });
     const { body, events } = bodyOf(items);
     const first = body.next();
-    await turn();
+    await immediate();
     await body.return();
     expect(items.destroyed).toBe(true);
     expect(await first).toEqual(DONE);
@@ -274,10 +274,10 @@ test('streams that are always ready send about 16 KiB together before other work
     for await (const _chunk of body) chunks += 1;
   };
   const reading = Promise.all([read(), read()]);
-  await turn();
+  await immediate();
   expect(chunks).toBeGreaterThan(8);
   expect(chunks).toBeLessThan(20);
-  await turn();
+  await immediate();
   expect(chunks).toBeLessThan(40);
   await reading;
   expect(chunks).toBe(200);
