@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -14,8 +14,13 @@ export function filesIn(folder: string): Handlers {
   /** Writes under a temporary name first, so that no client can read an incomplete file. */
   async function store(id: string, bytes: Readable): Promise<void> {
     const unfinished = pathOf(`${id}.${randomUUID()}.part`);
-    await pipeline(bytes, createWriteStream(unfinished));
-    await rename(unfinished, pathOf(id));
+    try {
+      await pipeline(bytes, createWriteStream(unfinished));
+      await rename(unfinished, pathOf(id));
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      throw error;
+    }
   }
 
   function find(id: string): string {

@@ -1,10 +1,11 @@
-import { equal } from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import { contractTests, testLog } from 'spec-first/contract-tests';
-import { testClient } from 'spec-first/testing';
+import { requestsFor, testClient } from 'spec-first/testing';
 import { createApp } from 'spec-first-server';
 import type { operations } from '../generated/openapi.ts';
 import { filesIn } from '../src/handlers.ts';
@@ -26,6 +27,25 @@ test('an uploaded file is downloaded as a stream, and replaced by another one', 
   equal((await new Response(bytes).text()).length, 5_000_000);
   equal((await api.replaceFile({ path, body: new Blob(['small']) })).status, 204);
   equal(await new Response((await api.downloadFile({ path })).body).text(), 'small');
+});
+
+test('an upload that the client aborts leaves no file', async () => {
+  const handlers = filesIn(folder);
+  const file = new File(['x'], 'small.txt');
+  const { body } = await (await testClient<operations>(app, { document })).uploadFile({
+    body: { title: 'Small', file },
+  });
+  const files = readdirSync(folder);
+  async function* aborted() {
+    yield Buffer.from('half');
+    throw new Error('aborted');
+  }
+  const request = requestsFor<typeof handlers>()('replaceFile', {
+    path: { id: String(Object(body).id) },
+    body: Readable.from(aborted()),
+  });
+  await rejects(async () => handlers.replaceFile(request), /aborted/);
+  deepEqual(readdirSync(folder), files);
 });
 
 await contractTests({ document, app, log, test });
