@@ -5,11 +5,14 @@ import type { components, Handlers } from '../generated/openapi.ts';
 const STORED = 1_000;
 
 const messages: components['schemas']['Message'][] = [];
+/** The id of the last message. Larger than the ids before a restart, which clients may send. */
+let lastId = Date.now();
 const news = new EventEmitter().setMaxListeners(0);
 
 export const handlers: Handlers = {
   postMessage({ body: { text } }) {
-    const message = { id: (messages.at(-1)?.id ?? 0) + 1, text };
+    lastId += 1;
+    const message = { id: lastId, text };
     messages.push(message);
     if (messages.length > STORED) messages.shift();
     news.emit('message');

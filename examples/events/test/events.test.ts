@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { contractTests } from 'spec-first/contract-tests';
+import { requestsFor } from 'spec-first/testing';
 import { createApp } from 'spec-first-server';
 import { createClient } from '../generated/client.ts';
 import { handlers } from '../src/handlers.ts';
@@ -37,6 +39,22 @@ test('a client that loses its connection gets each message once', async () => {
   await post('three');
   deepEqual([await next(), await next()], ['two', 'three']);
   watching.abort();
+});
+
+test('ids after a restart are larger, for clients that were connected before it', async () => {
+  const idOf = async ({ postMessage }: typeof handlers) => {
+    const request = requestsFor<typeof handlers>()('postMessage', { body: { text: 'Hello' } });
+    return (await postMessage(request)).body.id;
+  };
+  const ids = [await idOf(handlers), await idOf(handlers)];
+  await delay(10);
+  const copy = '../src/handlers.ts?restarted';
+  const restarted: typeof import('../src/handlers.ts') = await import(copy);
+  ids.push(await idOf(restarted.handlers));
+  deepEqual(
+    ids,
+    ids.toSorted((a, b) => a - b),
+  );
 });
 
 await contractTests({ document, app, test, runs: 10 });
