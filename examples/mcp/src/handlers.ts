@@ -16,7 +16,7 @@ export const handlers: Handlers = {
     return { status: 201, body: note };
   },
   exportNotes({ caller: { subject = '' } }) {
-    const texts = notes.get(subject)?.map(({ text }) => text) ?? [];
+    const texts = notes.get(subject)?.map(({ text }) => text.replaceAll(/\s+/g, ' ')) ?? [];
     return { status: 200, body: texts.join('\n') };
   },
 };

@@ -5,7 +5,9 @@ import { after, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { loadDocument } from 'openapi-document';
 import { contractTests } from 'spec-first/contract-tests';
+import { testClient } from 'spec-first/testing';
 import { createApp } from 'spec-first-server';
+import type { operations } from '../generated/openapi.ts';
 import { handlers } from '../src/handlers.ts';
 import { mcpEndpoint } from '../src/mcp.ts';
 
@@ -56,6 +58,14 @@ test('a tool reaches the handler with the caller of the token', async () => {
   equal(note.text, 'Buy milk');
   deepEqual((await callTool(ann, 'listNotes', { query: { limit: 1 } })).value, [note]);
   deepEqual((await callTool(bob, 'listNotes')).value, []);
+});
+
+test('each exported note is one line', async () => {
+  const headers = { Authorization: 'Bearer a-token-of-bob-for-tests' };
+  const bob = await testClient<operations>(app, { document, headers });
+  equal((await bob.addNote({ body: { text: 'Buy\r\nmilk' } })).status, 201);
+  equal((await bob.addNote({ body: { text: 'Pay' } })).status, 201);
+  equal((await bob.exportNotes()).body, 'Pay\nBuy milk');
 });
 
 test('a call that breaks the contract is an error that names the violation', async () => {
