@@ -21,12 +21,11 @@ const server = createServer(
 await once(server, 'listening');
 after(() => server.close());
 const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-const tokenFor = (subject: string, scope: string) =>
-  new SignJWT({ scope })
+const tokenFor = (subject: string | undefined, scope: string) =>
+  new SignJWT({ scope, sub: subject })
     .setProtectedHeader({ alg: 'ES256', kid: 'key', typ: 'JWT' })
     .setIssuer(issuer)
     .setAudience('accounts')
-    .setSubject(subject)
     .setExpirationTime('5m')
     .sign(privateKey);
 
@@ -49,6 +48,12 @@ test('a token without the scope of the operation gets 403, and no token 401', as
   const bob = await clientWith(await tokenFor('bob', 'account:read'));
   equal((await bob.renameAccount({ body: { name: 'Bob' } })).status as number, 403);
   equal((await (await clientWith('')).readAccount()).status as number, 401);
+});
+
+test('a token without a subject has no account', async () => {
+  const nobody = await clientWith(await tokenFor(undefined, 'account:read account:write'));
+  equal((await nobody.renameAccount({ body: { name: 'All' } })).status as number, 403);
+  equal((await nobody.readAccount()).status as number, 403);
 });
 
 const credentials = await tokenFor('tester', 'account:read account:write');
