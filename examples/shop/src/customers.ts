@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID, scrypt } from 'node:crypto';
-import { type Caller, HttpError } from 'spec-first-server';
+import { type Caller, Forbidden, HttpError } from 'spec-first-server';
 import type { Handlers } from '../generated/openapi.ts';
 import { type Database, isDuplicate } from './database.ts';
 import { Conflict, notFound } from './errors.ts';
 
 type CustomerOperations = 'createCustomer' | 'getCustomer' | 'updateCustomer' | 'deleteCustomer';
 
-/** Returns the id of the calling customer. @throws {HttpError} 403 */
+/** Returns the id of the calling customer. @throws {Forbidden} */
 export function customerOf({ subject = '' }: Caller): string {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(subject))
-    throw new HttpError(403, 'the token names no customer');
+    throw new Forbidden('the token names no customer');
   return subject;
 }
 
