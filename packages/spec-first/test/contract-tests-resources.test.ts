@@ -73,7 +73,7 @@ describe('contract tests', () => {
     expect(isCalled).toBe(true);
   });
 
-  test('find a wrong reply of an operation that needs an id, and show the logged reason', async () => {
+  test('find an invalid response of an operation that needs an id, and show the logged reason', async () => {
     const getBooking: AnyHandler = ({ path }) =>
       Number(path.bookingId) > 1_000_000
         ? { status: 200, body: { id: 5, createdAt: 'yesterday', invoice: '' } }
@@ -107,7 +107,7 @@ describe('contract tests', () => {
       'GET /invoices/{number} (getInvoice) follows the document',
     ]);
     expect(failed[String(title)]).toMatch(
-      /reason: {3}(\d+) of \1 valid requests have the status 404: add an example that succeeds to the document, add data in `seed`, or add getInvoice to `mayReject`\n/,
+      /reason: {3}(\d+) of \1 valid requests have the status 404: add an example of a successful request to the document, add data in `seed`, or add getInvoice to `mayReject`\n/,
     );
     expect(summary).toMatch(
       /^Contract tests: 3 of 5 operations succeeded at least once\. CONTRACT_SEED=\d+\n/,

@@ -13,7 +13,7 @@ import {
 
 /**
  * Makes a second validator of responses: Ajv with the original schemas of the document. It finds
- * errors of the server's validator, which uses changed schemas (`schemas.lower`).
+ * violations that the server's validator misses, since that one uses lowered schemas.
  *
  * @returns a function that returns the violations of a JSON body. It returns `undefined` for a
  *   valid body, and if Ajv cannot compile the schema.

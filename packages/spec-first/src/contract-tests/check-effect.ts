@@ -166,7 +166,8 @@ function differenceOf(
     }
     return undefined;
   }
-  // A response may have another type, such as an object in place of a string. These are equal.
+  // A response may have another type, such as an object in place of a string. Such values are not
+  // compared.
   const isOtherType =
     !isObject(sent) && (isObject(received) || Array.isArray(received) !== Array.isArray(sent));
   if (

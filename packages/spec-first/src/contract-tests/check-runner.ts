@@ -39,8 +39,8 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
   let sentRequests = 0;
 
   /**
-   * Keeps a failed check, unless an equally short request already shows it. Rethrows errors other
-   * than `CheckError`.
+   * Keeps a failed check, unless a shorter or equally short request already shows it. Rethrows
+   * errors other than `CheckError`.
    */
   function addFailure(
     error: unknown,

@@ -45,7 +45,7 @@ export interface ContractTestOptions {
   readonly url?: string | (() => string | Promise<string>);
   /**
    * A credential for each security scheme, by the scheme's name; or one token for all schemes. A
-   * function is called for each test.
+   * function may be called several times in each test.
    */
   readonly credentials?: CredentialSource;
   /** Registers a test: `test` of `node:test` or of Jest. */
@@ -57,7 +57,7 @@ export interface ContractTestOptions {
    */
   readonly runs?: number;
   /**
-   * The ids of operations that may reject valid requests with 400, 415 or 422, and that may reject
+   * The ids of operations that may reject valid requests with 400, 415 or 422. They may also reject
    * all requests.
    */
   readonly mayReject?: readonly string[];
@@ -73,8 +73,8 @@ export interface ContractTestOptions {
    */
   readonly seed?: () => Promise<Readonly<Record<string, string | number | bigint>> | undefined>;
   /**
-   * Credentials without any scope, in the form of `credentials`. The service must reject them for
-   * operations that require a scope.
+   * Credentials without any scope, in the same form as `credentials`. The service must reject them
+   * for operations that require a scope.
    */
   readonly unscoped?: CredentialSource;
   /** Custom formats of the service, as in `serve`: `{ iban: (text) => isIban(text) }`. */
@@ -136,9 +136,9 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     startedClient ??= start();
     const client = await startedClient;
     const secrets = secretsFor(document, operation, readCredentials(options.credentials));
-    const tested = withoutClientParameters(operation, secrets);
-    const validator = validatorFor(tested);
-    return { root, operation: tested, validator, ajvViolations, client, secrets };
+    const testedOperation = withoutClientParameters(operation, secrets);
+    const validator = validatorFor(testedOperation);
+    return { root, operation: testedOperation, validator, ajvViolations, client, secrets };
   }
 
   async function contextOf(operation: Operation): Promise<OperationTest> {
@@ -228,7 +228,7 @@ const withoutClientParameters = (operation: Operation, secrets: readonly Secret[
 
 async function clientFor(document: Document, { app, url }: ContractTestOptions): Promise<Client> {
   if (typeof url === 'string') return createClient(url);
-  // Messages show a placeholder for the port, since the service stops with the tests.
+  // Messages show a placeholder for the origin, since the service stops with the tests.
   if (url !== undefined) return createClient(await url(), PLACEHOLDER_ORIGIN);
   if (app === undefined) throw new TypeError('contractTests needs a service: pass `app` or `url`');
   return createClient(`${await listen(await app)}${document.basePaths[0]}`, PLACEHOLDER_ORIGIN);

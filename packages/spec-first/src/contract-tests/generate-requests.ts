@@ -26,7 +26,7 @@ export interface ValidRequest extends RequestDraft {
 }
 
 /** A variant whose whole value is an empty string. */
-const EMPTY = { place: '', newValue: '', value: '' };
+const EMPTY = { newValue: '', value: '' };
 
 /** The maximum number of variants of one value. */
 const MAX_VARIANTS = 2_000;
@@ -59,7 +59,7 @@ export function createRequestGenerator(
     0,
     ...[...parameters, ...bodies].map((part) => part.examples.length),
   );
-  // A query parameter with an object may declare each name in the query as a property.
+  // The properties of an object may be query parameters with any name.
   const acceptsAnyName = operation.parameters.some(
     ({ in: where, schema }) => where === 'query' && schemas.typesOf(root, schema).has('object'),
   );
@@ -89,7 +89,7 @@ export function createRequestGenerator(
       .reduce((other: unknown, place) => changedAt(place, part, other), value);
   }
 
-  /** Returns a value with addresses and UUIDs that no other request contains, if it is valid. */
+  /** Makes the addresses and UUIDs in a value unique, unless the result is invalid. */
   function withUniqueParts(part: RequestPart, value: unknown): unknown {
     // Eight hexadecimal digits.
     const key = random().toString(16).slice(2).padEnd(8, '0');

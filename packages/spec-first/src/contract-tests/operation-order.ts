@@ -119,9 +119,9 @@ function producedIds(operation: Operation, operations: readonly Operation[]): Se
     const name = template.names.at(-1) ?? '';
     return other.startsWith(`${path}/{${name}}`) ? [name] : [];
   });
-  const named = responses.flatMap(({ media }) => media.flatMap(idNamesOfSchema));
+  const schemaNames = responses.flatMap(({ media }) => media.flatMap(idNamesOfSchema));
   const collection = path.endsWith('}') ? [] : [idNameOfPath(path)];
-  return new Set([...children.map(normalizedName), ...named, ...collection]);
+  return new Set([...children.map(normalizedName), ...schemaNames, ...collection]);
 }
 
 /** Returns the operation that creates the resource of another operation. */

@@ -116,6 +116,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       for (const [name, value] of Object.entries(entity)) {
         if (isQualifiedIdName(name)) rememberId(normalizedName(name), value);
       }
+      // A list in a resource contains other resources.
       if (entity !== body && asObject(body).id !== undefined) continue;
       for (const name of names) rememberId(name, entity.id);
     }
@@ -152,8 +153,9 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
 
   return {
     /**
-     * Remembers the ids, the cursor and the entity tag of a response. Ids come from links, from
-     * `Location`, and from members with the names of path parameters.
+     * Remembers the ids, the cursor and the entity tag of a successful response. Ids come from the
+     * path of the request, from links, from `Location`, and from members such as `id` and `roomId`.
+     * Forgets the resource that a DELETE request deleted.
      *
      * @returns the path parameters of each resource of the response, by the path template.
      */

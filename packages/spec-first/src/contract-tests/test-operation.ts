@@ -28,7 +28,7 @@ export interface OperationTest extends Target {
   readonly log?: TestLog | undefined;
   /** Sets the number of requests, as in `ContractTestOptions`. */
   readonly runs: number;
-  /** The randomSeed that the requests are made from. */
+  /** The seed of the random numbers that the requests are made from. */
   readonly randomSeed: number;
   /** True if the service may reject valid requests. */
   readonly mayReject: boolean;
@@ -78,7 +78,10 @@ export async function testAgain(context: OperationTest) {
   return runner.failedChecks();
 }
 
-/** After this number of streams without data, random requests are omitted. Each takes 500 ms. */
+/**
+ * The number of streams without data after which random requests are omitted. A stream without data
+ * takes 500 ms.
+ */
 const MAX_SILENT_STREAMS = 2;
 
 /**
@@ -166,7 +169,7 @@ async function checkSuccess(
   const status = largest[0]?.status;
   const count = `${largest.length} of ${responses.length} valid requests have the status ${status}`;
   const addDataAdvice =
-    'add an example that succeeds to the document, add data in `seed`, ' +
+    'add an example of a successful request to the document, add data in `seed`, ' +
     `or add ${operation.id} to \`mayReject\``;
   const advice = status === 429 ? RAISE_LIMIT : addDataAdvice;
   await runner.sendAndCheck(requests.example(), ({ status }) => {

@@ -187,7 +187,7 @@ describe('the test of an operation', () => {
   test('fails if no request succeeds', async () => {
     const [check] = await checksOf(await rooms(), 'get', replaceSuccess(responseOf(404)));
     expect(check).toMatch(
-      /^an operation succeeds at least once: (\d+) of \1 valid requests have the status 404: add an example that succeeds to the document, add data in `seed`, or add get to `mayReject`$/,
+      /^an operation succeeds at least once: (\d+) of \1 valid requests have the status 404: add an example of a successful request to the document, add data in `seed`, or add get to `mayReject`$/,
     );
     let count = 0;
     const alternating = () => {
