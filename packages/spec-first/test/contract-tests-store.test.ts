@@ -36,7 +36,7 @@ const EXPECTED: Record<StoreFault, readonly [name: string, message: RegExp]> = {
     'createOrder',
     /GET \/orders\/\{orderId\} has the status 404 for a stored resource/,
   ],
-  'note lost in the list of members': ['createOrder', /\/note was sent as .*, and is missing/],
+  'note not stored': ['createOrder', /\/note was sent as .*, and is missing/],
   'crash on a paid order': [
     AFTER_CHANGES,
     /^GET \/orders\/\{orderId\} \(getOrder\) does not follow the document.*the status 500 is a failure/s,
@@ -54,7 +54,7 @@ const STORES: readonly (readonly StoreFault[])[] = [
   ['created but not stored'],
   ['crash on two items', 'rounded int64', 'missing 404'],
   [
-    'note lost in the list of members',
+    'note not stored',
     'crash on one enum value',
     'lost second page',
     'PATCH keeps nothing',

@@ -45,7 +45,7 @@ const roomsOf = (properties: object) => {
   });
 };
 
-/** Returns a function that checks the effect of requests, and the requests of these checks. */
+/** Returns the effect check of an operation, the requests that it sends, and its failed checks. */
 function checksOf(
   document: Document,
   id: string,
@@ -90,7 +90,7 @@ function checksOf(
 
 const stored = (body: unknown, status = 200) => responseOf(status, JSON_TYPE, body);
 
-/** Checks that a response contains what was sent. */
+/** Returns the failed checks of a response to a sent body. */
 async function differences(properties: object, body: unknown, response: ReceivedResponse) {
   const document = await roomsOf(properties);
   const { check, failedChecks } = checksOf(document, 'putBeds', () => responseOf(404));
@@ -105,7 +105,7 @@ describe('the response to a change', () => {
     ['a text', text, 'a', 'a'],
     ['another number type', { type: 'integer' }, 2 ** 60, 2n ** 60n],
     ['a time that does not exist', text, '2024-02-30T99:00:00Z', '2024-02-30T99:00:00Z'],
-    ['members without a schema', { additionalProperties: true }, { a: 1 }, {}],
+    ['no members without a schema', { additionalProperties: true }, { a: 1 }, {}],
     ['an exact integer', { type: 'integer' }, 2n ** 60n, 2n ** 60n],
     ['a boolean', { type: 'boolean' }, true, true],
     ['null', {}, null, null],
@@ -117,11 +117,16 @@ describe('the response to a change', () => {
     ['an object in place of a list', {}, ['a'], { a: 1 }],
     ['equal items', list(text), ['a', 'b'], ['a', 'b']],
     ['equal members', object({ a: text }), { a: 'b' }, { a: 'b', c: 1 }],
-    ['undeclared members', object({ a: text }), { b: 'c' }, {}],
-    ['undeclared members of items', list(object({ a: text })), [{ b: 1 }], [{}]],
-    ['members of requests', object({ a: { ...text, writeOnly: true } }), { a: 'b' }, {}],
+    ['no undeclared members', object({ a: text }), { b: 'c' }, {}],
+    ['no undeclared members in items', list(object({ a: text })), [{ b: 1 }], [{}]],
     [
-      'members of responses',
+      'no members that only requests have',
+      object({ a: { ...text, writeOnly: true } }),
+      { a: 'b' },
+      {},
+    ],
+    [
+      'other members that only responses have',
       object({ a: { allOf: [{ readOnly: true }] } }),
       { a: 'b' },
       { a: 'c' },
@@ -320,9 +325,9 @@ describe('a resource', () => {
   });
 
   test.each([
-    ['of an unknown path', 'add', undefined],
-    ['that is only read', 'get', { roomId: 7 }],
-    ['without a GET', 'putBeds', { roomId: 7 }],
+    ['its path is unknown', 'add', undefined],
+    ['the operation does not change it', 'get', { roomId: 7 }],
+    ['it has no GET operation', 'putBeds', { roomId: 7 }],
   ])('is not read: %s', async (_name, id, subject) => {
     const { check, failedChecks, sent } = checksOf(await document(), id, () => responseOf(404));
     await check({ body: { name: 'a' } }, response, subject);

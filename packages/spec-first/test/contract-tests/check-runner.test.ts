@@ -74,7 +74,7 @@ describe('a check runner', () => {
     expect([sentRequests(), hasPassed()]).toEqual([2, true]);
   });
 
-  test('shortens the id of a request to 64 characters, so that it remains unique', async () => {
+  test('shortens the id of a request to its last 64 characters, so that it remains unique', async () => {
     const { sendAndCheck, sent, draft } = await createRunner(() => responseOf(204), {
       id: 'x'.repeat(100),
     });
@@ -90,10 +90,10 @@ describe('a check runner', () => {
 
   test.each([
     ['an undeclared status', responseOf(201), 'each status is declared'],
-    ['a body that is not declared', responseOf(204, {}, 'a'), undefined],
-    ['a failure', responseOf(500), 'no request makes the service fail'],
-    ['a failure', responseOf(503), 'no request makes the service fail'],
-    ['a failure of a mock', responseOf(500, { 'x-mock': 'true' }), 'each status is declared'],
+    ['a body with the status 204', responseOf(204, {}, 'a'), undefined],
+    ['the status 500', responseOf(500), 'no request makes the service fail'],
+    ['the status 503', responseOf(503), 'no request makes the service fail'],
+    ['the status 500 of a mock', responseOf(500, { 'x-mock': 'true' }), 'each status is declared'],
     ['a body that is too large', responseOf(413), undefined],
     ['a client error', responseOf(499), 'each status is declared'],
   ])('checks the response: %s', async (_name, response, check) => {

@@ -53,7 +53,7 @@ describe('a client', () => {
     expect([base, sockets.size]).toEqual(['http://shown/v1', 1]);
   });
 
-  test.each(['DELETE', 'GET', 'OPTIONS'])('sends the length of the body of %s', async (method) => {
+  test.each(['DELETE', 'GET', 'OPTIONS'])('sends the body of %s', async (method) => {
     const { send } = await clientOf(async (request, response) => {
       const chunks = await Array.fromAsync<Buffer>(request);
       response.end(Buffer.concat(chunks));

@@ -161,7 +161,10 @@ describe('the options of contract tests', () => {
       components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
     });
 
-  /** Registers the tests of the garden. Resolves to them, their summary and the requests. */
+  /**
+   * Registers the tests of the garden. Resolves to the tests, the service and its requests, and a
+   * function that runs the tests and resolves to their summary.
+   */
   async function registered(options: Partial<ContractTestOptions> = {}, status = 204) {
     const tests: { name: string; body: () => Promise<void>; timeout: number }[] = [];
     const requests: { url: string; key: unknown; names: string[] }[] = [];
@@ -222,12 +225,12 @@ describe('the options of contract tests', () => {
   });
 
   test.each([
-    ['every alternative', [{ key: ['read'] }, { key: ['admin'] }], true],
-    ['one of two alternatives', [{ key: ['admin'] }, { key: [] }], false],
-    ['no alternative', [{ key: [] }], false],
+    ['every alternative', true, [{ key: ['read'] }, { key: ['admin'] }]],
+    ['one of two alternatives', false, [{ key: ['admin'] }, { key: [] }]],
+    ['no alternative', false, [{ key: [] }]],
   ])(
-    'credentials without a scope are sent if the security has scopes in %s: %j',
-    async (_name, security, isSent) => {
+    'if %s of the security has scopes, credentials without a scope are sent: %p',
+    async (_name, isSent, security) => {
       const document = await garden(security);
       const { requests, run } = await registered({ document, unscoped: 'b' });
       await run();

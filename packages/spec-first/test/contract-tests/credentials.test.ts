@@ -115,8 +115,11 @@ describe('insufficient secrets', () => {
 });
 
 describe('misplaced secrets', () => {
-  const ALL = { bearer: 'b', oauth: 'o', header: 'h', query: 'q', unknown: 'u' };
-  const misplaced = async (security: readonly object[], source: typeof ALL | object | string) => {
+  const CREDENTIALS = { bearer: 'b', oauth: 'o', header: 'h', query: 'q', unknown: 'u' };
+  const misplaced = async (
+    security: readonly object[],
+    source: typeof CREDENTIALS | object | string,
+  ) => {
     const { document, operation } = await secured(security);
     const credentials = typeof source === 'string' ? source : { ...source };
     const secrets = secretsFor(document, operation, credentials);
@@ -129,7 +132,7 @@ describe('misplaced secrets', () => {
   };
 
   test('replace each secret by the credential of each other scheme', async () => {
-    expect(await misplaced([{ header: [], query: [] }], ALL)).toEqual([
+    expect(await misplaced([{ header: [], query: [] }], CREDENTIALS)).toEqual([
       ['with the credential of bearer as header', ['header b', 'query q']],
       ['with the credential of oauth as header', ['header o', 'query q']],
       ['with the credential of query as header', ['header q', 'query q']],

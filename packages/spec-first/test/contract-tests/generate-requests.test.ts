@@ -140,7 +140,7 @@ describe('existing resources', () => {
     ['call', [true, false, true, false, true, false, true, false]],
     ['closeRoom', [true, false, true, true, true, false, true, true]],
   ])(
-    'are in every second request, or in three of four if it ends them: %s',
+    'are in every second request, or in three of four if the operation ends them: %s',
     async (operationId, expected) => {
       const operation = { operationId, parameters: [roomId], responses: {} };
       const document = await documentOf({ paths: { [path]: { post: operation } } });
@@ -384,7 +384,7 @@ describe('invalid requests', () => {
   });
 
   test.each(['application/x-www-form-urlencoded', 'multipart/form-data'])(
-    'violate each rule of a form that text can violate: %s',
+    'violate each rule of a form: %s',
     async (type) => {
       const schema = {
         type: 'object',

@@ -87,7 +87,7 @@ test.each([
 type Query = ReadonlyMap<string, unknown>;
 
 /** Returns the values of a query by their names. */
-const named = (values: RequestValues): Query =>
+const queryOf = (values: RequestValues): Query =>
   new Map([...values].map(([part, value]) => [part.name, value]));
 
 /** Returns a service with a list of items, and the queries that it received. */
@@ -105,7 +105,7 @@ function service(items: readonly unknown[], parameters: readonly RequestPart[]) 
     change = (page: readonly unknown[], _sent: Query): unknown => page,
   ) =>
     checkPages(paging, async (values) => {
-      const query = named(values);
+      const query = queryOf(values);
       queries.push(query);
       const start = Number(query.get('cursor') ?? 0);
       const end = start + Number(query.get('limit'));
@@ -148,8 +148,18 @@ describe('the check of pages', () => {
   const first = (page: readonly unknown[], sent: Query) => (sent.has('cursor') ? list(2) : page);
 
   test.each([
-    ['ends too early', () => null, undefined, 'the 2 items in pages of 2 differ from the 5 items'],
-    ['has another order', undefined, reversed, 'the 5 items in pages of 2 differ from the 5 items'],
+    [
+      'ends the list too early',
+      () => null,
+      undefined,
+      'the 2 items in pages of 2 differ from the 5 items',
+    ],
+    [
+      'returns another order',
+      undefined,
+      reversed,
+      'the 5 items in pages of 2 differ from the 5 items',
+    ],
     ['loses items', undefined, withoutLast, 'the 3 items in pages of 2 differ from the 5 items'],
     ['ignores the cursor', undefined, first, 'the 6 items in pages of 2 differ from the 5 items'],
   ])('fails if the service %s', async (_name, next, change, message) => {
@@ -167,7 +177,7 @@ describe('the check of pages', () => {
     await expect(check(undefined, other)).rejects.toThrow('the 3 items in pages of 2 differ');
   });
 
-  test('compares the ids of items, since others may change their members', async () => {
+  test('compares only the ids of items, since their members may change between two requests', async () => {
     const { check } = service(list(3), PARAMETERS);
     await check(undefined, (page) => page.map((item) => ({ ...Object(item), at: Math.random() })));
   });
@@ -181,7 +191,7 @@ describe('the check of pages', () => {
     await check(undefined, (page, sent) => (sent.get('limit') === limit ? body : page));
     expect(queries).toHaveLength(limit === 50 ? 1 : 2);
     await checkPages(paging, async (sent) =>
-      named(sent).get('limit') === limit
+      queryOf(sent).get('limit') === limit
         ? respond({ items: [] }, 300)
         : respond({ items: list(5) }),
     );

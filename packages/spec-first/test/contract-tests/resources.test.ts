@@ -79,7 +79,7 @@ const COMPONENTS = {
 async function tracked() {
   const document = await documentOf({ paths: PATHS, components: COMPONENTS });
   const resources = trackResources(document.root, document.operations);
-  const at = (id: string) => operationIn(document, id);
+  const operationOf = (id: string) => operationIn(document, id);
   return {
     ...resources,
     addResponse: (
@@ -91,12 +91,12 @@ async function tracked() {
     ) => {
       const response = responseOf(status, headers, body);
       return Object.fromEntries(
-        resources.addResponse(at(id), requestValues(at(id), values), response),
+        resources.addResponse(operationOf(id), requestValues(operationOf(id), values), response),
       );
     },
-    pathOf: (id: string, fraction = 0) => resources.pathOf(at(id), fraction),
-    etagOf: (id: string, subject: object) => resources.etagOf(at(id), { ...subject }),
-    cursorOf: (id: string) => resources.cursorOf(at(id)),
+    pathOf: (id: string, fraction = 0) => resources.pathOf(operationOf(id), fraction),
+    etagOf: (id: string, subject: object) => resources.etagOf(operationOf(id), { ...subject }),
+    cursorOf: (id: string) => resources.cursorOf(operationOf(id)),
   };
 }
 

@@ -14,7 +14,7 @@ export const STORE_FAULTS = [
   'rounded int64',
   'lost second page',
   'created but not stored',
-  'note lost in the list of members',
+  'note not stored',
   'crash on a paid order',
 ] as const;
 
@@ -60,7 +60,7 @@ export function storeHandlers(...faults: readonly StoreFault[]): Record<string, 
         number: has('rounded int64') ? BigInt(Math.trunc(Number(number) / 10) * 10) || 1 : number,
         channel,
         lines,
-        ...(!has('note lost in the list of members') && note !== undefined && { note }),
+        ...(!has('note not stored') && note !== undefined && { note }),
         state: 'open',
         placedOn: has('wrong date format') ? new Date().toISOString() : '2026-01-31',
         version: 1,

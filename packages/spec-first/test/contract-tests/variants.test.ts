@@ -42,7 +42,7 @@ describe('variants', () => {
     ['decimal', { minimum: 0.1, multipleOf: 0.05 }, 0.5, [0.1], [0.05, 0.15, 0.525, 0.6, 5, 50]],
     ['listed', { enum: [3, 4], default: 88, examples: [77, 99] }, 3, [3, 4], [77, 88, 99]],
     ['const', { const: 3, example: 77 }, 3, [3], [77]],
-    ['not a number', { minimum: '1', exclusiveMinimum: true }, 3, [], [2]],
+    ['bounds that are not numbers', { minimum: '1', exclusiveMinimum: true }, 3, [], [2]],
   ])('of a number are at and beside its bounds: %s', (_name, schema, value, place, beside) => {
     expect(edgeCases(schema, value)).toEqual(place);
     expect(values(schema, value)).toEqual(expect.arrayContaining(beside));
@@ -104,8 +104,8 @@ describe('variants', () => {
   test.each([
     ['an unbounded pattern', '^a+$'],
     ['too many characters', '^a{1,5001}$'],
-    ['a pattern that cannot be matched', 7],
-  ])('of a text have less than 200 characters for %s', (_name, pattern) => {
+    ['a pattern that is not a string', 7],
+  ])('of a text have fewer than 200 characters for %s', (_name, pattern) => {
     const lengths = edgeCases({ pattern }, 'a').map((text) => String(text).length);
     expect(Math.max(...lengths)).toBeLessThan(200);
   });
@@ -178,14 +178,14 @@ describe('variants', () => {
   test('of an object remove, add and change members at each level', () => {
     const schema = { properties: { a: { properties: { b: { maximum: 3 } } } } };
     const value = { a: { b: 1 }, c: 'text' };
-    const all = variants(schema, value);
-    expect(all).toContainEqual({ place: '/c', newValue: undefined, value: { a: { b: 1 } } });
-    expect(all).toContainEqual({
+    const objects = variants(schema, value);
+    expect(objects).toContainEqual({ place: '/c', newValue: undefined, value: { a: { b: 1 } } });
+    expect(objects).toContainEqual({
       place: '/undeclaredMember',
       newValue: 'text',
       value: { ...value, undeclaredMember: 'text' },
     });
-    expect(all).toContainEqual({
+    expect(objects).toContainEqual({
       place: '/a/b',
       newValue: 3,
       isEdgeCase: true,
@@ -216,7 +216,7 @@ test.each([
   [2 ** 60, 2 ** 60],
   [2n ** 60n, 2n ** 60n],
   ['a', 'a'],
-])('%p has the decimals %p', (value, expected) => {
+])('%p without rounding errors is %p', (value, expected) => {
   expect(withoutRoundingErrors(value)).toBe(expected);
 });
 
