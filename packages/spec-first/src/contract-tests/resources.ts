@@ -135,6 +135,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     for (const idName of idNamesOf(operation.path, name)) {
       const others = ids.get(idName)?.filter((id) => id !== path[name]) ?? [];
       ids.set(idName, others);
+      if (seededIds.get(idName) === path[name]) seededIds.delete(idName);
     }
   }
 

@@ -436,6 +436,17 @@ describe('a deletion', () => {
     expect(['guestId', 'personId'].map(idsOf)).toEqual([[], []]);
   });
 
+  test('removes an id of the option `seed`', async () => {
+    const { addResponse, addSeededIds, pathOf } = await tracked();
+    addSeededIds({ hotelId: 5 });
+    addResponse('addHotel', {}, { id: 7 });
+    addResponse('deleteHotel', { 'path hotelId': 7 }, '', {}, 204);
+    expect(pathOf('getHotel')).toEqual({ hotelId: 5 });
+    addResponse('addHotel', {}, { id: 8 });
+    addResponse('deleteHotel', { 'path hotelId': 5 }, '', {}, 204);
+    expect(pathOf('getHotel')).toEqual({ hotelId: 8 });
+  });
+
   test('that fails removes nothing', async () => {
     const { addResponse, rooms } = await withRooms();
     addResponse('deleteHotel', { 'path hotelId': 7 }, '', {}, 404);
