@@ -18,7 +18,7 @@ import { type FileContent, resolver } from './resolver.ts';
 
 type Members = Record<string, unknown>;
 
-/** An object with a `$ref` to a component (`holder`), and its location in the copy. */
+/** An object with a `$ref` (`holder`), and its location in the copy. */
 interface Reference {
   readonly holder: Members;
   readonly kind: MemberKind;
@@ -118,9 +118,9 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
 
     const target = targetOf(ref, kind, from, pointer);
     const group = groupOf(kind);
-    const componentRef = target && group && refToPart(target, kind, group);
-    if (componentRef && componentRef !== refTo(pointer)) {
-      const reference = { $ref: componentRef, ...copySiblings() };
+    const partRef = target && group && refToPart(target, kind, group);
+    if (partRef && partRef !== refTo(pointer)) {
+      const reference = { $ref: partRef, ...copySiblings() };
       references.push({ holder: reference, kind, pointer });
       return reference;
     }
@@ -133,7 +133,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     return inherited ?? (isEmpty ? undefined : copies);
   }
 
-  /** Returns a copy of the target of a reference, or `undefined` if the target is missing. */
+  /** Copies the target of a reference. Returns `undefined` if it is missing or circular. */
   function copyTarget(
     ref: string,
     target: Location | undefined,
@@ -220,15 +220,15 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     if (target === undefined) {
       return report(kind, pointer, `$ref: ${ref} is not fetched: only files are read. ${ADVICE}`);
     }
-    const { file, pointer: source } = target;
+    const { file, pointer: targetPointer } = target;
     const content = read(file);
     if ('reason' in content)
       return report(kind, pointer, `$ref: ${file} cannot be read: ${content.reason}`, file);
-    if (source === '' || source.startsWith('/')) {
+    if (targetPointer === '' || targetPointer.startsWith('/')) {
       const exists = file === documentFile || valueIn(target) !== undefined;
       return exists ? target : report(kind, pointer, `$ref: ${ref} does not exist`);
     }
-    const withSlash = { file, pointer: `/${source}` };
+    const withSlash = { file, pointer: `/${targetPointer}` };
     if (valueIn(withSlash) === undefined)
       return report(kind, pointer, `$ref: ${ref} does not exist: no schema has this $anchor`);
     const message = `$ref: ${ref} has no slash after #: it is read as ${ref.replace('#', '#/')}`;

@@ -80,9 +80,9 @@ function renameKeyword(object: Json, from: string, to: string): void {
 const CONVERT_COMMAND = 'npx swagger2openapi --outfile openapi.json';
 
 /** Keywords that limit a size. Their bigints become numbers, since no size is beyond 2^53. */
-const SIZES = ['Length', 'Items', 'Properties', 'Contains'].flatMap((of) => [
-  `min${of}`,
-  `max${of}`,
+const SIZES = ['Length', 'Items', 'Properties', 'Contains'].flatMap((suffix) => [
+  `min${suffix}`,
+  `max${suffix}`,
 ]);
 
 /** Replaces `nullable` by `type: null`. Many documents of OpenAPI 3.1 still use `nullable`. */

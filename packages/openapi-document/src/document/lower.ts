@@ -121,8 +121,8 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 
   /**
-   * @param outer the names of members of the other direction that the enclosing schemas of the same
-   *   value declare. They are removed from `required`.
+   * @param outer the names that `oneWayNames` returns for the enclosing schemas of the same value.
+   *   They are removed from `required`.
    */
   function lowerIn(source: unknown, outer: readonly string[], isDefinition = false): LoweredSchema {
     if (!isObject(source)) return source !== false;
@@ -270,7 +270,10 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     return isComponent ? name : freeName(name, isTaken);
   }
 
-  /** Lists the members that only the other direction has. */
+  /**
+   * Lists the members that only the other direction has: `readOnly` members for requests,
+   * `writeOnly` members for responses, and both without a direction.
+   */
   function oneWayNames(parts: readonly Json[]): string[] {
     const keywords = direction === undefined ? ['readOnly', 'writeOnly'] : [droppedKeyword];
     return parts

@@ -43,9 +43,9 @@ export function sequenceOf(type: string): 'events' | 'lines' | 'records' | 'part
 }
 
 /**
- * Returns true if a field of a form is a file (OpenAPI 3.1 §4.8.14.3, §4.8.15.1). A file has
- * `format: binary`. Otherwise it has `contentMediaType` or no type, and its media type is not JSON,
- * text or a form. A value with `contentEncoding` is not a file.
+ * Returns true if a field of a form is a file (OpenAPI 3.1 §4.8.14.3, §4.8.15.1). A schema with
+ * `contentEncoding` describes text, and one with `format: binary` a file. Other schemas describe a
+ * file if they have `contentMediaType` or no type, unless the media type is JSON, text or a form.
  *
  * @param encodingType `contentType` of the Encoding Object.
  */

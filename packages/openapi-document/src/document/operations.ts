@@ -71,7 +71,7 @@ function operationOf(root: Json, object: OperationObject, id: string) {
     id,
     /** In lower case. */
     method: method.toLowerCase(),
-    /** The path template, as the document writes it. */
+    /** The path template, as written in the document. */
     path,
     template,
     pointer,

@@ -99,8 +99,8 @@ function plainKeyword(value: unknown, key: string): unknown {
 }
 
 /**
- * Generates bodies of a response from the schema of its media type. For a media type other than
- * JSON and text, generates one short text.
+ * Generates bodies of a response from the schema of its media type: JSON, text, JSON Lines and JSON
+ * Text Sequences. For any other media type, generates one short text.
  */
 export function* bodiesOf(root: Json, type: string, media: MediaType): Generator<unknown> {
   const { kind, schema, sequence } = media;
