@@ -3,7 +3,7 @@ import { HttpError } from '../response/http-error.ts';
 /** A part of a `multipart/form-data` body (RFC 7578 §4.2). */
 export interface FormPart {
   readonly name: string;
-  /** Without folders; `undefined` if the part has none. */
+  /** Without folders; `undefined` if the part has no filename. */
   readonly filename: string | undefined;
   /** The media type in lower case, without parameters. */
   readonly type: string;
@@ -55,7 +55,8 @@ export async function* formParts(
 }
 
 /**
- * Rejects text before the first boundary and after the last one. A part in it would be lost.
+ * Rejects text before the first boundary and after the last one, except white space. Parts in this
+ * text would be lost.
  *
  * @throws {HttpError} 400
  */
@@ -72,7 +73,10 @@ function rejectText(bytes: Buffer): void {
 function isEnd(line: string): boolean {
   const mark = line.trimEnd();
   if (mark === '' || mark === '--') return mark === '--';
-  throw new HttpError(400, 'no line of a part may begin with the boundary (RFC 2046 §5.1.1)');
+  throw new HttpError(
+    400,
+    'only "--" or a line break (CRLF) may follow a boundary in the body (RFC 2046 §5.1.1)',
+  );
 }
 
 /** Adds a line break before the first line and after the last one, which may have none. */
@@ -118,6 +122,7 @@ class ByteSplitter {
     return line;
   }
 
+  /** Yields the bytes that are left. */
   async *rest(): AsyncGenerator<Buffer> {
     yield this.#unread;
     yield* this.#chunks;
@@ -141,8 +146,8 @@ async function headersOf(source: ByteSplitter) {
   }
   const headers = new Map<string, string>();
   for (const line of lines) {
-    const [, name, value = ''] = /^([^\s:]+):\s*(.*)$/.exec(line) ?? [];
-    const key = name?.toLowerCase();
+    const [, headerName, value = ''] = /^([^\s:]+):\s*(.*)$/.exec(line) ?? [];
+    const key = headerName?.toLowerCase();
     if (key === undefined || headers.has(key)) throw invalidHeaders();
     headers.set(key, value);
   }
@@ -157,19 +162,20 @@ async function headersOf(source: ByteSplitter) {
   // The default is text (RFC 7578 §4.4).
   const type = parseHeader(headers.get('content-type') ?? 'text/plain');
   if (type === undefined) throw invalidHeaders();
-  const path =
+  const sentFilename =
     extendedFilename === undefined ? filename && utf8(filename) : decodedExtended(extendedFilename);
   return {
     name: utf8(name),
-    filename: path?.replace(/^.*[/\\]/s, '').replace(/^\.\.?$/, ''),
+    filename: sentFilename?.replace(/^.*[/\\]/s, '').replace(/^\.\.?$/, ''),
     type: type.value,
     charset: type.parameters.charset,
   };
 }
 
 /**
- * A parameter of a header, in quotation marks or not (RFC 9110 §5.6.6). Browsers do not escape
- * backslashes, so a quotation mark after one may be the last.
+ * A parameter of a header, in quotation marks or not (RFC 9110 §5.6.6). Browsers write the filename
+ * `a\` as `filename="a\"`. A quotation mark is therefore the last one of a value if a semicolon or
+ * the end of the header follows, even after a backslash.
  */
 const PARAMETER = /;\s*(?:([^\s;="]+)=(?:"(.*?)"(?=\s*(?:;|$))|([^\s;"]*)))?\s*/gy;
 
@@ -193,9 +199,14 @@ function parseHeader(header: string) {
   return length === text.length ? { value: value.trim().toLowerCase(), parameters } : undefined;
 }
 
-/** Decodes the value of `filename*` (RFC 8187), which some clients send besides `filename`. */
+/**
+ * Decodes the value of `filename*` (RFC 8187), which some clients send besides `filename`.
+ *
+ * @throws {HttpError} 400 if it is not UTF-8.
+ */
 function decodedExtended(value: string): string {
-  const [, encoded = '%'] = /^utf-8'[^']*'(.*)$/i.exec(value) ?? [];
+  const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(value) ?? [];
+  if (encoded === undefined) throw notUtf8();
   try {
     return decodeURIComponent(encoded);
   } catch {
@@ -203,7 +214,7 @@ function decodedExtended(value: string): string {
   }
 }
 
-/** Decodes a part of a header whose characters are bytes. @throws {HttpError} */
+/** Decodes a text from a header. Each character is a byte. @throws {HttpError} 400 */
 const utf8 = (bytes: string): string => decodedText('', Buffer.from(bytes, 'latin1'));
 
 /**
@@ -217,8 +228,8 @@ export function decodedText(part: string, bytes: Buffer, charset = 'utf-8'): str
     decoder = new TextDecoder(charset, { fatal: true, ignoreBOM: true });
   } catch {
     const subject = `the charset of the part ${JSON.stringify(part)} of the body`;
-    throw new HttpError(415, `${subject} must be utf-8, got ${JSON.stringify(charset)}`, {
-      reason: 'the charset of a part of the body must be utf-8',
+    throw new HttpError(415, `${subject} is unknown: ${JSON.stringify(charset)}; use utf-8`, {
+      reason: 'the charset of a part of the body is unknown',
     });
   }
   try {

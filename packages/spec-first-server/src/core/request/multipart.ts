@@ -10,10 +10,13 @@ import { HttpError } from '../response/http-error.ts';
 import { decodedText, type FormPart, formParts } from './form-parts.ts';
 import { createReservation } from './reservation.ts';
 
-/** The size in bytes of a body above which its files are written to disk. */
+/**
+ * The size in bytes of a body above which its files are written to disk. The files of a body of
+ * unknown length are always written to disk.
+ */
 const MAX_IN_MEMORY = 65_536;
 
-/** Bounds the memory of a form: each part takes memory besides its bytes. */
+/** The maximum number of parts of a form. Each part takes memory besides its bytes. */
 const MAX_PARTS = 1000;
 
 /**
@@ -42,7 +45,7 @@ export async function multipart(
   let held = 0;
   let count = 0;
   try {
-    for await (const part of formParts(headers['content-type'] ?? '', counted(bytes))) {
+    for await (const part of formParts(headers['content-type'] ?? '', reserveMemory(bytes))) {
       count += 1;
       if (count > MAX_PARTS)
         throw new HttpError(413, `the body must have at most ${MAX_PARTS} parts`);
@@ -59,7 +62,8 @@ export async function multipart(
     throw error;
   }
 
-  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  /** Passes on the bytes of the body. Reserves memory for them. */
+  async function* reserveMemory(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       held += chunk.length;
       memory.resize(held);
@@ -67,7 +71,7 @@ export async function multipart(
     }
   }
 
-  /** Returns the values of a part; `undefined` for a file input without a file. */
+  /** Returns the values of a part; `undefined` if it is a file input without a file. */
   async function valuesOf(part: FormPart): Promise<readonly unknown[] | undefined> {
     const { name, filename, type, charset, content } = part;
     const { isFile, isText, types } = reader.partOf(name);
@@ -83,7 +87,7 @@ export async function multipart(
     // For a file input without a file, browsers send an empty part with an empty filename
     // (https://html.spec.whatwg.org/#constructing-the-form-data-set).
     if (filename === '' && file.size === 0) return undefined;
-    checkType(name, types, type);
+    if (filename === '') checkType(name, types, type);
     return [file];
   }
 
@@ -92,11 +96,12 @@ export async function multipart(
     folder ??= mkdtempSync(join(tmpdir(), 'upload-'));
     const path = join(folder, randomUUID());
     const output = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-    await pipeline(content, uncounted, output);
+    await pipeline(content, releaseMemory, output);
     return new File([await openAsBlob(path)], name, { type });
   }
 
-  async function* uncounted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  /** Passes on the bytes of a file. Releases their memory when the next bytes are requested. */
+  async function* releaseMemory(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       yield chunk;
       held -= chunk.length;

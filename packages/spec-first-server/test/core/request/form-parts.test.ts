@@ -67,7 +67,8 @@ test.each(['b', '-', '--b', '- -', ' x', ':'])(
     const form = `--b\r\n${A}\r\n\r\n1\r\n--b${rest}\r\n${C}\r\n\r\n2\r\n--b--\r\n`;
     await expect(partsOf(form)).rejects.toMatchObject({
       status: 400,
-      message: 'no line of a part may begin with the boundary (RFC 2046 §5.1.1)',
+      message:
+        'only "--" or a line break (CRLF) may follow a boundary in the body (RFC 2046 §5.1.1)',
     });
   },
 );
@@ -174,8 +175,8 @@ describe('decodedText', () => {
     expect(() => decodedText('a', Buffer.from('b'), charset)).toThrow(
       expect.objectContaining({
         status: 415,
-        message: `the charset of the part "a" of the body must be utf-8, got "${charset}"`,
-        reason: 'the charset of a part of the body must be utf-8',
+        message: `the charset of the part "a" of the body is unknown: "${charset}"; use utf-8`,
+        reason: 'the charset of a part of the body is unknown',
       }),
     );
   });
