@@ -5,8 +5,8 @@ const MAX_TEXT_LENGTH = 16_384;
 const MAX_DEPTH = 8;
 
 /**
- * Describes a thrown value for the log. Leaves out other properties of errors, since drivers quote
- * data in them. Never throws.
+ * Describes a thrown value for the log. Of an error, includes only the type, message, code, stack
+ * and cause: drivers quote data in other properties. Never throws.
  *
  * @param withStack true to include the stack. Expected errors have a `status`; they and their
  *   causes are logged without a stack.

@@ -34,7 +34,10 @@ export interface ServiceOptions extends AccessLogOptions {
   readonly security?: AuthSettings;
   /** Replaces `accessTokens` and `security`. */
   readonly authenticator?: Authenticator;
-  /** Verifiers of credentials that are not tokens, by the name of the security scheme. */
+  /**
+   * Verifiers of credentials, by the name of the security scheme. Required for credentials that are
+   * not tokens. For a scheme with tokens, a verifier replaces the check of the tokens.
+   */
   readonly verifiers?: Verifiers | undefined;
   /** Other origins whose pages may authenticate with cookies, also in POST. By default none. */
   readonly trustedOrigins?: readonly string[];
@@ -89,7 +92,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
       { accessTokens: options.accessTokens, ...options.security },
       tokenSchemes(securitySchemes, verifiers),
       (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
-      { known: scopesOf(document), warn: (message) => log.warn(message) },
+      { documentScopes: scopesOf(document), warn: (message) => log.warn(message) },
     ));
   const schemes = schemesOf(securitySchemes, authenticator, verifiers, trustedOrigins);
   const { problems, broken, notices } = checkDocument(document, {

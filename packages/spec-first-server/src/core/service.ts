@@ -14,7 +14,7 @@ export interface Service {
   readonly document: Document;
   /** The ids of operations that cannot be enforced and answer 501. */
   readonly broken: readonly string[];
-  /** The operations that are served. */
+  /** The operations whose methods the server can read. Includes the broken ones. */
   readonly operations: readonly Operation[];
   /** Returns true if the document has a path. See {@link Call} for `isMounted`. */
   has(path: string, isMounted?: boolean): boolean;

@@ -277,6 +277,6 @@ async function openAuthenticator(
     settings,
     tokenSchemes(document.securitySchemes, verifiers),
     (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
-    { known: scopesOf(document), warn: (message) => log.warn(message) },
+    { documentScopes: scopesOf(document), warn: (message) => log.warn(message) },
   );
 }

@@ -64,8 +64,9 @@ type AnyVerifiers = Readonly<Record<string, (...credential: never) => unknown>>;
 type NoVerifiers = Record<never, never>;
 
 /**
- * The caller of an operation: what the verifier of one of its security schemes returns. `undefined`
- * stands for a request without credentials.
+ * The caller of an operation: the result of the verifier of one of its security schemes, or a
+ * {@link Caller} for a scheme without a verifier. `undefined` stands for a request without
+ * credentials.
  */
 type CallerOf<Scheme, Verifiers> = Scheme extends keyof Verifiers
   ? Verifiers[Scheme] extends (...credential: never) => infer Result
@@ -113,11 +114,11 @@ export type RequestOf<
 
 type Ranges = Omit<StatusRanges, '1XX'>;
 type Success = Ranges['2XX'];
-type FailureStatus = Ranges['3XX' | '4XX' | '5XX'];
+type NonSuccess = Ranges['3XX' | '4XX' | '5XX'];
 type StatusesOf<Key> = Key extends keyof Ranges ? Ranges[Key] : Extract<Key, number>;
 /** The statuses of `default`. A named type, which keeps messages of the compiler short. */
-type OtherStatus<Declared> = Exclude<Success | FailureStatus, Declared>;
-type OtherFailure<Declared> = Exclude<FailureStatus, Declared>;
+type OtherStatus<Declared> = Exclude<Success | NonSuccess, Declared>;
+type OtherNonSuccess<Declared> = Exclude<NonSuccess, Declared>;
 /**
  * The statuses of one response. `default` includes success statuses only if the operation declares
  * none of them.
@@ -125,7 +126,7 @@ type OtherFailure<Declared> = Exclude<FailureStatus, Declared>;
 type StatusOf<Key, Declared> = Key extends 'default'
   ? Extract<StatusesOf<Declared>, Success> extends never
     ? OtherStatus<StatusesOf<Declared>>
-    : OtherFailure<StatusesOf<Declared>>
+    : OtherNonSuccess<StatusesOf<Declared>>
   : Key extends keyof Ranges
     ? Exclude<Ranges[Key], Declared>
     : Key;
@@ -167,7 +168,7 @@ type ReplyBody<Content> = [Content] extends [undefined]
 export type ReplyOf<Op> = [Get<Op, 'responses'>] extends [never]
   ? Flat<
       {
-        readonly status: Success | FailureStatus;
+        readonly status: Success | NonSuccess;
         readonly reason?: string;
       } & ReplyHeaders<object> &
         ReplyBody<undefined>

@@ -51,7 +51,7 @@ export function bodyReader(
     declared.flatMap((media) => (/[*;]/.test(media.type) ? [] : [[media.type, media]])),
   );
   const typeNames = types.join(' or ');
-  const requirement = typeNames === '' ? 'is required' : `is required, as ${typeNames}`;
+  const missingBody = typeNames === '' ? 'is required' : `is required, as ${typeNames}`;
 
   /** @throws {HttpError | Violations} 400, 413, 415 or 503 */
   return async (call: Call): Promise<ReceivedBody> => {
@@ -87,9 +87,11 @@ export function bodyReader(
     const memory = hasArrived && !isZipped ? undefined : createReservation();
     try {
       if (!hasArrived) memory?.resize(length || limit);
-      const read = await readBytes(source, limit, length);
+      const received = await readBytes(source, limit, length);
       const bytes =
-        memory && isZipped && read.length > 0 ? await decompress(read, limit, memory) : read;
+        memory && isZipped && received.length > 0
+          ? await decompress(received, limit, memory)
+          : received;
       if (bytes.length === 0 && kind === 'json') {
         memory?.release();
         return withoutBody();
@@ -106,7 +108,7 @@ export function bodyReader(
   /** @throws {Violations} if a body is required. */
   function withoutBody(): ReceivedBody {
     if (!requestBody?.required) return NO_BODY;
-    throw new Violations([{ path: '/body', message: requirement, keyword: 'required' }]);
+    throw new Violations([{ path: '/body', message: missingBody, keyword: 'required' }]);
   }
 
   /** Returns a body that the handler reads: its items or its bytes. */
@@ -179,7 +181,8 @@ function bodyOf({ headers, body }: Call): Call['body'] {
 }
 
 /**
- * Returns the content encoding of a body, which must be `gzip` or `identity`.
+ * Returns the content encoding of a body: `gzip` or `identity`, and only `identity` if the body is
+ * streamed.
  *
  * @throws {HttpError} 415
  */

@@ -46,8 +46,8 @@ export function failureAnswer(
   const { failure, reply, bodyMismatch, headerMismatch } = sent;
   record.failure = failure;
   // Logs violations that the body does not contain, except undeclared members: the client chose
-  // their names, which may be secrets. `instanceof` may throw for a proxy. It comes last,
-  // since `failure.errors` is undefined for such a proxy.
+  // their names, which may be secrets. `failure.errors` is checked first: `instanceof` throws for
+  // some proxies, and for these it is undefined.
   const isHidden = reply.body === undefined || bodyMismatch !== undefined;
   if (isHidden && failure.errors !== undefined && error instanceof Violations) {
     const violations = error.violations.filter((each) => !isUndeclared(each));

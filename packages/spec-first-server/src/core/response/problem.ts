@@ -1,7 +1,7 @@
 import { isPromise } from 'node:util/types';
 import type { Violation } from '../validation/violations.ts';
 
-/** The reason for the rejection of a request. */
+/** A failure of a request, for the error body. */
 export interface Problem {
   /** An HTTP status code from 400 to 599. */
   readonly status: number;

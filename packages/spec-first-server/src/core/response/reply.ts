@@ -145,7 +145,7 @@ export const withCharset = (type: string): string =>
 export function inCharset(type: string, text: string): string {
   const [, charset = 'utf-8'] = /;\s*charset="?([^\s;"]+)/i.exec(type) ?? [];
   if (/^utf-?8$/i.test(charset)) return text;
-  // ASCII has the same bytes in other charsets.
+  // ASCII has the same bytes in most other charsets, but not in UTF-16 and UTF-32.
   const isAscii = Buffer.byteLength(text) === text.length;
   if (isAscii && !/^(utf|ucs)/i.test(charset)) return text;
   throw new InvalidReply(

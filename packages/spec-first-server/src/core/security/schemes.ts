@@ -269,8 +269,9 @@ export function challengesOf(operation: Operation, schemes: Schemes) {
 /**
  * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30): the caller is
  * that of the first alternative whose credentials are all accepted; `undefined` if credentials are
- * optional and the request has none. If a scheme of the operation uses the Authorization header,
- * this header is a credential even if it names another scheme.
+ * optional and the request has none. Of several callers, it is the first with a subject. If a
+ * scheme of the operation uses the Authorization header, this header is a credential even if it
+ * names another scheme.
  */
 export function authentication(operation: Operation, schemes: Schemes, isMock: boolean) {
   const alternatives = operation.security

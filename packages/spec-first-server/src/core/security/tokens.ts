@@ -26,9 +26,8 @@ export type TokenSchemes = ReadonlyMap<string, boolean>;
 
 /** Finds scopes of static tokens that are not in the document. */
 export interface ScopeCheck {
-  /** The scopes of the document. */
-  readonly known: ReadonlySet<string>;
-  /** Called for each other scope, also after a reload. */
+  readonly documentScopes: ReadonlySet<string>;
+  /** Called for each scope that the document does not have, also after a reload. */
   readonly warn: (message: string) => void;
 }
 
@@ -99,13 +98,13 @@ export async function createAuthenticator(
 
   /** Synchronous, so that two reloads cannot race. */
   function load(): number {
-    const read = file === undefined ? [] : entriesOfFile(file);
-    if (read.length === 0 && tokensInFile > 0)
+    const fileEntries = file === undefined ? [] : entriesOfFile(file);
+    if (fileEntries.length === 0 && tokensInFile > 0)
       throw new ConfigError('ACCESS_TOKENS_FILE no longer contains a token');
-    const entries = [...configured, ...read];
+    const entries = [...configured, ...fileEntries];
     tables = tablesOf(entries, schemes, developmentToken);
     digests.clear();
-    tokensInFile = read.length;
+    tokensInFile = fileEntries.length;
     if (scopeCheck !== undefined) warnOfScopes(entries, scopeCheck);
     return new Set(entries.map(({ digest }) => digest)).size;
   }
@@ -144,10 +143,10 @@ export async function createAuthenticator(
 }
 
 /** Reports scopes that give no permission, such as misspelled ones. */
-function warnOfScopes(entries: readonly TokenEntry[], { known, warn }: ScopeCheck): void {
+function warnOfScopes(entries: readonly TokenEntry[], { documentScopes, warn }: ScopeCheck): void {
   for (const { place, scopes } of entries) {
     for (const scope of scopes) {
-      if (known.has(scope)) continue;
+      if (documentScopes.has(scope)) continue;
       warn(`${place} has the scope ${scope}, which the document does not have: check its spelling`);
     }
   }

@@ -88,15 +88,15 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
 
 /** Returns true if a definition references itself, directly or through others. */
 function hasCycle(references: ReadonlyMap<string, ReadonlySet<string>>): boolean {
-  const open = new Map(references);
-  let before: number;
+  const remaining = new Map(references);
+  let sizeBefore: number;
   do {
-    before = open.size;
+    sizeBefore = remaining.size;
     // A reference is listed before its targets, so the reverse order removes a chain in one round.
-    for (const [ref, targets] of [...open].reverse())
-      if (![...targets].some((target) => open.has(target))) open.delete(ref);
-  } while (open.size < before);
-  return open.size > 0;
+    for (const [ref, targets] of [...remaining].reverse())
+      if (![...targets].some((target) => remaining.has(target))) remaining.delete(ref);
+  } while (remaining.size < sizeBefore);
+  return remaining.size > 0;
 }
 
 /**

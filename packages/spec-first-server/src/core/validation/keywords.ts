@@ -70,7 +70,7 @@ function rangeOf(format: unknown, isRequest: boolean): readonly [min: Exact, max
 
 function numeric({ type, format, ...bounds }: Json, isRequest: boolean): Test {
   const types = asArray(type);
-  const isInteger =
+  const requiresInteger =
     format !== undefined || (types.includes('integer') && !types.includes('number'));
   const [min, max] = rangeOf(format, isRequest);
   const outside = [
@@ -87,14 +87,14 @@ function numeric({ type, format, ...bounds }: Json, isRequest: boolean): Test {
 
   return (value) => {
     if (typeof value === 'number') {
-      if (isInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value))
+      if (requiresInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value))
         return wrongType;
       // Unsafe int64 integers of requests are parsed as bigint, so this number is not an int64.
-      if (isInteger && isRequest && !Number.isSafeInteger(value)) return outside;
+      if (requiresInteger && isRequest && !Number.isSafeInteger(value)) return outside;
     } else if (typeof value !== 'bigint') {
       return types.length === 0 || types.includes(typeOf(value)) ? NONE : wrongType;
     }
-    if (isInteger && (value < min || value > max)) return outside;
+    if (requiresInteger && (value < min || value > max)) return outside;
     return assertions.flatMap((assertion) => assertion(value));
   };
 }

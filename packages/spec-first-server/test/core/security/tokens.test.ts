@@ -274,7 +274,7 @@ test('scopes that the document does not have are reported with the position of t
     { accessTokens: ['one scope=read', 'two scope=raed scope=read'] },
     new Map([['bearerAuth', true]]),
     undefined,
-    { known: new Set(['read']), warn: (message) => void messages.push(message) },
+    { documentScopes: new Set(['read']), warn: (message) => void messages.push(message) },
   );
   expect(messages).toEqual([
     'ACCESS_TOKENS: entry 2 has the scope raed, which the document does not have: check its spelling',
