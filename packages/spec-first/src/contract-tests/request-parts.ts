@@ -97,7 +97,12 @@ export function requestPartsOf({ root, operation, validator }: CheckedOperation)
       : (value: unknown) => parseJson(stringifyJson(value) ?? 'null');
     const violation = (value: unknown) => {
       if (!isWritable(media, value)) return undefined;
-      const received = read(value);
+      let received: unknown;
+      try {
+        received = read(value);
+      } catch {
+        return undefined;
+      }
       const check = () =>
         items === undefined
           ? validator.request(noParameters(), media, received)
@@ -194,7 +199,6 @@ const VISIBLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 /** Returns true if a value can be serialized in a media type. */
 function isWritable(media: MediaType, value: unknown): boolean {
   const { kind, items } = media;
-  const isScalar = (item: unknown) => typeof item !== 'object';
   if (items !== undefined) {
     try {
       media.itemWriter(media.type).write(value, 0);
@@ -205,9 +209,6 @@ function isWritable(media: MediaType, value: unknown): boolean {
   }
   if (kind === 'json') return true;
   // An empty body is a missing body.
-  if (kind !== 'form' && kind !== 'multipart') return isScalar(value) && value !== '';
-  // A form cannot express `null` or an empty list.
-  const isField = (item: unknown) =>
-    Array.isArray(item) ? item.length > 0 && item.every(isScalar) : isScalar(item);
-  return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isField);
+  if (kind !== 'form' && kind !== 'multipart') return typeof value !== 'object' && value !== '';
+  return isObject(value) && Object.keys(value).length > 0;
 }

@@ -105,6 +105,14 @@ describe('a value of a body', () => {
     properties: { a: file, c: { type: 'array', items: { ...file, maxLength: 2 }, maxItems: 2 } },
     required: ['a'],
   };
+  const nested = {
+    type: 'object',
+    properties: {
+      a: { type: 'object', required: ['b'], properties: { b: { type: 'integer' } } },
+      c: { type: 'array', items: { type: 'object' } },
+    },
+    required: ['a'],
+  };
   const form = 'application/x-www-form-urlencoded';
   test.each<[type: string, schema: unknown, examples: Examples]>([
     ['application/json', { type: 'integer', format: 'int64' }, { valid: [2 ** 62] }],
@@ -118,6 +126,13 @@ describe('a value of a body', () => {
     [form, object, { 'cannot be sent': ['a', ['a'], { a: 'b', c: null }] }],
     [form, texts, { valid: [{ a: '1' }, { a: 'b', c: 'd' }], 'cannot be sent': [{ a: 1 }] }],
     [form, texts, { rejected: [{ a: 'long' }, { a: ['b', 'c'] }] }],
+    [form, nested, { valid: [{ a: { b: 1 } }, { a: { b: 1 }, c: [{ d: 'e' }] }] }],
+    [
+      form,
+      nested,
+      { rejected: [{ a: { b: 'c' } }, { a: {} }, { a: 'b' }, { a: null }, { c: [] }] },
+    ],
+    ['multipart/form-data', nested, { valid: [{ a: { b: 1 } }], rejected: [{ a: { b: 'c' } }] }],
     ['multipart/form-data', texts, { valid: [{ a: '1' }], 'cannot be sent': [{ a: 1 }] }],
     ['multipart/form-data', files, { valid: [{ a: 'b' }, { a: 'b', c: ['d', 'ä'] }] }],
     ['multipart/form-data', files, { rejected: [{ a: 'ä' }, { c: ['e', 'e'] }] }],
@@ -131,6 +146,12 @@ describe('a value of a body', () => {
       expectVerdicts(part, examples);
     },
   );
+
+  test('in a form cannot be sent if the server cannot parse it', async () => {
+    const encoding = { a: { style: 'form', explode: true } };
+    const part = await bodyOf(form, { schema: texts, encoding });
+    expectVerdicts(part, { valid: [{ a: 'b' }], 'cannot be sent': [{ a: ['b', 'c'] }] });
+  });
 
   test.each<[type: string, itemSchema: object, item: unknown, examples: Examples]>([
     ['text/event-stream', event, { data: 'a' }, { 'cannot be sent': [{ id: 'a\nb' }] }],
