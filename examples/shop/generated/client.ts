@@ -51,7 +51,7 @@ export type CustomerPatch = {
  */
 export type Price = string;
 /**
- * @see schemas/product.yaml:15
+ * @see schemas/product.yaml:14
  */
 export type ProductPage = {
     items: Product[];
@@ -59,21 +59,12 @@ export type ProductPage = {
     next: string | null;
 };
 /**
- * @see schemas/product.yaml:11
+ * @see schemas/product.yaml:10
  */
 export type Product = NewProduct & {
     tags: Text[];
 };
 /**
- * @example {
- *       "id": 4006381333931,
- *       "name": "Lamp",
- *       "price": "19.90",
- *       "stock": 100,
- *       "tags": [
- *         "light"
- *       ]
- *     }
  * @see schemas/product.yaml:1
  */
 export type NewProduct = {
@@ -93,14 +84,14 @@ export type NewProduct = {
  */
 export type OrderStatus = "open" | "paid" | "cancelled";
 /**
- * @see schemas/order.yaml:30
+ * @see schemas/order.yaml:29
  */
 export type OrderPage = {
     items: Order[];
     next: string | null;
 };
 /**
- * @see schemas/order.yaml:19
+ * @see schemas/order.yaml:18
  */
 export type Order = NewOrder & {
     /** Format: uuid */
@@ -113,14 +104,6 @@ export type Order = NewOrder & {
     placedAt: string;
 };
 /**
- * @example {
- *       "lines": [
- *         {
- *           "productId": 4006381333931,
- *           "quantity": 1
- *         }
- *       ]
- *     }
  * @see schemas/order.yaml:11
  */
 export type NewOrder = {
@@ -145,7 +128,7 @@ export type OrderLine = {
  */
 export type Amount = string;
 /**
- * @see schemas/order.yaml:36
+ * @see schemas/order.yaml:35
  */
 export type OrderEvent = {
     id?: string;
@@ -282,14 +265,6 @@ export type problem = {
     }[];
 };
 /**
- * @example {
- *       "lines": [
- *         {
- *           "productId": 4006381333931,
- *           "quantity": 1
- *         }
- *       ]
- *     }
  * @see schemas/order.yaml:11
  */
 export type NewOrderWritable = {
@@ -602,7 +577,7 @@ export interface operations {
         };
     };
     /**
-     * @see paths/products.yaml:45
+     * @see paths/products.yaml:48
      */
     getProduct: {
         parameters: {
@@ -713,7 +688,7 @@ export interface operations {
         };
     };
     /**
-     * @see paths/orders.yaml:36
+     * @see paths/orders.yaml:41
      */
     getOrder: {
         parameters: {
@@ -747,7 +722,7 @@ export interface operations {
         };
     };
     /**
-     * @see paths/orders.yaml:47
+     * @see paths/orders.yaml:52
      */
     cancelOrder: {
         parameters: {
@@ -781,7 +756,7 @@ export interface operations {
         };
     };
     /**
-     * @see paths/orders.yaml:59
+     * @see paths/orders.yaml:64
      */
     watchOrder: {
         parameters: {
