@@ -26,8 +26,8 @@ export function orderOperations(root: Json, operations: readonly Operation[]): O
   const others = operations.filter((operation) => !isEnding(operation));
   const endings = operations.filter((operation) => isEnding(operation) && !isDeletion(operation));
   const deletions = operations.filter(isDeletion);
-  const isId = idNameTestFor(operations);
-  const needsOf = (operation: Operation) => neededIds(root, operation, isId);
+  const isQualifiedIdName = idNameTestFor(operations);
+  const needsOf = (operation: Operation) => neededIds(root, operation, isQualifiedIdName);
   return [
     ...orderByNeededIds(others, needsOf),
     ...orderByNeededIds(endings, needsOf),
@@ -89,13 +89,13 @@ export function isEnding(operation: Operation): boolean {
 function neededIds(
   root: Json,
   { parameters, requestBody }: Operation,
-  isId: (name: string) => boolean,
+  isQualifiedIdName: (name: string) => boolean,
 ): Set<string> {
   const parameterNames = parameters
-    .filter(({ in: where, name }) => where === 'path' || isId(name))
+    .filter(({ in: where, name }) => where === 'path' || isQualifiedIdName(name))
     .map(({ name }) => name);
   const bodies = (requestBody?.media ?? []).flatMap(({ schema }) => memberNames(root, schema));
-  return new Set([...parameterNames, ...bodies.filter(isId)].map(normalizedName));
+  return new Set([...parameterNames, ...bodies.filter(isQualifiedIdName)].map(normalizedName));
 }
 
 function memberNames(root: Json, schema: unknown, level = 0): string[] {

@@ -185,7 +185,7 @@ function formParser(media: MediaType): (form: unknown) => unknown {
 
 const fileOf = (value: unknown): File => new File([String(value)], 'file');
 
-/** Returns true if each field has the sent values: the text `1` is not a number. Ignores files. */
+/** Returns true if each field has the sent values. The text `1` differs from 1. Ignores files. */
 const isSameForm = (sent: unknown, received: unknown): boolean =>
   Object.entries(asObject(sent)).every(([name, value]) => {
     const receivedValues = [asObject(received)[name]].flat();
