@@ -4,7 +4,14 @@ import { type Document, isObject, type Json, schemas, stringifyJson } from 'open
 import { quoted, TYPES } from './types.ts';
 
 const TITLE = "title: STATUS_CODES[status] ?? 'Error'";
-const PROBLEM_DETAILS = `type: 'about:blank', ${TITLE}, status, detail: message`;
+const PROBLEM_DETAILS = `type, ${TITLE}, status, detail: message`;
+
+/** The parameters of `make`, in TypeScript, by the name that a template uses. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  type: "type = 'about:blank'",
+  status: 'status',
+  message: 'message',
+};
 
 /** The members of common error bodies, in TypeScript. The first template that fits is used. */
 const TEMPLATES: readonly string[] = [
@@ -30,7 +37,10 @@ export function errorsFile(document: Document): string {
   const declared = commonBody(document);
   const template = declared ? templateFor(document.root, declared.schema) : PROBLEM_DETAILS;
   const members = template ?? EXAMPLE;
-  const parameters = ['status', 'message'].filter((name) => members.includes(name)).join(', ');
+  const parameters = Object.entries(PARAMETERS)
+    .filter(([name]) => new RegExp(`\\b${name}\\b`).test(members))
+    .map(([, parameter]) => parameter)
+    .join(', ');
   const missing = [...(template ? [] : ['the body']), ...requiredHeaders(document)].join(', ');
   const todo = `// TODO: write ${missing} as the document declares, then delete these two lines.
 export const todo: never = 'The errors are not written yet';
@@ -54,18 +64,25 @@ ${missing && todo}export const errorBody: ErrorBody = {
 `;
 }
 
-/** Returns the first common body that fits a schema. Prefers one without undeclared members. */
+/**
+ * Returns the first common body that fits a schema. Its members are declared, unless the schema
+ * declares none: the compiler rejects others.
+ */
 function templateFor(root: Json, schema: Json): string | undefined {
-  const fits = (allowed: Json, template: string, status: number, message: string) => {
-    const body: unknown = runInNewContext(`({ ${template} })`, { STATUS_CODES, status, message });
+  const declaresMembers = schemas
+    .alternatives(root, schema)
+    .some(({ properties }) => properties !== undefined);
+  const allowed = declaresMembers ? { allOf: [schema], unevaluatedProperties: false } : schema;
+  const fits = (template: string, type: string, status: number, message: string) => {
+    const values = { STATUS_CODES, type, status, message };
+    const body: unknown = runInNewContext(`({ ${template} })`, values);
     return schemas.misfitOf(root, allowed, body) === undefined;
   };
-  const fitting = (allowed: Json) =>
-    TEMPLATES.find(
-      (template) =>
-        fits(allowed, template, 404, 'x') && fits(allowed, template, 599, 'x'.repeat(1000)),
-    );
-  return fitting({ allOf: [schema], unevaluatedProperties: false }) ?? fitting(schema);
+  return TEMPLATES.find(
+    (template) =>
+      fits(template, 'about:blank', 404, 'x') &&
+      fits(template, 'https://example.com/problems/taken', 599, 'x'.repeat(1000)),
+  );
 }
 
 const errorResponses = ({ operations }: Document) =>

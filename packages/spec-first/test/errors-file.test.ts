@@ -49,6 +49,11 @@ test.each<[title: string, schema: object, expected: string]>([
     'make: ({ status, message }): Body => ({ error: status, message, })',
   ],
   [
+    'problem details with one type only',
+    { properties: { type: { enum: ['about:blank'] }, title: text, status: integer, detail: text } },
+    "make: ({ status, message }): Body => ({ title: STATUS_CODES[status] ?? 'Error', status, detail: message, })",
+  ],
+  [
     'a member named status and a message',
     object({ status: integer, message: text }),
     'make: ({ status, message }): Body => ({ status, message, })',
@@ -81,7 +86,7 @@ test.each<[title: string, schema: object, expected: string]>([
   [
     'any object',
     { type: 'object', additionalProperties: true },
-    "make: ({ status, message }): Body => ({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: message, })",
+    "make: ({ type = 'about:blank', status, message }): Body => ({ type, title: STATUS_CODES[status] ?? 'Error', status, detail: message, })",
   ],
 ])('writes a body for %s', async (_, schema, expected) => {
   expect(await makeOf(schema, { Text: text })).toBe(expected);
@@ -145,8 +150,8 @@ import type { ErrorBody } from 'spec-first-server';
 /** Problem details (RFC 9457), since the document declares no body of errors. */
 export const errorBody: ErrorBody = {
   mediaType: 'application/problem+json',
-  make: ({ status, message }) => ({
-    type: 'about:blank',
+  make: ({ type = 'about:blank', status, message }) => ({
+    type,
     title: STATUS_CODES[status] ?? 'Error',
     status,
     detail: message,
@@ -197,6 +202,8 @@ const CASES: [
     NOT_WRITTEN,
   ],
   ['breaks another rule', { ...complete, not: { required: ['code'] } }, {}, NOT_WRITTEN],
+  ['has optional members of other names', { properties: { code: text, text } }, {}, NOT_WRITTEN],
+  ['has alternatives of other names', { anyOf: [{ properties: { text } }, {}] }, {}, NOT_WRITTEN],
   ['cannot be guessed', { enum: ['a', 'b'] }, {}, NOT_WRITTEN],
 ];
 
