@@ -231,9 +231,9 @@ async function collect(
       if (size === 0 && end > 0 && end === expected) return asBuffer(chunk);
       if (end > bytes.length) {
         const capacity = Math.max(end, Math.min(8 * end, expected || limit));
-        const grown = Buffer.allocUnsafeSlow(capacity);
-        bytes.copy(grown, 0, 0, size);
-        bytes = grown;
+        const largerBuffer = Buffer.allocUnsafeSlow(capacity);
+        bytes.copy(largerBuffer, 0, 0, size);
+        bytes = largerBuffer;
       }
       bytes.set(chunk, size);
       size = end;

@@ -42,8 +42,12 @@ export function failureAnswer(
   errorBody: ErrorBody,
   context?: OperationContext,
 ): Answer {
-  const sent = failureReply(failureOf(error), errorBody, context, record.id);
-  const { failure, reply, bodyMismatch, headerMismatch } = sent;
+  const { failure, reply, bodyMismatch, headerMismatch } = failureReply(
+    failureOf(error),
+    errorBody,
+    context,
+    record.id,
+  );
   record.failure = failure;
   // Logs violations that the body does not contain, except undeclared members: the client chose
   // their names, which may be secrets. `failure.errors` is checked first: `instanceof` throws for
@@ -98,7 +102,7 @@ function readFailure(error: unknown): Failure | undefined {
   }
   const { status, expose, headers, message, body, cause } = Object(error);
   if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
-  const written = copyHeaders(headers);
+  const copiedHeaders = copyHeaders(headers);
   if (error instanceof HttpError) {
     const { type, reason, expected, errors } = error;
     return {
@@ -106,7 +110,7 @@ function readFailure(error: unknown): Failure | undefined {
       status,
       type: typeof type === 'string' ? type : undefined,
       message: shorten(message),
-      headers: written,
+      headers: copiedHeaders,
       reason: shorten(reason),
       expected: expected === true,
       errors: Array.isArray(errors) ? errors : undefined,
@@ -121,7 +125,7 @@ function readFailure(error: unknown): Failure | undefined {
     ...INTERNAL,
     status,
     message: publicMessage,
-    headers: written,
+    headers: copiedHeaders,
     // The errors of body-parser have the body, and quote it in their messages.
     reason: body === undefined ? publicMessage : phrase,
     cause: isFault ? error : cause,
@@ -225,11 +229,11 @@ function replyFor(
   let bodyMismatch: string | undefined;
   for (const [contentType, body] of candidates()) {
     try {
-      const written =
+      const writtenBody =
         context === undefined || declared === undefined
           ? writeBody(contentType, body)
           : checkBody(context.validator, declared, { status, contentType, body });
-      return { reply: { status, headers, ...written }, bodyMismatch, headerMismatch };
+      return { reply: { status, headers, ...writtenBody }, bodyMismatch, headerMismatch };
     } catch (error) {
       const difference = mismatchOf(error);
       if (difference === undefined) throw error;
@@ -271,8 +275,8 @@ function headerMismatchOf(
   headers: Readonly<Record<string, string>>,
 ): string | undefined {
   if (declared.headers.length === 0) return undefined;
-  const sent = [...SECURITY_HEADERS, ...Object.entries(headers)];
-  const texts = new Map(sent.map(([name, text]) => [name.toLowerCase(), text]));
+  const sentHeaders = [...SECURITY_HEADERS, ...Object.entries(headers)];
+  const texts = new Map(sentHeaders.map(([name, text]) => [name.toLowerCase(), text]));
   try {
     const values = declared.headers.flatMap(({ name, read }) => {
       const text = texts.get(name);

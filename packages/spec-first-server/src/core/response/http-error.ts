@@ -111,7 +111,8 @@ export class Forbidden extends HttpError {
     // Headers allow fewer characters than names of scopes.
     const scope = messageOrScopes.map((name) => encodeURI(name.toWellFormed())).join(' ');
     const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
-    const lacking = `The token lacks a scope: this operation needs ${messageOrScopes.join(' ')}`;
-    super(403, message ?? lacking, { headers });
+    const scopeNames = messageOrScopes.join(' ');
+    const defaultMessage = `The token lacks a scope: this operation needs ${scopeNames}`;
+    super(403, message ?? defaultMessage, { headers });
   }
 }

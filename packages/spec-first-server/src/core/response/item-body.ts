@@ -78,9 +78,9 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   async open(): Promise<void> {
     if (this.#comment !== undefined && this.#options.stopping?.aborted) return this.handleEvent();
     this.#pulled = this.#pull();
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, FIRST_ITEM_MS);
-    await Promise.race([this.#pulled, late.promise]).finally(() => clearTimeout(timer));
+    const timeLimit = Promise.withResolvers<void>();
+    const timer = setTimeout(timeLimit.resolve, FIRST_ITEM_MS);
+    await Promise.race([this.#pulled, timeLimit.promise]).finally(() => clearTimeout(timer));
   }
 
   async next(): Promise<Result> {

@@ -100,8 +100,8 @@ export function mock(
       mismatches.length > 0
         ? `examples that do not match their schemas: ${mismatches.join('; ')}`
         : undefined;
-    const marked = { ...Object.fromEntries(headers), 'X-Mock': 'true' };
-    return { status, headers: marked, contentType, body: chosen.value, reason, mocked: true };
+    const mockHeaders = { ...Object.fromEntries(headers), 'X-Mock': 'true' };
+    return { status, headers: mockHeaders, contentType, body: chosen.value, reason, mocked: true };
   }
 
   /**
@@ -117,9 +117,9 @@ export function mock(
     const { items, type: mediaType, schema } = media;
     const examples = media.examples();
     if (name !== undefined) {
-      const named = examples.filter((example) => example.name === name);
+      const namedExamples = examples.filter((example) => example.name === name);
       const names = examples.flatMap((example) => example.name ?? []).join(', ') || 'none';
-      if (named.length > 0) return yield* named;
+      if (namedExamples.length > 0) return yield* namedExamples;
       throw new HttpError(
         400,
         `/header/Prefer example must be one of the declared examples: ${names}`,

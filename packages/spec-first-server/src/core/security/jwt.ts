@@ -152,7 +152,7 @@ function unusable({ origin }: URL, pause: number, error: unknown): HttpError {
   const code = typeof cause?.code === 'string' ? cause.code : undefined;
   // A SyntaxError quotes the text that is not JSON.
   const reason = name === 'SyntaxError' ? 'not JSON' : (code ?? message);
-  return new HttpError(503, 'The keys of signed tokens cannot be fetched; try again later', {
+  return new HttpError(503, 'The keys of signed tokens cannot be used now; try again later', {
     headers: { 'Retry-After': Math.max(1, Math.ceil(pause / 1000)) },
     // An HttpError is logged without a stack.
     cause: new HttpError(503, `The keys of ${origin} cannot be used: ${reason}`),

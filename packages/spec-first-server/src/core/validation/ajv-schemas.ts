@@ -62,9 +62,12 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
         schema[key] = schemas.mapKeyword(key, value, convertPart);
     }
     addAssertions(schema, source);
-    const dropped = asArray(source['x-dropped']).map((name) => [String(name), drops]);
-    if (dropped.length > 0)
-      schema.properties = { ...asObject(schema.properties), ...Object.fromEntries(dropped) };
+    const droppedMembers = asArray(source['x-dropped']).map((name) => [String(name), drops]);
+    if (droppedMembers.length > 0)
+      schema.properties = {
+        ...asObject(schema.properties),
+        ...Object.fromEntries(droppedMembers),
+      };
     if (source['x-tag'] !== undefined) select(schema, source['x-tag'] as schemas.Tag);
     if (typeof source.$ref === 'string') schema.$ref = definition(source.$ref, conversion);
     if (schema.unevaluatedItems !== undefined) {
@@ -120,16 +123,16 @@ function select(schema: Keywords, { name, values }: schemas.Tag): void {
     name,
     values.flatMap((list) => (Array.isArray(list) ? list : [])),
   );
-  const selected = values.flatMap((list, index) =>
+  const conditions = values.flatMap((list, index) =>
     Array.isArray(list) ? when(hasValue(name, list), alternatives[index]) : [],
   );
   const othersIndex = values.indexOf('others');
   const rule =
     othersIndex < 0
-      ? { ...hasKnownTag, allOf: selected }
+      ? { ...hasKnownTag, allOf: conditions }
       : {
           type: 'object',
-          allOf: [...selected, when(hasKnownTag, true, alternatives[othersIndex])],
+          allOf: [...conditions, when(hasKnownTag, true, alternatives[othersIndex])],
         };
   const union = values.includes('null') ? when({ type: 'null' }, true, rule) : rule;
   schema.allOf = [...asArray(schema.allOf), union];

@@ -132,8 +132,8 @@ export function createChecks(
       else task();
       const isKept = (error: ErrorObject) =>
         isUndeclared(error) || !start.incomplete.has(error.instancePath);
-      const usable = collected.some(isKept) ? collected.values().filter(isKept) : errors;
-      return new Violations(violationsOf(usable ?? []));
+      const reportedErrors = collected.some(isKept) ? collected.values().filter(isKept) : errors;
+      return new Violations(violationsOf(reportedErrors ?? []));
     }
   };
 

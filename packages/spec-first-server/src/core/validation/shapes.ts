@@ -206,11 +206,11 @@ function shapeFrom(
    */
   function memberOf(name: string): Schema | undefined {
     if (removed.has(name)) return undefined;
-    const described = schemasOf(name);
-    if (names.has(name)) return allOf(described.filter((schema) => schema !== false));
-    const isDeclared = described.length > 0 || required.has(name);
-    const isUndeclared = described.includes(false) || (!isDeclared && isClosed);
-    return isUndeclared && !isRequest ? undefined : allOf(described);
+    const memberSchemas = schemasOf(name);
+    if (names.has(name)) return allOf(memberSchemas.filter((schema) => schema !== false));
+    const isDeclared = memberSchemas.length > 0 || required.has(name);
+    const isUndeclared = memberSchemas.includes(false) || (!isDeclared && isClosed);
+    return isUndeclared && !isRequest ? undefined : allOf(memberSchemas);
   }
 
   function itemOf(index: number): Schema {
