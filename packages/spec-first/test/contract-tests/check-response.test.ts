@@ -143,7 +143,7 @@ describe('the body of a response', () => {
     [object, '', 'is not JSON'],
     [true, '{"a":1}', 'valid'],
     [{ type: 'null' }, 'null', 'valid'],
-  ])('in JSON with the schema %p is checked: %s', async (schema, body, expected) => {
+  ])('in JSON with the schema %j is checked: %s', async (schema, body, expected) => {
     const result = await check(schema, body);
     if (expected === 'valid') expect(result).toBe('valid');
     else expect(result).toContain(`the body is valid: the body of the response 200 ${expected}`);
@@ -190,7 +190,7 @@ describe('the body of a response', () => {
       'item 2 of the response 200 must be JSON',
     ],
     ['text/event-stream', event, 'data: a\n\n', 'valid'],
-  ])('in %s is checked item by item: %p', async (type, itemSchema, body, expected) => {
+  ])('in %s with the item schema %j is checked: %j', async (type, itemSchema, body, expected) => {
     const content = { [type]: { itemSchema } };
     const checker = await checkerOf({ '200': described({ content }) });
     expect(await checker(responseOf(200, { 'content-type': type }, body))).toContain(expected);

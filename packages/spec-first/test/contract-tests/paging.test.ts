@@ -186,7 +186,7 @@ describe('the check of pages', () => {
     ['the large page', 50, { total: 5 }],
     ['the large page', 50, null],
     ['a small page', 2, { total: 5 }],
-  ])('passes if %s is not a list', async (_name, limit, body) => {
+  ])('passes if %s of %i items is not a list: %j', async (_name, limit, body) => {
     const { check, queries, paging, respond } = service(list(5), PARAMETERS);
     await check(undefined, (page, sent) => (sent.get('limit') === limit ? body : page));
     expect(queries).toHaveLength(limit === 50 ? 1 : 2);

@@ -54,8 +54,12 @@ describe('a value of a parameter', () => {
   const withDefault = { type: 'object', properties: { a: {}, b: { type: 'integer', default: 3 } } };
   const deep = { style: 'deepObject' };
   test.each<[where: string, schema: object, members: object, examples: Examples]>([
-    ['query', { type: 'integer', minimum: 1 }, {}, { valid: [1], rejected: [0] }],
-    ['query', { type: 'integer', minimum: 1 }, {}, { 'cannot be sent': ['1'] }],
+    [
+      'query',
+      { type: 'integer', minimum: 1 },
+      {},
+      { valid: [1], rejected: [0], 'cannot be sent': ['1'] },
+    ],
     ['query', text, {}, { valid: ['', 'ä ', ' '], 'cannot be sent': [1] }],
     ['query', closed, deep, { valid: [{ a: 1 }], rejected: [{ a: 'b' }] }],
     ['query', withDefault, deep, { valid: [{ a: '1' }] }],
@@ -69,7 +73,7 @@ describe('a value of a parameter', () => {
     ],
     ['cookie', text, {}, { valid: ['a', ' ä'], 'cannot be sent': [{ a: null }] }],
   ])(
-    'in %s with the schema %p (%p) is valid, rejected or cannot be sent',
+    'in %s with the schema %j (%j) is valid, rejected or cannot be sent',
     async (where, schema, members, examples) => {
       const part = await parameterIn(where, schema, members);
       expect(part).toMatchObject({ in: where, name: 'p', required: where === 'path', schema });
@@ -189,12 +193,15 @@ describe('a value of a body', () => {
     ['text/event-stream', event, { data: 'a' }, { 'cannot be sent': [{ id: 'a\nb' }] }],
     ['text/event-stream', event, { data: 'a', id: '1' }, { rejected: [{ data: 1 }] }],
     ['application/jsonl', { type: 'integer' }, 1, { rejected: ['a', [1]] }],
-  ])('is one item of a stream in %s', async (type, itemSchema, item, examples) => {
-    const part = await bodyOf(type, { itemSchema, examples: { one: { value: [item, item] } } });
-    expectVerdicts(part, { ...examples, valid: [item] });
-    expect(part?.examples).toEqual([item, item]);
-    expect(part?.samples).not.toContain('text');
-  });
+  ])(
+    'is one item of a stream in %s with the schema %j: %j',
+    async (type, itemSchema, item, examples) => {
+      const part = await bodyOf(type, { itemSchema, examples: { one: { value: [item, item] } } });
+      expectVerdicts(part, { ...examples, valid: [item] });
+      expect(part?.examples).toEqual([item, item]);
+      expect(part?.samples).not.toContain('text');
+    },
+  );
 });
 
 describe('the values of a part', () => {

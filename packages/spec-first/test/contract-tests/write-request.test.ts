@@ -62,7 +62,7 @@ describe('a request', () => {
     [{}, undefined, [secret('query', 'k&', 'v=')], '/a?k%26=v%3D'],
     [{ 'query q': '1' }, 'x=y', [secret('query', 'k', 'v')], '/a?q=1&x=y&k=v'],
   ])(
-    'with the values %p and the deviation %p has the query',
+    'with the values %j, the deviation %j and the secrets %j has the URL %s',
     async (values, undeclaredQuery, secrets, url) => {
       const members = { parameters: [parameter('query', 'q')] };
       const sent = await sentRequest(
@@ -189,26 +189,26 @@ describe('a form with files', () => {
 });
 
 test.each([
-  [{ method: 'GET', url: '/b?c=d', headers: {} }, "curl -i 'http://a/b?c=d'"],
-  [{ method: 'HEAD', url: '/b', headers: {} }, "curl -i -I 'http://a/b'"],
+  ["curl -i 'http://a/b?c=d'", { method: 'GET', url: '/b?c=d', headers: {} }],
+  ["curl -i -I 'http://a/b'", { method: 'HEAD', url: '/b', headers: {} }],
   // `--data-binary` would read the file `b`.
   [
-    { method: 'PUT', url: '/b', headers: {}, body: Buffer.from('@b') },
     "curl -i -X PUT 'http://a/b' --data-raw '@b'",
+    { method: 'PUT', url: '/b', headers: {}, body: Buffer.from('@b') },
   ],
   [
+    `curl -i -X POST 'http://a/b' -H 'X-A: it'\\''s' -H 'X-B: c' --data-raw '{"a":"'\\''"}'`,
     {
       method: 'POST',
       url: '/b',
       headers: { 'X-A': "it's", 'X-B': 'c' },
       body: Buffer.from('{"a":"\'"}'),
     },
-    `curl -i -X POST 'http://a/b' -H 'X-A: it'\\''s' -H 'X-B: c' --data-raw '{"a":"'\\''"}'`,
   ],
   [
-    { method: 'PUT', url: '/b', headers: {}, body: Buffer.from('') },
     "curl -i -X PUT 'http://a/b' --data-raw ''",
+    { method: 'PUT', url: '/b', headers: {}, body: Buffer.from('') },
   ],
-])('the request %p is shown as a curl command', (sent, line) => {
-  expect(curlLine('http://a', sent)).toBe(line);
+])('a request is shown as %s', (line, request) => {
+  expect(curlLine('http://a', request)).toBe(line);
 });
