@@ -60,10 +60,18 @@ const validatorsOf = onFirstUse((version: '3.1' | '3.2') => {
   ajv.addSchema(schema, 'openapi');
   return onFirstUse((kind: Kind) => {
     if (kind === 'schema') return ajv.getSchema(METASCHEMA);
-    const name = kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    return ajv.getSchema(kind === 'document' ? 'openapi' : `openapi#/$defs/${name}`);
+    return ajv.getSchema(kind === 'document' ? 'openapi' : `openapi#/$defs/${definitionOf(kind)}`);
   });
 });
+
+/** Returns the name of the definition of a kind in the official JSON Schemas. */
+const definitionOf = (kind: Kind): string =>
+  kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** Returns true for a member that OpenAPI 3.2 has. It is read in each version. */
+const isMember32 = (kind: Kind, name: string): boolean =>
+  valueAt(schema32.$defs, `/${definitionOf(kind)}/properties/${escapePointerToken(name)}`) !==
+  undefined;
 
 /**
  * Checks the objects of a document against the official JSON Schema of OpenAPI, and its schemas
@@ -86,11 +94,15 @@ export function checkStructure(root: Json, report: Report): void {
         continue;
       }
       const member = `${pointer}${instancePath}/${escapePointerToken(unknown)}`;
+      const effect =
+        instancePath === '' && isMember32(kind, unknown)
+          ? 'it is read as in OpenAPI 3.2. Write openapi: 3.2.0'
+          : 'it is ignored';
       // `declaredFor` accepts these keys in any case.
       const isStatusRange = /^[1-5]xx$/i.test(unknown);
       const message = isStatusRange
         ? `must be in upper case: it is read as ${unknown.toUpperCase()}`
-        : `is not a member of OpenAPI ${version} here: it is ignored`;
+        : `is not a member of OpenAPI ${version} here: ${effect}`;
       report.notice(member, `${unknown} ${message}`);
     }
   });

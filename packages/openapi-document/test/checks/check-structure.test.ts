@@ -230,6 +230,23 @@ test('a document of OpenAPI 3.2 is checked by its own schema', () => {
   ]);
 });
 
+test('members of OpenAPI 3.2 are read in each version', () => {
+  const content = { 'text/event-stream': { itemSchema: {} } };
+  const item = {
+    query: { responses, itemSchema: 1 },
+    additionalOperations: { LINK: { responses } },
+    post: { responses, requestBody: { content } },
+  };
+  const isRead = 'is not a member of OpenAPI 3.1 here: it is read as in OpenAPI 3.2';
+  const isIgnored = 'is not a member of OpenAPI 3.1 here: it is ignored';
+  expect(check({ ...HEAD, paths: { '/a': item } }).toSorted()).toEqual([
+    `notice /paths/~1a/additionalOperations additionalOperations ${isRead}. Write openapi: 3.2.0`,
+    `notice /paths/~1a/post/requestBody/content/text~1event-stream/itemSchema itemSchema ${isRead}. Write openapi: 3.2.0`,
+    `notice /paths/~1a/query query ${isRead}. Write openapi: 3.2.0`,
+    `notice /paths/~1a/query/itemSchema itemSchema ${isIgnored}`,
+  ]);
+});
+
 const TYPES = 'array, boolean, integer, null, number, object, string';
 
 test.each<[schema: unknown, findings: readonly string[]]>([
