@@ -217,7 +217,7 @@ async function collect(
   limit: number,
   expected: number,
 ): Promise<Buffer> {
-  // One growing buffer. An array of one-byte chunks would take 400 times their size.
+  // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
   let bytes = EMPTY;
   let size = 0;
   const chunks = body[Symbol.asyncIterator]();
