@@ -1,3 +1,4 @@
+import { bodyLimitOf } from '../document/body-limit.ts';
 import {
   asArray,
   asObject,
@@ -124,14 +125,14 @@ function checkScopes({ operations, securitySchemes }: Document, { notice }: Repo
 }
 
 /**
- * Reports missing responses, and bodies that are not checked.
+ * Reports missing responses, bodies that are not checked, and invalid limits of their size.
  *
  * @param reportedTypes the media types that are already reported. Each is reported once.
  */
 function checkBodies(
   { id, pointer, requestBody, responses }: Operation,
   reportedTypes: Set<string>,
-  { notice }: Report,
+  { problem, notice }: Report,
 ): void {
   if (responses.length === 0) {
     notice(
@@ -140,6 +141,13 @@ function checkBodies(
     );
   }
   const received = requestBody?.media ?? [];
+  for (const media of received) {
+    try {
+      bodyLimitOf(media, 0);
+    } catch (error) {
+      problem(`${media.pointer}/x-body-limit`, `x-body-limit must be ${Object(error).message}`);
+    }
+  }
   const sent = responses.flatMap(({ media }) => media);
   const unchecked = [
     ...received.filter(({ kind }) => kind === 'stream'),

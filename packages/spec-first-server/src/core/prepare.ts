@@ -8,7 +8,6 @@ import {
 import type { AccessLogOptions } from './access-log.ts';
 import type { AnyAround, AnyHandler, Log } from './handlers/types.ts';
 import type { Tracing } from './record.ts';
-import { bodyLimitFindings } from './request/body-limit.ts';
 import { completeHandlers, type WhenMissing } from './response/complete-handlers.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from './response/problem.ts';
 import {
@@ -119,7 +118,6 @@ export async function prepare(source: Document | string, options: ServiceOptions
     ...problems,
     ...rejected,
     ...unverifiedSchemes(handled, schemes),
-    ...bodyLimitFindings(operations),
     ...findings,
   ];
   if (faults.length > 0) throw new DocumentError(document.describe(faults));

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { similarName } from 'openapi-document';
+import { parseSize, similarName } from 'openapi-document';
 import proxyAddress from 'proxy-addr';
-import { parseSize } from '../core/request/body-limit.ts';
 import { ConfigError } from '../core/security/config-error.ts';
 
 export { ConfigError };

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createGunzip } from 'node:zlib';
 import {
+  bodyLimitOf,
   escapePointerToken,
   kindOf,
   type MediaType,
@@ -13,7 +14,6 @@ import type { Bytes, Call } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
 import { inTurn } from '../turns.ts';
 import { type OperationValidator, Violations } from '../validation/validator.ts';
-import { bodyLimitOf } from './body-limit.ts';
 import { multipart } from './multipart.ts';
 import { createReservation, type Reservation } from './reservation.ts';
 import { checkedItems, cutOff, limitedStream, tooLarge } from './streams.ts';

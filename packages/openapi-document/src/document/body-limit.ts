@@ -1,4 +1,5 @@
-import { asObject, type Finding, type MediaType, type Operation } from 'openapi-document';
+import { asObject } from './document.ts';
+import type { MediaType } from './media.ts';
 
 const UNITS = ['b', 'kb', 'mb'];
 
@@ -23,6 +24,7 @@ export function parseSize(text: string, max = MAX_PARSED): number {
  * body.
  *
  * @param defaultLimit the limit if the document has none.
+ * @throws {Error} whose message completes the sentence "x-body-limit must be".
  */
 export function bodyLimitOf(media: MediaType, defaultLimit: number): number {
   const { kind, items, source, schema } = media;
@@ -32,20 +34,6 @@ export function bodyLimitOf(media: MediaType, defaultLimit: number): number {
   const isBytes = kind === 'stream' && items === undefined;
   return isBytes && typeof maxLength === 'number' ? maxLength : defaultLimit;
 }
-
-/** Returns the invalid limits in the document. */
-export const bodyLimitFindings = (operations: readonly Operation[]): Finding[] =>
-  operations.flatMap(({ requestBody }) =>
-    (requestBody?.media ?? []).flatMap((media) => {
-      try {
-        bodyLimitOf(media, 0);
-        return [];
-      } catch (error) {
-        const pointer = `${media.pointer}/x-body-limit`;
-        return { pointer, message: `x-body-limit must be ${Object(error).message}` };
-      }
-    }),
-  );
 
 /** Parses a limit. A streamed body may have a larger limit. @throws {Error} */
 function parseLimit({ kind }: MediaType, limit: unknown): number {

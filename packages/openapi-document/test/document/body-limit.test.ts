@@ -1,19 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { loadDocument } from 'openapi-document';
-import { withFiles } from 'test-support/documents';
-import { bodyLimitFindings, bodyLimitOf, parseSize } from '../../../src/core/request/body-limit.ts';
-
-const operationsWith = (content: object) => {
-  const paths = { '/a': { post: { requestBody: { content } }, get: {} } };
-  const document = { openapi: '3.2.0', info: { title: 'A', version: '1' }, paths };
-  return withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
-    const { operations } = await loadDocument(`${folder}/openapi.json`);
-    return operations;
-  });
-};
+import { bodyLimitOf, parseSize } from '../../src/document/body-limit.ts';
+import { documentOf } from '../support/operations.ts';
 
 async function mediaOf(type: string, media: object) {
-  const operations = await operationsWith({ [type]: media });
+  const content = { [type]: media };
+  const { operations } = await documentOf({ '/a': { post: { requestBody: { content } } } });
   const [first] = operations.flatMap(({ requestBody }) => requestBody?.media ?? []);
   if (first === undefined) throw new Error('the document has no media type');
   return first;
@@ -90,31 +81,5 @@ describe('bodyLimitOf', () => {
     ],
   ])('returns %s: %s with %j', async (_title, type, media, limit) => {
     expect(bodyLimitOf(await mediaOf(type, media), 10)).toBe(limit);
-  });
-});
-
-describe('bodyLimitFindings', () => {
-  test('names each invalid limit', async () => {
-    const operations = await operationsWith({
-      'application/json': { 'x-body-limit': '257mb' },
-      'application/octet-stream': { 'x-body-limit': '0' },
-      'text/plain': { 'x-body-limit': '256mb' },
-      'text/csv': {},
-    });
-    expect(bodyLimitFindings(operations)).toEqual([
-      {
-        pointer: '/paths/~1a/post/requestBody/content/application~1json/x-body-limit',
-        message: 'x-body-limit must be a size from 1b to 256mb, such as 500, 100kb or 10mb',
-      },
-      {
-        pointer: '/paths/~1a/post/requestBody/content/application~1octet-stream/x-body-limit',
-        message: 'x-body-limit must be a size of at least 1b, such as 500, 100kb or 10mb',
-      },
-    ]);
-  });
-
-  test.each([true, null, [1], {}, -1])('rejects the limit %j', async (limit) => {
-    const operations = await operationsWith({ 'application/json': { 'x-body-limit': limit } });
-    expect(bodyLimitFindings(operations)).toHaveLength(1);
   });
 });
