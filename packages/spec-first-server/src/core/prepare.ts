@@ -14,6 +14,7 @@ import {
   schemesOf,
   scopesOf,
   tokenSchemes,
+  unusedVerifiers,
   unverifiedSchemes,
   type Verifiers,
 } from './security/schemes.ts';
@@ -118,6 +119,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
     ...problems,
     ...rejected,
     ...unverifiedSchemes(handled, schemes),
+    ...unusedVerifiers(schemes, verifiers),
     ...findings,
   ];
   if (faults.length > 0) throw new DocumentError(document.describe(faults));

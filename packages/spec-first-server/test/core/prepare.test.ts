@@ -205,6 +205,14 @@ describe('the start fails for', () => {
     expect(partly.error).toContain('nothing verifies');
   });
 
+  test('a verifier of an undeclared scheme, such as a misspelled one', async () => {
+    const verifiers = { bassic: () => ({ subject: 'ann', scopes: 'all' as const }) };
+    const message = 'the verifier bassic has no security scheme: rename or remove it';
+    expect((await prepared({}, { verifiers })).error).toContain(message);
+    const mocked = await prepared(basic, { handlers: {}, missing: 'mock', verifiers });
+    expect(mocked.error).toMatch(/^\S+openapi.json:\d+:\d+ the verifier bassic has no [^\n]+$/);
+  });
+
   test('an invalid body limit and an unknown handler, reported together', async () => {
     const requestBody = { content: { 'application/json': { 'x-body-limit': '0' } } };
     const limited = { paths: { '/a': { post: { operationId: 'a', requestBody, responses } } } };

@@ -259,6 +259,15 @@ export const unverifiedSchemes = (operations: readonly Operation[], schemes: Sch
         `add verifiers: { ${JSON.stringify(name)}: … } to the options or to the result of open`,
     }));
 
+/** Reports the verifiers without a security scheme, such as misspelled ones. */
+export const unusedVerifiers = (schemes: Schemes, verifiers: Verifiers = {}): Finding[] =>
+  Object.keys(verifiers)
+    .filter((name) => !schemes.has(name))
+    .map((name) => ({
+      pointer: '/components/securitySchemes',
+      message: `the verifier ${name} has no security scheme: rename or remove it`,
+    }));
+
 /** Returns the challenges of an operation: one for each scheme that it accepts. */
 export function challengesOf(operation: Operation, schemes: Schemes) {
   const names = [...schemesIn([operation])];
