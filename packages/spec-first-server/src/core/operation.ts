@@ -7,7 +7,7 @@ import { bodyReader } from './request/body.ts';
 import { RequestContext } from './request/context.ts';
 import { createAnswer, isItemStream, streamedAnswer } from './response/answer.ts';
 import { failureAnswer, failureOf } from './response/failures.ts';
-import { HttpError } from './response/http-error.ts';
+import { HttpError, InvalidReply } from './response/http-error.ts';
 import { ignoreErrors } from './response/item-body.ts';
 import { checkReply } from './response/reply.ts';
 import {
@@ -96,6 +96,10 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       const reply = await handle(
         Object.assign(request, validated, { contentType: media?.type, caller }),
       );
+      if (reply === undefined || reply === null)
+        throw new InvalidReply(
+          `${id} answered ${reply}: its handler and around must return a reply`,
+        );
       record.reason = reply.reason;
       record.mocked = reply.mocked;
       const checked = checkReply(operation, validator, reply);

@@ -191,6 +191,15 @@ test('a mocked reply is recorded as such', async () => {
   expect(record.mocked).toBe(true);
 });
 
+test.each([undefined, null])('a handler must not return %j', async (value) => {
+  const handler: AnyHandler = async () => JSON.parse('null') ?? value;
+  const { status, record } = await call(['add', handler], { body: body('a') });
+  expect(status).toBe(500);
+  expect(record.failure?.cause).toMatchObject({
+    message: `add answered ${value}: its handler and around must return a reply`,
+  });
+});
+
 test('an API key in the query is not a parameter of the operation', async () => {
   const headers = { 'content-type': 'application/json' };
   const { status } = await call(['add', reply], { body: body('a'), query: 'key=secret', headers });

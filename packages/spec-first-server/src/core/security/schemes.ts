@@ -4,6 +4,7 @@ import {
   type Document,
   escapePointerToken,
   type Finding,
+  isObject,
   type Json,
   type Operation,
 } from 'openapi-document';
@@ -285,7 +286,11 @@ export function challengesOf(operation: Operation, schemes: Schemes) {
 export function authentication(operation: Operation, schemes: Schemes, isMock: boolean) {
   const alternatives = operation.security
     .map((requirement) =>
-      Object.entries(requirement).map(([name, scopes]) => ({ verify: verifierOf(name), scopes })),
+      Object.entries(requirement).map(([name, scopes]) => ({
+        name,
+        verify: verifierOf(name),
+        scopes,
+      })),
     )
     .filter((checks) => checks.length > 0);
   const isOptional = alternatives.length < operation.security.length;
@@ -297,22 +302,26 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
     const { authorization } = credentials.headers;
     checkAuthorization(authorization);
     let isPresented = usesAuthorization && Boolean(authorization);
-    const errors: unknown[] = [];
+    const failures: unknown[][] = [];
     for (const checks of alternatives) {
       const callers: Caller[] = [];
-      for (const { verify, scopes } of checks) {
+      const errors: unknown[] = [];
+      for (const { name, verify, scopes } of checks) {
         try {
-          callers.push(await verify(credentials, scopes));
+          const caller = await verify(credentials, scopes);
+          if (!isObject(caller)) throw new TypeError(`the verifier ${name} returned no caller`);
+          callers.push(caller);
           isPresented = true;
         } catch (error) {
           errors.push(error);
         }
       }
-      if (callers.length < checks.length) continue;
-      return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
+      if (errors.length === 0)
+        return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
+      failures.push(errors);
     }
-    if (isOptional && !isPresented && errors.every(isAbsence)) return undefined;
-    throw mostImportant(errors);
+    if (isOptional && !isPresented && failures.flat().every(isAbsence)) return undefined;
+    throw mostImportant(failures);
   };
 
   function verifierOf(name: string) {
@@ -324,14 +333,28 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
 }
 
 /** Returns true for the error of a missing credential. */
-const isAbsence = (error: unknown): boolean => error instanceof Unauthorized && !error.presented;
+const isAbsence = (error: unknown): error is Unauthorized =>
+  error instanceof Unauthorized && !error.presented;
 
 /**
  * Returns the most important error: first a check that failed to run (503, 500), then a caller
- * without permission (403), then a rejected credential (401).
+ * without permission (403), then a rejected credential (401). If all credentials are missing, names
+ * those of each alternative.
+ *
+ * @param failures the errors of each alternative.
  */
-const mostImportant = (errors: readonly unknown[]): unknown =>
-  errors.find((error) => !(error instanceof Unauthorized || error instanceof Forbidden)) ??
-  errors.find((error) => error instanceof Forbidden) ??
-  errors.find((error) => !isAbsence(error)) ??
-  errors[0];
+function mostImportant(failures: readonly (readonly unknown[])[]): unknown {
+  const errors = failures.flat();
+  const absences = failures.map((alternative) =>
+    alternative
+      .filter(isAbsence)
+      .map(({ message }) => message)
+      .join('. '),
+  );
+  return (
+    errors.find((error) => !(error instanceof Unauthorized || error instanceof Forbidden)) ??
+    errors.find((error) => error instanceof Forbidden) ??
+    errors.find((error) => !isAbsence(error)) ??
+    new Unauthorized([...new Set(absences)].join('. Or: '), false)
+  );
+}
