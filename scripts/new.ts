@@ -9,6 +9,11 @@ import { basename, join } from 'node:path';
 import { run } from 'spec-first/new';
 import { pack } from './pack.ts';
 
+/** Replaces `npm update` in the README: npm does not update tarballs. */
+const UPGRADE =
+  'In a checkout of the new libraries, run `npm run pack -- DIR/vendor` with the path of this\n' +
+  'project. Here, run `npm install ./vendor/openapi-*.tgz ./vendor/spec-*.tgz`';
+
 const args = process.argv.slice(2);
 const folder = args.find((arg) => !arg.startsWith('-'));
 process.exitCode = await run(args);
@@ -33,6 +38,7 @@ function addTarballs(folder: string): void {
   edit(join(folder, 'Dockerfile'), (text) =>
     text.replace('package-lock.json ./\n', 'package-lock.json ./\nCOPY vendor ./vendor\n'),
   );
+  edit(join(folder, 'README.md'), (text) => text.replace('Run `npm update`', UPGRADE));
   console.log(`The libraries are tarballs in ${vendor}. To install them from a registry later:
 
   npm install spec-first@1 spec-first-server@1 openapi-document@1`);

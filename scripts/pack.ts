@@ -1,6 +1,6 @@
 /**
  * Packs the libraries as npm publishes them: `NAME-VERSION.tgz` with JavaScript, declarations and
- * source maps. Node does not run TypeScript in node_modules.
+ * source maps. Node does not run TypeScript in node_modules. Removes tarballs of former versions.
  *
  * Usage: npm run pack -- [DIR]
  */
@@ -62,6 +62,7 @@ export function pack(folder: string): Map<string, string> {
       writeFileSync(join(target, 'package.json'), `${JSON.stringify(complete, undefined, 2)}\n`);
     }
     mkdirSync(folder, { recursive: true });
+    removeTarballs(folder);
     const stages = PACKAGES.map((name) => join(stage, name));
     const output = run(
       'npm',
@@ -77,6 +78,12 @@ export function pack(folder: string): Map<string, string> {
   } finally {
     rmSync(stage, { recursive: true });
   }
+}
+
+/** Removes the tarballs of all versions of the libraries, so that `*.tgz` names one version. */
+export function removeTarballs(folder: string): void {
+  const patterns = PACKAGES.map((name) => `${name}-[0-9]*.tgz`);
+  for (const file of globSync(patterns, { cwd: folder })) rmSync(join(folder, file));
 }
 
 function run(program: string, ...args: readonly string[]): string {

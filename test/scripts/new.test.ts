@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
@@ -16,6 +16,14 @@ test('npm run new accepts options before the folder', () => {
   expect(readdirSync(join(project, 'vendor'))).toContainEqual(
     expect.stringMatching(/^spec-first-server-.*\.tgz$/),
   );
+});
+
+test('the README of a project with tarballs says how to replace them', () => {
+  const readme = readFileSync(join(folder, 'mine/README.md'), 'utf8');
+  expect(readme).toContain(
+    'run `npm install ./vendor/openapi-*.tgz ./vendor/spec-*.tgz`, then `npm',
+  );
+  expect(readme).not.toContain('npm update');
 });
 
 test('npm run new shows its usage with --help after a folder', () => {

@@ -1,5 +1,8 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { PACKAGES, publishedManifest } from '../../scripts/pack.ts';
+import { PACKAGES, publishedManifest, removeTarballs } from '../../scripts/pack.ts';
 
 test('the published libraries are all packages that are not private', () => {
   expect(PACKAGES).toEqual([
@@ -9,6 +12,20 @@ test('the published libraries are all packages that are not private', () => {
     'spec-first',
     'spec-first-server',
   ]);
+});
+
+test('tarballs of former versions of the libraries are removed, and no other file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pack-test-'));
+  try {
+    const otherFiles = ['notes.txt', 'spec-first-plugin-1.0.0.tgz'];
+    const tarballs = PACKAGES.map((name) => `${name}-0.9.0.tgz`);
+    for (const name of [...otherFiles, ...tarballs, 'spec-first-1.0.0.tgz'])
+      writeFileSync(join(folder, name), '');
+    removeTarballs(folder);
+    expect(readdirSync(folder).sort()).toEqual(otherFiles);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('a published manifest has the paths of compiled code, and the types of each export', () => {
