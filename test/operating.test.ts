@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
@@ -156,15 +157,25 @@ const isRoot = process.getuid?.() === 0 && has('setpriv');
   },
 );
 
+const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+const leastStopTime = STOP_LIMIT + FLUSH_LIMIT;
+
+test('PM2 starts the service with the flags of npm start, and waits long enough at a stop', () => {
+  const file = join(PROJECT, 'docs/operating/ecosystem.config.cjs');
+  const [app] = createRequire(import.meta.url)(file).apps;
+  expect(`node ${app.node_args} ${app.script}`).toBe(scripts.start);
+  expect(app.kill_timeout).toBeGreaterThanOrEqual(leastStopTime);
+  // A reload starts a process while the former one still uses the port.
+  expect(app.env).not.toHaveProperty('METRICS_PORT');
+});
+
 describe('the unit of systemd', () => {
   const unit = read('plants.service');
   const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
 
   test('starts with the flags of npm start, and waits long enough at a stop', () => {
-    const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
     expect(setting('ExecStart')).toBe(`/usr/bin/${scripts.start}`);
-    const least = STOP_LIMIT + FLUSH_LIMIT;
-    expect(Number(setting('TimeoutStopSec')) * 1000).toBeGreaterThanOrEqual(least);
+    expect(Number(setting('TimeoutStopSec')) * 1000).toBeGreaterThanOrEqual(leastStopTime);
   });
 
   test('sets only variables of the service', () => {
