@@ -33,7 +33,10 @@ export class RowRejected extends Error {
   override readonly name = 'RowRejected';
   /** The SQLSTATE, also with SQLite: 23505 for a unique key, 23503 for a foreign key. */
   readonly code: string;
-  /** The name of the constraint. With SQLite its columns, such as `notes.id`. */
+  /**
+   * The name of the constraint. With SQLite, the columns of a key, such as `notes.id`, or
+   * `undefined` for a foreign key.
+   */
   readonly constraint: string | undefined;
 
   constructor(message: string, code: string, constraint: string | undefined, cause?: unknown) {

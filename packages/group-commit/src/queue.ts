@@ -239,14 +239,14 @@ export function createQueue<Call>(
       const isTooLarge = unsettledCount > 0 && unsettledSize + size > MAX_WAITING_SIZE;
       if (unsettledCount >= maxWaiting || isTooLarge) {
         onUnavailable?.('BUSY');
-        const count = `${unsettledCount}, with ${unsettledSize} characters`;
-        const message = `Too many calls are waiting: ${count}.`;
+        const load = `${unsettledCount}, with ${unsettledSize} characters`;
+        const message = `Too many calls are waiting: ${load}.`;
         return Promise.reject(new Unavailable(message, 'BUSY'));
       }
       const deadline = performance.now() + timeout;
-      const timer = setTimeout(() => expire(added), timeout).unref();
+      const timer = setTimeout(() => expire(waiting), timeout).unref();
       const resolvers = Promise.withResolvers<unknown>();
-      const added: WaitingCall<Call> = {
+      const waiting: WaitingCall<Call> = {
         call,
         size,
         deadline,
@@ -257,9 +257,9 @@ export function createQueue<Call>(
       unsettledCount += 1;
       unsettledSize += size;
       removeExpired();
-      queue.push(added);
+      queue.push(waiting);
       void commitNext();
-      return added.promise;
+      return waiting.promise;
     },
 
     async ready() {

@@ -33,7 +33,7 @@ interface Connection {
   readonly socket: Socket;
   readonly target: Target;
   /** The time when the attempt to connect began, by `performance.now()`. */
-  readonly opened: number;
+  readonly startTime: number;
   /** The process id of the session in the server. Missing until the connection is ready to use. */
   readonly pid?: number;
 }
@@ -68,14 +68,14 @@ export function createConnections(
 
   /** Opens a connection to one host. */
   async function open(target: Target): Promise<Connection> {
-    const opened = performance.now();
-    const connection = { ...createClient(target.config), target, opened };
+    const startTime = performance.now();
+    const connection = { ...createClient(target.config), target, startTime };
     connections.add(connection);
     connection.client.once('end', () => forget(connection));
     try {
       await connection.client.connect();
       const pid = await prepare(connection);
-      onConnect?.((performance.now() - opened) / 1000);
+      onConnect?.((performance.now() - startTime) / 1000);
       return Object.assign(connection, { pid });
     } catch (error) {
       discard(connection);
@@ -134,7 +134,7 @@ export function createConnections(
   async function connect(): Promise<Connection> {
     for (const connection of idle) {
       idle.delete(connection);
-      if (connection.opened >= lastFailure) return connection;
+      if (connection.startTime >= lastFailure) return connection;
       discard(connection);
     }
     const errors: unknown[] = [];
