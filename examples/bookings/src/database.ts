@@ -55,7 +55,7 @@ export default function bookings(db: DatabaseSync) {
 
   return {
     addRoom: ({ name, beds, amenities = [] }: Schemas['NewRoom']) =>
-      converted(insertRoom.get(name, beds, JSON.stringify(amenities)), roomOf),
+      roomOf(insertRoom.get(name, beds, JSON.stringify(amenities)) as Row),
     changeRoom: (id: number, { name, beds, amenities = [] }: Schemas['NewRoom']) =>
       converted(updateRoom.get(name, beds, JSON.stringify(amenities), id), roomOf),
     room: (id: number) => converted(roomById.get(id), roomOf),

@@ -11,7 +11,7 @@ export async function openBookings(file: string): Promise<Backend & { handlers: 
       return { status: 200, body: await database.read('rooms', beds, amenities, after, limit) };
     },
     async createRoom({ body }) {
-      return { status: 201, body: existing(await database.write('addRoom', body)) };
+      return { status: 201, body: await database.write('addRoom', body) };
     },
     async getRoom({ path: { roomId } }) {
       return { status: 200, body: existing(await database.read('room', roomId)) };
@@ -30,16 +30,18 @@ export async function openBookings(file: string): Promise<Backend & { handlers: 
     },
     async createBooking({ path: { roomId }, body }) {
       const booking = await database.write('book', roomId, body);
-      if (booking === undefined) existing(await database.read('room', roomId));
-      return { status: 201, body: free(booking) };
+      if (booking !== undefined) return { status: 201, body: booking };
+      existing(await database.read('room', roomId));
+      throw taken();
     },
     async getBooking({ path: { bookingId } }) {
       return { status: 200, body: existing(await database.read('booking', bookingId)) };
     },
     async moveBooking({ path: { bookingId }, body }) {
       const booking = await database.write('move', bookingId, body);
-      if (booking === undefined) existing(await database.read('booking', bookingId));
-      return { status: 200, body: free(booking) };
+      if (booking !== undefined) return { status: 200, body: booking };
+      existing(await database.read('booking', bookingId));
+      throw taken();
     },
     async cancelBooking({ path: { bookingId } }) {
       if (!(await database.write('cancel', bookingId))) throw notFound();
@@ -51,13 +53,9 @@ export async function openBookings(file: string): Promise<Backend & { handlers: 
 }
 
 const notFound = () => new HttpError(404, 'there is no room or booking with this id');
+const taken = () => new HttpError(409, 'the room is taken on that day');
 
 function existing<T>(value: T | undefined): T {
   if (value === undefined) throw notFound();
   return value;
-}
-
-function free<T>(booking: T | undefined): T {
-  if (booking === undefined) throw new HttpError(409, 'the room is taken on that day');
-  return booking;
 }
