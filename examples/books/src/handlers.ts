@@ -10,7 +10,7 @@ export async function openBooks(file: string): Promise<Backend & { handlers: Han
 
   const handlers: Handlers = {
     async listBooks({ query: { after = '', limit } }) {
-      return { status: 200, body: await books.read('list', after, Number(limit)) };
+      return { status: 200, body: await books.read('list', after, limit) };
     },
     async getBook({ path: { isbn } }) {
       const book = await books.read('get', isbn);

@@ -8,7 +8,7 @@ const notes = new Map<string, Note[]>();
 
 export const handlers: Handlers = {
   listNotes({ caller: { subject = '' }, query: { limit } }) {
-    return { status: 200, body: notes.get(subject)?.slice(0, Number(limit)) ?? [] };
+    return { status: 200, body: notes.get(subject)?.slice(0, limit) ?? [] };
   },
   addNote({ caller: { subject = '' }, body: { text } }) {
     const note = { id: randomUUID(), text };
