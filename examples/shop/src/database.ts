@@ -109,8 +109,6 @@ const integer = (value: bigint): Int64 => {
 function postgresDialect(connectionString: string): Dialect {
   const types = new pg.TypeOverrides();
   types.setTypeParser(pg.types.builtins.INT8, (text: string) => integer(BigInt(text)));
-  // By default, pg reads a date as midnight in the local time zone.
-  types.setTypeParser(pg.types.builtins.DATE, String);
   const pool = new pg.Pool({ connectionString, types, connectionTimeoutMillis: 5000 });
   // The pool replaces lost connections. Without listeners, `error` would end the process.
   pool.on('error', () => {});

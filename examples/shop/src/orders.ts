@@ -145,7 +145,7 @@ export function orderHandlers(database: Database, orders: Orders): Pick<Handlers
       let { status } = await orders.find(orderId, caller);
       async function* events() {
         yield event(status);
-        // Another process may change the order: an event of this process is not enough.
+        // Reads the order again each second, since another process may change it.
         while (status === 'open') {
           await delay(WATCH_MS, undefined, { signal });
           ({ status } = await orders.find(orderId, caller));

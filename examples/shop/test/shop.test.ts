@@ -115,12 +115,12 @@ test('tags are compared exactly', async () => {
   const shop = await customer(ANN);
   const body = { id: 1, name: 'Pen', price: '1.00', stock: 1, tags: ['Red', '50%', '\\"'] };
   equal((await shop.createProduct({ body })).status, 201);
-  const found = async (...tags: string[]) =>
+  const countWith = async (...tags: string[]) =>
     Object((await shop.listProducts({ query: { tags } })).body).items.length;
-  for (const tag of body.tags) equal(await found(tag), 1);
-  equal(await found('Red', '50%'), 1);
-  for (const tag of ['red', 'R', '___', '%', '50', '","', 'blue']) equal(await found(tag), 0);
-  equal(await found('Red', 'blue'), 0);
+  for (const tag of body.tags) equal(await countWith(tag), 1);
+  equal(await countWith('Red', '50%'), 1);
+  for (const tag of ['red', 'R', '___', '%', '50', '","', 'blue']) equal(await countWith(tag), 0);
+  equal(await countWith('Red', 'blue'), 0);
 });
 
 test('a cursor that is not the `next` of a page gets 400', async () => {
