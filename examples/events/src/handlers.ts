@@ -5,7 +5,10 @@ import type { components, Handlers } from '../generated/openapi.ts';
 const STORED = 1_000;
 
 const messages: components['schemas']['Message'][] = [];
-/** The id of the last message. Larger than the ids before a restart, which clients may send. */
+/**
+ * The id of the last message. Starts at the time, so that ids after a restart are larger than those
+ * that clients may send as Last-Event-ID.
+ */
 let lastId = Date.now();
 const news = new EventEmitter().setMaxListeners(0);
 
