@@ -12,16 +12,16 @@ const SHARES = [0, 1, 10];
 export async function benchFailingCalls(data: string, rounds: number, seconds: number) {
   const measurementsByShare = SHARES.map((): Measurement[] => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [at, share] of SHARES.entries())
-      measurementsByShare[at]?.push(await measure(data, share, seconds));
+    for (const [index, share] of SHARES.entries())
+      measurementsByShare[index]?.push(await measure(data, share, seconds));
   }
 
   const medians = measurementsByShare.map((measurements) => ({
     rate: median(measurements.map(({ rate }) => rate)),
     p99: median(measurements.map(({ p99 }) => p99)),
   }));
-  const rows = medians.map(({ rate, p99 }, at) => [
-    `${SHARES[at]} % of the calls fail`,
+  const rows = medians.map(({ rate, p99 }, index) => [
+    `${SHARES[index]} % of the calls fail`,
     {
       'calls/s': Math.round(rate),
       '×': (rate / (medians[0]?.rate ?? NaN)).toFixed(2),
@@ -45,8 +45,8 @@ async function measure(data: string, share: number, seconds: number): Promise<Me
   });
   const times: number[] = [];
   let calls = 0;
-  const begun = performance.now();
-  const end = begun + seconds * 1000;
+  const start = performance.now();
+  const end = start + seconds * 1000;
 
   async function caller(): Promise<void> {
     while (performance.now() < end) {
@@ -59,7 +59,7 @@ async function measure(data: string, share: number, seconds: number): Promise<Me
   }
 
   await Promise.all(Array.from({ length: CALLERS }, caller));
-  const rate = times.length / ((performance.now() - begun) / 1000);
+  const rate = times.length / ((performance.now() - start) / 1000);
   await database.close();
   rmSync(folder, { recursive: true });
   times.sort((a, b) => a - b);

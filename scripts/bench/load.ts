@@ -68,9 +68,9 @@ const useAutocannon: Load = async ({ url, connections, seconds, firstId }) => {
   // into a sorted index would take twice as long.
   const setupClient = (client: Client) => {
     const first = firstId + connection++;
-    const idAt = (at: number) => first + at * connections;
+    const idAt = (index: number) => first + index * connections;
     client.setRequests(
-      Array.from({ length: requestsPerConnection }, (_, at) => ({ body: plantOf(idAt(at)) })),
+      Array.from({ length: requestsPerConnection }, (_, index) => ({ body: plantOf(idAt(index)) })),
     );
   };
   // A run ends at a multiple of "sampleInt" milliseconds.

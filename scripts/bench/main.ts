@@ -172,11 +172,11 @@ async function measureContender(contender: Contender, options: MeasureOptions): 
   const server = await start(contender, join(folder, 'server.log'), cores);
   const { url } = server;
   await load({ url, connections: 32, seconds: warmUp, firstId: 1 });
-  for (const [at, connections] of options.connections.entries()) {
+  for (const [index, connections] of options.connections.entries()) {
     const key = `${name} ${connections}`;
     const run = runs.get(key) ?? { name, connections, samples: [] };
     runs.set(key, run);
-    run.samples.push(await measure(server, load, connections, seconds, 1 + (at + 1) * MAX_IDS));
+    run.samples.push(await measure(server, load, connections, seconds, 1 + (index + 1) * MAX_IDS));
   }
   await server.end();
 }

@@ -1,6 +1,5 @@
 -- Posts plants with ids that count up. Arguments: the token, the first id.
 local id
-local failed = 0
 
 function init(args)
   wrk.method = "POST"
