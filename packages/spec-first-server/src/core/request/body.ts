@@ -15,6 +15,7 @@ import { HttpError } from '../response/http-error.ts';
 import { inTurn } from '../turns.ts';
 import { type OperationValidator, Violations } from '../validation/validator.ts';
 import { multipart } from './multipart.ts';
+import { readBytes } from './read-bytes.ts';
 import { createReservation, type Reservation } from './reservation.ts';
 import { checkedItems, cutOff, limitedStream, tooLarge } from './streams.ts';
 
@@ -79,7 +80,8 @@ export function bodyReader(
     if (length > limit && items === undefined) throw tooLarge(limit);
 
     if (kind === 'multipart') {
-      return { media, ...(await multipart(media, headers, limitedStream(source, limit))) };
+      const stream = limitedStream(source, limit);
+      return { media, ...(await multipart(media, headers, stream, defaultLimit)) };
     }
     if (isStreamed) return streamedBody(media, contentType, source, limit);
 
@@ -177,7 +179,7 @@ export function bodyReader(
  */
 function bodyOf({ headers, body }: Call): Call['body'] {
   if (headers['content-length'] !== '0') return body;
-  return headers['content-type'] === undefined ? undefined : EMPTY;
+  return headers['content-type'] === undefined ? undefined : new Uint8Array();
 }
 
 /**
@@ -195,59 +197,6 @@ function checkEncoding(header: string | undefined, isStreamed: boolean): string 
     headers: { 'Accept-Encoding': accepted.join(', ') },
   });
 }
-
-/**
- * Reads a body. Rejects it as soon as it is too large.
- *
- * @param expected the declared length; 0 if there is none.
- * @throws {HttpError} 400 or 413
- */
-export function readBytes(
-  body: Bytes | AsyncIterable<Bytes>,
-  limit: number,
-  expected = 0,
-): Promise<Buffer> | Buffer {
-  if (!(body instanceof Uint8Array)) return collect(body, limit, expected);
-  if (body.length > limit) throw tooLarge(limit);
-  return asBuffer(body);
-}
-
-async function collect(
-  body: AsyncIterable<Bytes>,
-  limit: number,
-  expected: number,
-): Promise<Buffer> {
-  // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
-  let bytes = EMPTY;
-  let size = 0;
-  const chunks = body[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const { done, value: chunk } = await chunks.next();
-      if (done) return bytes.subarray(0, size);
-      const end = size + chunk.length;
-      if (end > limit) throw tooLarge(limit);
-      // Most bodies arrive in one piece, which is not copied.
-      if (size === 0 && end > 0 && end === expected) return asBuffer(chunk);
-      if (end > bytes.length) {
-        const capacity = Math.max(end, Math.min(8 * end, expected || limit));
-        const largerBuffer = Buffer.allocUnsafeSlow(capacity);
-        bytes.copy(largerBuffer, 0, 0, size);
-        bytes = largerBuffer;
-      }
-      bytes.set(chunk, size);
-      size = end;
-    }
-  } catch (error) {
-    await chunks.return?.();
-    throw error instanceof HttpError ? error : cutOff();
-  }
-}
-
-const EMPTY = Buffer.alloc(0);
-
-const asBuffer = (bytes: Bytes): Buffer =>
-  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 /** @throws {HttpError} 400, 413 or 503 */
 async function decompress(bytes: Buffer, limit: number, memory: Reservation): Promise<Buffer> {

@@ -15,7 +15,10 @@ export interface FormPart {
 /** The maximum size in bytes of the headers of a part. */
 const MAX_HEADER_SIZE = 16_384;
 
-const LINE_BREAK = Buffer.from('\r\n');
+/** The maximum number of characters of a boundary (RFC 2046 §5.1.1). */
+const MAX_BOUNDARY = 70;
+
+const EMPTY_LINE = '\r\n\r\n';
 
 const malformed = (): HttpError =>
   new HttpError(
@@ -39,16 +42,20 @@ export async function* formParts(
   body: AsyncIterable<Buffer>,
 ): AsyncGenerator<FormPart> {
   const boundary = parseHeader(contentType)?.parameters.boundary;
-  if (!boundary) throw malformed();
-  const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+  if (!boundary || boundary.length > MAX_BOUNDARY) throw malformed();
+  const delimiter = `\r\n--${boundary}`;
   const source = new ByteSplitter(withLineBreaks(body));
   try {
-    for await (const preamble of source.until(delimiter)) rejectText(preamble);
-    while (!isEnd(await source.line())) {
-      const headers = await headersOf(source);
-      yield { ...headers, content: source.until(delimiter) };
+    for await (const preamble of source.until(delimiter)) rejectText(preamble.toString('latin1'));
+    for (;;) {
+      const section = await headerSection(source);
+      if (section.startsWith('--')) {
+        rejectText(section.slice(2));
+        break;
+      }
+      yield { ...headersOf(section), content: source.until(delimiter) };
     }
-    for await (const epilogue of source.rest()) rejectText(epilogue);
+    for await (const epilogue of source.rest()) rejectText(epilogue.toString('latin1'));
   } finally {
     await source.close();
   }
@@ -60,30 +67,29 @@ export async function* formParts(
  *
  * @throws {HttpError} 400
  */
-function rejectText(bytes: Buffer): void {
-  if (bytes.toString('latin1').trim() !== '') throw malformed();
+function rejectText(text: string): void {
+  if (text.trim() !== '') throw malformed();
+}
+
+/** Adds a line break before the first line, and two after the last one, which may have none. */
+async function* withLineBreaks(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield Buffer.from('\r\n');
+  yield* body;
+  yield Buffer.from(EMPTY_LINE);
 }
 
 /**
- * Returns true at the end of a form, and false before a part.
+ * Reads from a boundary to the next empty line. Each character is a byte.
  *
- * @param line the rest of a line that begins with the boundary.
- * @throws {HttpError} 400
+ * @throws {HttpError} 400 if it is too long.
  */
-function isEnd(line: string): boolean {
-  const mark = line.trimEnd();
-  if (mark === '' || mark === '--') return mark === '--';
-  throw new HttpError(
-    400,
-    'only "--" or a line break (CRLF) may follow a boundary in the body (RFC 2046 §5.1.1)',
-  );
-}
-
-/** Adds a line break before the first line and after the last one, which may have none. */
-async function* withLineBreaks(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  yield LINE_BREAK;
-  yield* body;
-  yield LINE_BREAK;
+async function headerSection(source: ByteSplitter): Promise<string> {
+  let section = '';
+  for await (const bytes of source.until(EMPTY_LINE)) {
+    section += bytes.toString('latin1');
+    if (section.length > MAX_HEADER_SIZE) throw invalidHeaders();
+  }
+  return section;
 }
 
 /** Splits bytes at separators, as they arrive. */
@@ -97,9 +103,9 @@ class ByteSplitter {
   }
 
   /** Yields the bytes before a separator, and skips it. @throws {HttpError} if it is missing. */
-  async *until(separator: Buffer): AsyncGenerator<Buffer> {
+  async *until(separator: string): AsyncGenerator<Buffer> {
     for (;;) {
-      const index = this.#unread.indexOf(separator);
+      const index = this.#unread.indexOf(separator, 0, 'latin1');
       // The end of the bytes may be the start of a separator.
       const end = index >= 0 ? index : Math.max(0, this.#unread.length - separator.length + 1);
       const bytes = this.#unread.subarray(0, end);
@@ -110,16 +116,6 @@ class ByteSplitter {
       if (done) throw malformed();
       this.#unread = this.#unread.length === 0 ? value : Buffer.concat([this.#unread, value]);
     }
-  }
-
-  /** Reads a line. Each character is a byte. @throws {HttpError} if it is too long. */
-  async line(): Promise<string> {
-    let line = '';
-    for await (const bytes of this.until(LINE_BREAK)) {
-      line += bytes.toString('latin1');
-      if (line.length > MAX_HEADER_SIZE) throw invalidHeaders();
-    }
-    return line;
   }
 
   /** Yields the bytes that are left. */
@@ -133,24 +129,29 @@ class ByteSplitter {
   }
 }
 
-/** Reads the headers of a part, and the empty line after them. @throws {HttpError} */
-async function headersOf(source: ByteSplitter) {
-  let size = 0;
-  const lines: string[] = [];
-  for (let line = await source.line(); line !== ''; line = await source.line()) {
-    size += line.length;
-    if (size > MAX_HEADER_SIZE) throw invalidHeaders();
-    // A line that begins with a space continues the header.
-    if (/^[ \t]/.test(line)) lines.push((lines.pop() ?? '') + line);
-    else lines.push(line);
+/**
+ * Parses the headers of a part.
+ *
+ * @param section starts with the rest of the boundary's line.
+ * @throws {HttpError} 400 or 415
+ */
+function headersOf(section: string) {
+  // A line that begins with a space continues the header.
+  const [padding = '', ...lines] = section.replace(/\r\n[ \t]/g, ' ').split('\r\n');
+  if (padding.trim() !== '') {
+    throw new HttpError(
+      400,
+      'only "--" or a line break (CRLF) may follow a boundary in the body (RFC 2046 §5.1.1)',
+    );
   }
   const headers = new Map<string, string>();
   for (const line of lines) {
-    const [, headerName, value = ''] = /^([^\s:]+):\s*(.*)$/.exec(line) ?? [];
+    const [, headerName, value = ''] = /^([^\s:]+):(.*)$/.exec(line) ?? [];
     const key = headerName?.toLowerCase();
     if (key === undefined || headers.has(key)) throw invalidHeaders();
-    headers.set(key, value);
+    headers.set(key, value.trim());
   }
+  checkTransferEncoding(headers.get('content-transfer-encoding'));
   const disposition = parseHeader(headers.get('content-disposition') ?? '');
   const { name, filename, 'filename*': extendedFilename } = disposition?.parameters ?? {};
   if (disposition?.value !== 'form-data' || !name) {
@@ -166,10 +167,26 @@ async function headersOf(source: ByteSplitter) {
     extendedFilename === undefined ? filename && utf8(filename) : decodedExtended(extendedFilename);
   return {
     name: utf8(name),
-    filename: sentFilename?.replace(/^.*[/\\]/s, '').replace(/^\.\.?$/, ''),
+    filename: sentFilename && withoutFolders(sentFilename),
     type: type.value,
     charset: type.parameters.charset,
   };
+}
+
+/**
+ * Rejects encodings that change the content. Browsers send none, and RFC 7578 §4.7 deprecates them.
+ *
+ * @throws {HttpError} 415
+ */
+function checkTransferEncoding(encoding = 'binary'): void {
+  if (/^(7bit|8bit|binary)$/i.test(encoding)) return;
+  throw new HttpError(415, 'the Content-Transfer-Encoding of a part must be binary, 8bit or 7bit');
+}
+
+/** Returns a filename without its folders (RFC 7578 §4.2); `_` if nothing else is left. */
+function withoutFolders(filename: string): string {
+  const name = filename.split(/[/\\]/).findLast((segment) => segment !== '');
+  return name === undefined || name === '.' || name === '..' ? '_' : name;
 }
 
 /**

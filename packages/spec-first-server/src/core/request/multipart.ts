@@ -7,7 +7,9 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { MediaType } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
+import { inTurn } from '../turns.ts';
 import { decodedText, type FormPart, formParts } from './form-parts.ts';
+import { readBytes } from './read-bytes.ts';
 import { createReservation } from './reservation.ts';
 
 /**
@@ -23,6 +25,7 @@ const MAX_PARTS = 1000;
  * Reads a `multipart/form-data` body as an object, with a `File` for each file. Parts are read as
  * they arrive.
  *
+ * @param textLimit the maximum number of bytes of all texts.
  * @returns the object, and a function that removes the files on disk.
  * @throws {HttpError} 400, 413, 415 or 503
  */
@@ -30,6 +33,7 @@ export async function multipart(
   media: MediaType,
   headers: IncomingHttpHeaders,
   bytes: Readable,
+  textLimit: number,
 ): Promise<{ readonly body: unknown; readonly release: () => void }> {
   const reader = media.formReader();
   const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_IN_MEMORY;
@@ -43,6 +47,7 @@ export async function multipart(
   };
   /** The number of bytes that have arrived and are not on disk. */
   let held = 0;
+  let textSize = 0;
   let count = 0;
   try {
     for await (const part of formParts(headers['content-type'] ?? '', reserveMemory(bytes))) {
@@ -55,7 +60,7 @@ export async function multipart(
       fields.set(part.name, values);
       for (const value of partValues) values.push(value);
     }
-    return { body: reader.multipart(fields), release };
+    return { body: await inTurn(() => reader.multipart(fields)), release };
   } catch (error) {
     bytes.destroy();
     release();
@@ -80,7 +85,8 @@ export async function multipart(
       if (!isSentAsFile && !isText) throw notFile(name);
       // Browsers send no media type with a text.
       if (isSentAsFile || type !== 'text/plain') checkType(name, types, type);
-      return reader.textValues(name, type, decodedText(name, await bytesOf(content), charset));
+      const bytes = await readBytes(limitTexts(content), textLimit);
+      return inTurn(() => reader.textValues(name, type, decodedText(name, bytes, charset)));
     }
     if (filename !== '') checkType(name, types, type);
     const file = await fileOf(content, filename ?? '', type);
@@ -91,8 +97,23 @@ export async function multipart(
     return [file];
   }
 
+  /** Passes on the bytes of a text. @throws {HttpError} 413 if the texts are too large */
+  async function* limitTexts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      textSize += chunk.length;
+      if (textSize > textLimit) {
+        const requirement = `must be at most ${textLimit} bytes (BODY_LIMIT): send a file instead`;
+        throw new HttpError(413, `the texts of the body ${requirement}`);
+      }
+      yield chunk;
+    }
+  }
+
   async function fileOf(content: FormPart['content'], name: string, type: string): Promise<File> {
-    if (isSmall) return new File([await bytesOf(content)], name, { type });
+    if (isSmall) {
+      const small = await readBytes(content, MAX_IN_MEMORY);
+      return new File([Uint8Array.from(small)], name, { type });
+    }
     folder ??= mkdtempSync(join(tmpdir(), 'upload-'));
     const path = join(folder, randomUUID());
     const output = createWriteStream(path, { flags: 'wx', mode: 0o600 });
@@ -109,9 +130,6 @@ export async function multipart(
     }
   }
 }
-
-const bytesOf = async (content: FormPart['content']): Promise<Buffer<ArrayBuffer>> =>
-  Buffer.concat(await Array.fromAsync(content));
 
 const notFile = (name: string): HttpError =>
   new HttpError(

@@ -1,13 +1,11 @@
 import { Readable } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
 import type { Call } from '../../../src/core/call.ts';
 import { bytesLeft, release, reserve } from '../../../src/core/memory.ts';
-import { bodyReader, readBytes } from '../../../src/core/request/body.ts';
+import { bodyReader } from '../../../src/core/request/body.ts';
 import { createValidators } from '../../../src/core/validation/validator.ts';
 
 const LIMIT = 100;
@@ -510,71 +508,5 @@ describe('the release of a stream', () => {
     expect(await stream.toArray()).toHaveLength(1);
     end?.();
     expect(stream.errored).toBeNull();
-  });
-});
-
-describe('readBytes', () => {
-  test.each([
-    [['abc', 'def', 'g'], 7, 7],
-    [['abc', 'def', 'g'], 7, 0],
-    [['abc', 'def', 'g'], 1000, 3000],
-    [['abc', 'def', 'g'], 1000, 2],
-    [['abc', 'def', 'g'], 1000, 6],
-    [['', 'abc'], 3, 3],
-    [['', 'abc'], 3, 0],
-    [['abc', '', 'd'], 10, 0],
-    [['ab', 'cde'], 10, 3],
-    [[], 0, 0],
-  ])('joins the chunks %j with the limit %i and the length %i', async (texts, limit, length) => {
-    const bytes = await readBytes(pieces(...texts), limit, length);
-    expect(bytes.toString()).toBe(texts.join(''));
-  });
-
-  test('does not copy a body that arrives in one piece', async () => {
-    const piece = new Uint8Array(Buffer.from('-abc-').buffer, 0, 3);
-    expect(Object((await readBytes(Readable.from([piece]), 3, 3)).buffer)).toBe(piece.buffer);
-    const bytes = await readBytes(piece, 3);
-    expect([bytes.buffer === piece.buffer, bytes.byteOffset, bytes.length]).toEqual([
-      true,
-      piece.byteOffset,
-      3,
-    ]);
-    expect(readBytes(bytes, 3)).toBe(bytes);
-  });
-
-  test('rejects a body as soon as it is too large, and closes its stream', async () => {
-    const { body, state } = counted('abc', 'd', 'e');
-    await expect(readBytes(body, 3)).rejects.toMatchObject({ status: 413 });
-    expect(state).toEqual({ reads: 2, isClosed: true });
-    expect(() => readBytes(Buffer.from('abcd'), 3)).toThrow(
-      expect.objectContaining({ status: 413 }),
-    );
-  });
-
-  test('rejects a body whose client disconnects', async () => {
-    async function* broken() {
-      yield Buffer.from('a');
-      throw new Error('ECONNRESET');
-    }
-    await expect(readBytes(broken(), 3)).rejects.toMatchObject({
-      status: 400,
-      message: 'the request was cut off',
-    });
-  });
-
-  test('needs memory for the bytes of tiny chunks, not for each chunk', async () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage: () => void = runInNewContext('gc');
-    const chunks = async function* () {
-      for (let count = 0; count < 100_000; count++) yield Buffer.allocUnsafeSlow(1);
-      collectGarbage();
-      const { heapUsed, arrayBuffers } = process.memoryUsage();
-      growth = heapUsed + arrayBuffers - before.heapUsed - before.arrayBuffers;
-    };
-    let growth = Infinity;
-    collectGarbage();
-    const before = process.memoryUsage();
-    expect(await readBytes(chunks(), 100_000)).toHaveLength(100_000);
-    expect(growth).toBeLessThan(2_000_000);
   });
 });

@@ -61,7 +61,7 @@ test.each(['multipart/form-data', 'multipart/form-data; boundary=""', 'text/plai
   },
 );
 
-test.each(['b', '-', '--b', '- -', ' x', ':'])(
+test.each(['b', '-', '- -', ' x', ':'])(
   'a line that begins with the boundary and continues with "%s" is rejected',
   async (rest) => {
     const form = `--b\r\n${A}\r\n\r\n1\r\n--b${rest}\r\n${C}\r\n\r\n2\r\n--b--\r\n`;
@@ -73,8 +73,23 @@ test.each(['b', '-', '--b', '- -', ' x', ':'])(
   },
 );
 
+test('a form with a boundary of more than 70 characters is rejected', async () => {
+  const read = (boundary: string) =>
+    partsOf(`--${boundary}--`, `multipart/form-data; boundary=${boundary}`);
+  expect(await read('b'.repeat(70))).toEqual([]);
+  await expect(read('b'.repeat(71))).rejects.toMatchObject({ status: 400 });
+});
+
+test('a part with a transfer encoding that changes its content is rejected', async () => {
+  await expect(partWith(A, 'Content-Transfer-Encoding: base64')).rejects.toMatchObject({
+    status: 415,
+    message: 'the Content-Transfer-Encoding of a part must be binary, 8bit or 7bit',
+  });
+});
+
 test.each([
   ['before the first boundary', `x--b\r\n${A}\r\n\r\n1\r\n--b--\r\n`],
+  ['beside the last boundary', `--b\r\n${A}\r\n\r\n1\r\n--b--b\r\n`],
   ['after the last boundary', `--b--\r\n--b\r\n${A}\r\n\r\n1\r\n--b--\r\n`],
 ])('a form with text %s is rejected', async (_title, form) => {
   await expect(partsOf(form)).rejects.toMatchObject({
@@ -84,6 +99,7 @@ test.each([
 });
 
 test('a form that FormData writes is read, with any name, filename and text', async () => {
+  const escaped = (text: string) => text.replaceAll('"', '%22').replace('\r\n', '%0D%0A');
   const texts = ['\\', 'a\\', '"', ';', 'a; b="c', '😀', '\r\n--', '%22', ' x '];
   for (const name of texts)
     for (const filename of texts) {
@@ -92,8 +108,11 @@ test('a form that FormData writes is read, with any name, filename and text', as
       const response = new Response(form);
       const type = response.headers.get('content-type') ?? '';
       const [part] = await partsOf(Buffer.from(await response.bytes()).toString('latin1'), type);
-      const sentName = name.replaceAll('"', '%22').replace('\r\n', '%0D%0A');
-      expect(part).toMatchObject({ name: sentName, text: Buffer.from(name).toString('latin1') });
+      expect(part).toMatchObject({
+        name: escaped(name),
+        filename: escaped(filename).replace(/\\$/, '') || '_',
+        text: Buffer.from(name).toString('latin1'),
+      });
     }
 });
 
@@ -115,7 +134,10 @@ describe('the headers of a part', () => {
     [[`${A}; filename="a\\"b\\\\c.txt"`], { filename: 'c.txt' }],
     [[`${A}; filename="a\\b;c=.txt"`], { filename: 'b;c=.txt' }],
     [[`${A}; filename="/etc/../passwd"`], { filename: 'passwd' }],
-    [[`${A}; filename=".."`], { filename: '' }],
+    [[`${A}; filename=".."`], { filename: '_' }],
+    [[`${A}; filename="/"`], { filename: '_' }],
+    [[`${A}; filename="folder/"`], { filename: 'folder' }],
+    [[A, 'Content-Transfer-Encoding: 8BIT'], {}],
     [[`${A}; filename="gr\xc3\xb6\xc3\x9fe"`], { filename: 'größe' }],
     [[`${A}; filename=x; filename*=utf-8''gr%C3%B6%C3%9Fe`], { filename: 'größe' }],
     [[`${A}; filename="\xef\xbf\xbd"`], { filename: '\uFFFD' }],
@@ -133,6 +155,7 @@ describe('the headers of a part', () => {
     ['an invalid Content-Type', [A, 'Content-Type: text/plain; charset="utf-8'], valid],
     ['a line without a colon', [A, 'x'], valid],
     ['a lone line feed', [`${A}\nX: y`], valid],
+    ['a lone line feed after a colon', [A, 'X:\ny'], valid],
     ['a long line', [A, `X: ${'y'.repeat(16_384)}`], valid],
     ['many lines', [A, ...Array.from({ length: 2000 }, (_, index) => `X-${index}: y`)], valid],
     ['no headers', [], named],

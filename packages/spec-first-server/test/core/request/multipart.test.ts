@@ -65,6 +65,7 @@ const form = (...parts: Buffer[]): Buffer => Buffer.concat([...parts, END]);
 
 interface Options {
   readonly limit?: number;
+  readonly textLimit?: number;
   readonly contentType?: string;
   /** True if the client declares the length, so that small files are kept in memory. */
   readonly isDeclared?: boolean;
@@ -72,11 +73,16 @@ interface Options {
 
 async function read(
   bytes: Buffer | Readable,
-  { limit = 1e6, contentType = 'multipart/form-data; boundary=b', isDeclared = true }: Options = {},
+  {
+    limit = 1e6,
+    textLimit = 1e9,
+    contentType = 'multipart/form-data; boundary=b',
+    isDeclared = true,
+  }: Options = {},
 ): Promise<Record<string, unknown>> {
   const length = Buffer.isBuffer(bytes) && isDeclared ? String(bytes.length) : undefined;
   const headers = { 'content-type': contentType, 'content-length': length };
-  const { body, release } = await multipart(media, headers, limitedStream(bytes, limit));
+  const { body, release } = await multipart(media, headers, limitedStream(bytes, limit), textLimit);
   releases.push(release);
   return Object(body);
 }
@@ -399,5 +405,15 @@ describe('files', () => {
   ])('are removed if the form is rejected: %s', async (_title, bytes) => {
     await expect(read(bytes, { isDeclared: false, limit: 100_000 })).rejects.toThrow();
     await eventually(() => filesOnDisk().length === 0);
+  });
+});
+
+test('texts have a limit of their own, and files do not count', async () => {
+  const photo = part('form-data; name="upload"; filename="a"', 'x'.repeat(100), 'image/x');
+  const texts = [part('form-data; name="other"', 'abc'), part('form-data; name="more"', 'de')];
+  expect(await read(form(photo, ...texts), { textLimit: 5 })).toMatchObject({ other: 'abc' });
+  await expect(read(form(photo, ...texts), { textLimit: 4 })).rejects.toMatchObject({
+    status: 413,
+    message: 'the texts of the body must be at most 4 bytes (BODY_LIMIT): send a file instead',
   });
 });
