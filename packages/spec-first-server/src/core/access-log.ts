@@ -12,10 +12,10 @@ export interface AccessLogOptions {
   readonly probePaths?: readonly string[];
   /**
    * Called with each answer, for metrics: an operationId, or `(probe)`, `(page)` or `(unknown)` for
-   * other paths.
+   * other paths. The seconds end with the answer, or with the start of a stream.
    */
   readonly observe?: ((operation: string, status: number, seconds: number) => void) | undefined;
-  /** Milliseconds after which an answer is logged as slow; never by default. */
+  /** Milliseconds after which an answer is logged as slow, by the same measure. Default: never. */
   readonly slowMs?: number | undefined;
 }
 
@@ -47,7 +47,12 @@ export function accessLog(
     if (record === undefined) return;
     const { operationId, caller, mocked } = record;
     const failure = endFailure ?? record.failure;
-    const durationMs = Math.round((performance.now() - record.started) * 1000) / 1000;
+    const now = performance.now();
+    const durationMs = rounded(now - record.started);
+    // The duration of a stream depends on its items and its client.
+    const { streamStarted } = record;
+    const serverMs =
+      streamStarted === undefined ? durationMs : rounded(streamStarted - record.started);
     const path = operationId === undefined ? call.path : undefined;
     const isListed = path !== undefined && (loggedPaths === 'all' || loggedPaths.has(path));
     const isKnown = path !== undefined && (status < 400 || isListed);
@@ -56,7 +61,7 @@ export function accessLog(
     const isProbe = path !== undefined && probePaths.includes(path);
     const name = operationId ?? metricName(isProbe, isKnown);
     const outageKey = isProbe ? path : operationId;
-    observe?.(name, status, durationMs / 1000);
+    observe?.(name, status, serverMs / 1000);
     // The logger omits undefined properties.
     const entry = {
       requestId: record.id,
@@ -92,11 +97,13 @@ export function accessLog(
     if (isRepeated) write('info', { ...entry, err: undefined }, 'answered');
     else if (isFault) write('error', entry, 'failed');
     else if (record.isUndeclaredError) write('warn', entry, 'answered');
-    else if (durationMs > slowMs) write('warn', entry, 'slow');
+    else if (serverMs > slowMs) write('warn', entry, 'slow');
     else if (isProbe) write('debug', entry, 'answered');
     else write('info', entry, 'answered');
   };
 }
+
+const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;
 
 function metricName(isProbe: boolean, isKnown: boolean): string {
   if (isProbe) return '(probe)';

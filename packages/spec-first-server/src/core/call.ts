@@ -51,6 +51,8 @@ export interface CallRecord {
   readonly client: string | undefined;
   /** The time by `performance.now()`, in milliseconds. */
   readonly started: number;
+  /** The time when a streamed answer starts; `undefined` for other answers. */
+  streamStarted: number | undefined;
   operationId: string | undefined;
   caller: Caller | undefined;
   /** Set if the answer is a mock. */

@@ -31,6 +31,7 @@ export function startRecord({ headers, client }: Call, tracing: Tracing | undefi
     traceId: tracing?.traceId() ?? TRACE_PARENT.exec(String(traceparent))?.[1],
     client,
     started: performance.now(),
+    streamStarted: undefined,
     operationId: undefined,
     caller: undefined,
     mocked: undefined,

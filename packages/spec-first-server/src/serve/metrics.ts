@@ -61,7 +61,7 @@ export function createMetrics() {
   );
   const duration = histogram(
     'http_request_duration_seconds',
-    'Time from a request to the end of its answer, by operationId',
+    'Time from a request to the end of its answer, or to the start of a stream, by operationId',
     SECONDS,
     'operation',
   );

@@ -27,6 +27,7 @@ function started(options: AccessLogOptions = {}) {
         traceId: undefined,
         client: '192.0.2.1',
         started: performance.now(),
+        streamStarted: undefined,
         operationId: undefined,
         caller: undefined,
         mocked: undefined,
@@ -76,6 +77,19 @@ describe('a line', () => {
     expect(durationMs).toBeLessThan(10_000);
     expect(durationMs).toBe(Number(durationMs.toFixed(3)));
     expect(observed).toEqual([['listPlants', 200, durationMs / 1000]]);
+  });
+
+  test('of a stream is slow only if the stream starts late', () => {
+    const { end, lines, observed } = started({ slowMs: 1000 });
+    const began = performance.now() - 60_000;
+    end({ operationId: 'watch', started: began, streamStarted: began + 500 }, 200);
+    end({ operationId: 'watch', started: began, streamStarted: began + 1500 }, 200);
+    expect(lines.map(({ msg }) => msg)).toEqual(['answered', 'slow']);
+    expect(Number(lines[0]?.durationMs)).toBeGreaterThanOrEqual(60_000);
+    expect(observed).toEqual([
+      ['watch', 200, 0.5],
+      ['watch', 200, 1.5],
+    ]);
   });
 
   test.each<[string, number, string, string | undefined, AccessLogOptions]>([

@@ -83,6 +83,7 @@ export async function streamedAnswer(
   const answer = createAnswer(reply, record, isOpened ? 'GET' : method, options);
   if (!(answer.body instanceof ItemBody)) return answer;
   await answer.body.open();
+  record.streamStarted = performance.now();
   if (method !== 'HEAD') return answer;
   await answer.body.return();
   return { ...answer, body: undefined };

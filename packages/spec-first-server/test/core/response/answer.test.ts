@@ -1,6 +1,7 @@
 import { EventEmitter, on } from 'node:events';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { startRecord } from '../../../src/core/record.ts';
 import {
@@ -154,4 +155,17 @@ test('a stream is answered after its first item is checked, and rejected if that
   const { body } = await open(['a', 'b']);
   expect(await text(body as AsyncIterable<string>)).toBe('a;b;');
   await expect(open(['wrong', 'b'])).rejects.toThrow('a wrong item');
+});
+
+test('a stream is recorded as started after its first item', async () => {
+  const streamRecord = startRecord({ method: 'GET', path: '/', headers: {} }, undefined);
+  let arrived = Infinity;
+  async function* items() {
+    await immediate();
+    arrived = performance.now();
+    yield 'a';
+  }
+  const reply = { status: 200, body: streamOf([], { items: items() }) };
+  await streamedAnswer(reply, streamRecord, 'GET', {});
+  expect(streamRecord.streamStarted).toBeGreaterThanOrEqual(arrived);
 });
