@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
+import manifest from '../package.json' with { type: 'json' };
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Bundled, version: 1.0.0 }
@@ -70,7 +71,12 @@ test.each(Object.entries(SERVICES))(
     const response = await fetch(`${url}/hello/${UUID}`);
     expect([response.status, await response.json()]).toEqual([200, { hello: UUID }]);
     expect((await fetch(`${url}/hello/a`)).status).toBe(400);
-    if (name === 'serve') expect((await fetch(`${url}/openapi.yaml`)).status).toBe(200);
+    if (name !== 'serve') return;
+    expect((await fetch(`${url}/openapi.yaml`)).status).toBe(200);
+    const versions = execFileSync(process.execPath, [outfile, '--version'], { cwd: folder });
+    expect(String(versions)).toBe(
+      `spec-first-server ${manifest.version}, Node ${process.versions.node}\n`,
+    );
   },
 );
 

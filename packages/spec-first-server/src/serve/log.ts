@@ -1,26 +1,26 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { destination, type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
 import sonic from 'sonic-boom';
+import manifest from '../../package.json' with { type: 'json' };
 import { describeError } from '../core/describe-error.ts';
 import type { Config } from './configuration.ts';
 
 /** The time limit for writing the last lines of the log, in milliseconds. */
 export const FLUSH_LIMIT = 2_000;
 
-/** Returns a package's name and version; an empty object if its package.json cannot be read. */
-function readPackage(folder: string): { readonly name?: string; readonly version?: string } {
+/** Returns the name and the version of the project in the working directory, if it has them. */
+function readProject(): { readonly name?: string; readonly version?: string } {
   try {
-    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return JSON.parse(readFileSync('package.json', 'utf8'));
   } catch {
     return {};
   }
 }
 
-const { name: service = '', version = '' } = readPackage('.');
-const { version: runtime = '' } = readPackage(join(import.meta.dirname, '../..'));
+const { name: service = '', version = '' } = readProject();
+const { version: runtime } = manifest;
 
 const { node } = process.versions;
 
@@ -29,9 +29,10 @@ export const versions = { service, version, runtime, node };
 
 /** Describes versions, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
 export function describeVersions(values: typeof versions): string {
-  // A private package may have no version.
-  const project = [values.service, values.version].filter(Boolean);
-  return [...project, `(spec-first-server ${values.runtime}, Node ${values.node})`].join(' ');
+  // A private package may have no version, and a bundle no package.json.
+  const project = [values.service, values.version].filter(Boolean).join(' ');
+  const libraries = `spec-first-server ${values.runtime}, Node ${values.node}`;
+  return project === '' ? libraries : `${project} (${libraries})`;
 }
 
 /** The text of `--version`. */

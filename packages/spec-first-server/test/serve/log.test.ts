@@ -37,6 +37,8 @@ test('the versions are those of the project, of this package and of Node', () =>
 test('the versions of a project without a version have one space between words', () => {
   const names = { service: 'shop', version: '', runtime: '1.0.0', node: '26.0.0' };
   expect(describeVersions(names)).toBe('shop (spec-first-server 1.0.0, Node 26.0.0)');
+  const nameless = { ...names, service: '' };
+  expect(describeVersions(nameless)).toBe('spec-first-server 1.0.0, Node 26.0.0');
 });
 
 describe('the log', () => {
