@@ -87,8 +87,9 @@ test.each([
   [['--connections', '32,x'], /--connections must be a number above 0, got "x"/],
   [['--load', 'ab'], /--load must be wrk or autocannon, got "ab"/],
 ])('npm run bench rejects %j', async (flags, message) => {
-  const { stdout, stderr } = await outputOf(bench(...flags));
-  expect(stdout).toBe('');
+  const child = bench(...flags);
+  const [{ stdout, stderr }, [code]] = await Promise.all([outputOf(child), once(child, 'exit')]);
+  expect([stdout, code]).toEqual(['', 1]);
   expect(stderr).toMatch(message);
 });
 
