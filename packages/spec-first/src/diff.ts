@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Document, loadDocument } from 'openapi-document';
 import { ALLOW_OUTSIDE, command, documentFile, messageOf, UsageError } from './command.ts';
-import { type Change, changesBetween, findOasdiff, LEVELS } from './diff/oasdiff.ts';
+import { type Change, changesBetween, findOasdiff, LEVELS, WEBHOOK } from './diff/oasdiff.ts';
 import { uncompared } from './diff/uncompared.ts';
 import { checkOut, writeSelfContained } from './diff/versions.ts';
 
@@ -80,6 +80,8 @@ export const run = command(
           const unresolved = document.describe(document.unresolved);
           if (unresolved !== '') console.error(atRef(`Not compared:\n${unresolved}`));
         }
+        if (after.webhooks.some(({ pointer }) => pointer.startsWith('/paths/')))
+          console.error('Not compared: callbacks.');
         if (after.version.startsWith('3.2')) console.error(`Not compared: ${NOT_COMPARED}.`);
 
         const lowest = LEVELS.indexOf(failOn);
@@ -126,11 +128,12 @@ function withPositions(
 }
 
 /** Returns the pointer to the changed part or operation, if the document has it. */
-const pointerIn = ({ operations }: Document, change: Change): string | undefined =>
+const pointerIn = ({ operations, webhooks }: Document, change: Change): string | undefined =>
   change.pointer ??
-  operations.find(
-    ({ path, method }) =>
-      path === change.path && [method.toUpperCase(), undefined, ''].includes(change.operation),
+  [...operations, ...webhooks].find(
+    ({ path, method, pointer }) =>
+      (pointer.startsWith('/webhooks/') ? WEBHOOK + path : path) === change.path &&
+      [method.toUpperCase(), undefined, ''].includes(change.operation),
   )?.pointer;
 
 const messageFor = ({ operation = '', path, text }: Change): string =>

@@ -254,6 +254,47 @@ test('exits with 1 for a limit that oasdiff does not compare, with the line of i
   });
 });
 
+/** A document with webhooks and a callback whose requests have one schema. */
+const sending = (schema: string, name = 'Wilted') => `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0 }
+paths:
+  /plants:
+    post:
+      operationId: addPlant
+      responses: { '200': { description: Kept. } }
+      callbacks: { grown: { '{$request.query.url}': { post: &message {
+        requestBody: { content: { application/json: { schema: ${schema} } } },
+        responses: { '204': { description: Received. } } } } } }
+webhooks:
+  ${name}:
+    post: *message
+`;
+
+test('warns of changes of requests that the service sends, with their lines', async () => {
+  write('openapi.yaml', sending('{ properties: { code: { maxLength: 5 }, tag: {} } }'));
+  git('commit', '-qam', 'before');
+  write('openapi.yaml', sending('{ properties: { code: { maxLength: 4 } }, required: [code] }'));
+  const { status, stdout, stderr } = await diff(['HEAD']);
+  const lines = stdout.split('\n').filter((line) => line.includes(' POST webhook:Wilted: '));
+  expect(lines).toHaveLength(3);
+  for (const line of lines) {
+    expect(line).toMatch(/^openapi\.yaml:13:\d+ warning \[request-property-/);
+    expect(line).toContain('check whether receivers break, since the service sends this request');
+  }
+  expect([status, stderr]).toEqual([1, 'Not compared: callbacks.\n']);
+});
+
+test('names the lines of webhooks that were added and removed', async () => {
+  write('openapi.yaml', sending('{}'));
+  git('commit', '-qam', 'before');
+  write('openapi.yaml', sending('{}', 'Dry'));
+  const { stdout } = await diff(['HEAD']);
+  expect(stdout.split('\n').slice(0, 2)).toEqual([
+    'HEAD:openapi.yaml:13:5 error [webhook-removed] webhook:Wilted: webhook `Wilted` removed',
+    'openapi.yaml:13:5 info [webhook-added] webhook:Dry: webhook `Dry` added',
+  ]);
+});
+
 test('names each operation that has the same change', async () => {
   const post = DOCUMENT.slice(DOCUMENT.indexOf('    post:'));
   write('openapi.yaml', DOCUMENT + post.replace('post:', 'put:').replace('addPlant', 'putPlant'));

@@ -7,6 +7,9 @@ import { promisify } from 'node:util';
 /** The levels of changes, by the numbers that oasdiff gives them. */
 export const LEVELS: readonly string[] = ['none', 'info', 'warning', 'error'];
 
+/** The start of the path of a webhook, before its name. */
+export const WEBHOOK = 'webhook:';
+
 /** A change, as oasdiff reports it. */
 export interface Change {
   readonly id: string;
@@ -15,6 +18,7 @@ export interface Change {
   readonly level: number;
   /** The method. */
   readonly operation?: string;
+  /** The path, or {@link WEBHOOK} and the name of a webhook. */
   readonly path?: string;
   /** The place of a change that is not about an operation. */
   readonly pointer?: string;
@@ -124,13 +128,28 @@ function parseChanges(output: string): Change[] {
 /** Matches the ids of security changes that lock clients out. oasdiff only rates them `info`. */
 const LOCKS_OUT = /security(?!.*(scope-removed|url-changed|component-added))/;
 
+/** Matches the texts of changes of whole webhooks, which have no path. */
+const WHOLE_WEBHOOK = /^webhook `(.*)` (?:added|removed)$/;
+
 function corrected(change: Change): Change {
-  const lowest = LOCKS_OUT.test(change.id) ? LEVELS.indexOf('warning') : 0;
+  const { id, level, path, text } = change;
+  const [, webhook] = WHOLE_WEBHOOK.exec(text) ?? [];
+  const warning = LEVELS.indexOf('warning');
+  // oasdiff rates the request of a webhook like one that clients send.
+  if (path?.startsWith(WEBHOOK)) {
+    const hint = 'check whether receivers break, since the service sends this request';
+    return { ...change, level: warning, text: `${withoutAllOf(text)}: ${hint}` };
+  }
   return {
     ...change,
-    level: Math.max(change.level, lowest),
-    // Without `--flatten-allof`, a property is named `allOf[…]/name`. Removes the prefix, so that
-    // equal changes are found once.
-    text: change.text.replaceAll(/allOf\[[^\]]*\]\//g, ''),
+    level: Math.max(level, LOCKS_OUT.test(id) ? warning : 0),
+    text: withoutAllOf(text),
+    ...(webhook !== undefined && { path: WEBHOOK + webhook }),
   };
 }
+
+/**
+ * Removes the prefix `allOf[…]/` of properties, which they only have without `--flatten-allof`, so
+ * that equal changes are found once.
+ */
+const withoutAllOf = (text: string): string => text.replaceAll(/allOf\[[^\]]*\]\//g, '');
