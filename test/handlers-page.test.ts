@@ -42,7 +42,7 @@ test('the code of docs/handlers.md compiles', () => {
 });
 
 test('the tests of docs/handlers.md pass', async () => {
-  const tests = ['--test', '--test-isolation=none', 'test/rooms.test.ts'];
+  const tests = ['--test', '--test-isolation=none', 'test/rooms.test.ts', 'test/service.test.ts'];
   const { stdout } = await run(process.execPath, tests, {
     cwd: folder,
     env: { ...env, CONTRACT_RUNS: process.env.CONTRACT_RUNS ?? '5' },
