@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkNames } from '../../src/checks/check-names.ts';
+import { checkEncoding, checkNames } from '../../src/checks/check-names.ts';
 import { findingsOf } from '../support/findings.ts';
 
-/** The findings of a schema. `Base` has only the member `id`. */
-function findingsIn(schema: object): string[] {
-  const Base = { properties: { id: {} }, additionalProperties: false };
-  const root = { components: { schemas: { Base } } };
-  return findingsOf((report) => checkNames(root, { ...schema }, '/s', report));
-}
+/** A document with the schema `Base`, which has only the member `id`. */
+const ROOT = {
+  components: { schemas: { Base: { properties: { id: {} }, additionalProperties: false } } },
+};
+
+const findingsIn = (schema: object): string[] =>
+  findingsOf((report) => checkNames(ROOT, { ...schema }, '/s', report));
 
 const BASE = { $ref: '#/components/schemas/Base' };
 
@@ -61,4 +62,24 @@ describe('a required name without a valid value', () => {
     const Wrong = { required: ['a'], additionalProperties: false };
     expect(findingsIn({ allOf: [Wrong] })).toEqual([]);
   });
+});
+
+test.each<[title: string, schema: unknown, names: readonly string[]]>([
+  ['an object', { properties: { file: {} } }, ['a/b']],
+  [
+    'parts of allOf and anyOf',
+    { allOf: [BASE, { anyOf: [{ properties: { file: {} } }] }] },
+    ['a/b'],
+  ],
+  ['a pattern', { patternProperties: { '^a': {} } }, ['file']],
+  ['other properties', { additionalProperties: { type: 'string' } }, []],
+  ['no schema', undefined, ['file', 'a/b']],
+])('an encoding of an undeclared property is reported: %s', (_title, schema, names) => {
+  const media = { schema, encoding: { file: {}, 'a/b': {} } };
+  expect(findingsOf((report) => checkEncoding(ROOT, media, '/m', report))).toEqual(
+    names.map(
+      (name) =>
+        `notice /m/encoding/${name.replace('/', '~1')} the schema has no property ${name}: check the name of this encoding`,
+    ),
+  );
 });

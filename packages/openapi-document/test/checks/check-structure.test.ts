@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { withText } from 'test-support/titles';
 import { checkStructure, messageOf } from '../../src/checks/check-structure.ts';
 import { findingsOf } from '../support/findings.ts';
 
@@ -249,40 +250,42 @@ test('members of OpenAPI 3.2 are read in each version', () => {
 
 const TYPES = 'array, boolean, integer, null, number, object, string';
 
-test.each<[schema: unknown, findings: readonly string[]]>([
-  [true, []],
-  [{ $schema: 'https://spec.openapis.org/oas/3.1/dialect/base', maxLength: 5n }, []],
-  [{ required: [5] }, ['problem /required/0 must be string, but 0 is 5']],
-  [{ properties: 5 }, ['problem /properties must be object, but properties is 5']],
-  [
-    { items: [{}] },
-    ['problem /items must be a schema: an object, true or false, but items is [{}]'],
-  ],
-  [{ myKeyword: 5, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', properties: { any: true } }, []],
-  [{ minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, multipleOf: 2n ** 60n, enum: [1n] }, []],
-  [
-    { type: 'strin' },
-    [`problem /type must be equal to one of the allowed values: ${TYPES}, but type is "strin"`],
-  ],
-  [
-    { properties: { p: { minLength: -1, maxLength: 'a', anyOf: 5, not: 7 } } },
+test.each(
+  withText<[schema: unknown, findings: readonly string[]]>([
+    [true, []],
+    [{ $schema: 'https://spec.openapis.org/oas/3.1/dialect/base', maxLength: 5n }, []],
+    [{ required: [5] }, ['problem /required/0 must be string, but 0 is 5']],
+    [{ properties: 5 }, ['problem /properties must be object, but properties is 5']],
     [
-      `problem /properties/p/anyOf must be array, but anyOf is 5`,
-      `problem /properties/p/not must be a schema: an object, true or false, but not is 7`,
-      `problem /properties/p/maxLength must be integer, but maxLength is "a"`,
-      `problem /properties/p/minLength must be >= 0, but minLength is -1`,
+      { items: [{}] },
+      ['problem /items must be a schema: an object, true or false, but items is [{}]'],
     ],
-  ],
-  [{ pattern: 5, type: 'string' }, ['problem /pattern must be string, but pattern is 5']],
-  [
-    { title: 6, format: 5, required: ['a', 'a'] },
+    [{ myKeyword: 5, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', properties: { any: true } }, []],
+    [{ minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, multipleOf: 2n ** 60n, enum: [1n] }, []],
     [
-      `notice /required must NOT have duplicate items (items ## 1 and 0 are identical), but required is ["a","a"]`,
-      `notice /format must be string, but format is 5`,
-      `notice /title must be string, but title is 6`,
+      { type: 'strin' },
+      [`problem /type must be equal to one of the allowed values: ${TYPES}, but type is "strin"`],
     ],
-  ],
-])('the schema %p has the findings %j', (schema, expected) => {
+    [
+      { properties: { p: { minLength: -1, maxLength: 'a', anyOf: 5, not: 7 } } },
+      [
+        `problem /properties/p/anyOf must be array, but anyOf is 5`,
+        `problem /properties/p/not must be a schema: an object, true or false, but not is 7`,
+        `problem /properties/p/maxLength must be integer, but maxLength is "a"`,
+        `problem /properties/p/minLength must be >= 0, but minLength is -1`,
+      ],
+    ],
+    [{ pattern: 5, type: 'string' }, ['problem /pattern must be string, but pattern is 5']],
+    [
+      { title: 6, format: 5, required: ['a', 'a'] },
+      [
+        `notice /required must NOT have duplicate items (items ## 1 and 0 are identical), but required is ["a","a"]`,
+        `notice /format must be string, but format is 5`,
+        `notice /title must be string, but title is 6`,
+      ],
+    ],
+  ]),
+)('the schema %s has the findings %j', (_text, schema, expected) => {
   const place = '/components/schemas/S';
   const document = { ...HEAD, components: { schemas: { S: schema } } };
   const findings = check(document).map((finding) => finding.replace(` ${place}`, ' '));
@@ -292,11 +295,13 @@ test.each<[schema: unknown, findings: readonly string[]]>([
 describe('the message of an error', () => {
   const error = { keyword: 'minimum', params: {}, message: 'must be >= 0', schemaPath: '' };
 
-  test.each<[root: unknown, instancePath: string, message: string]>([
-    [{ a: { b: -1n } }, '/a/b', 'must be >= 0, but b is -1'],
-    [{ a: 'x'.repeat(58) }, '/a', `must be >= 0, but a is "${'x'.repeat(58)}"`],
-    [{ a: 'x'.repeat(59) }, '/a', 'must be >= 0'],
-  ])('has the value, unless it is long: %p', (root, instancePath, message) => {
+  test.each(
+    withText<[root: unknown, instancePath: string, message: string]>([
+      [{ a: { b: -1n } }, '/a/b', 'must be >= 0, but b is -1'],
+      [{ a: 'x'.repeat(58) }, '/a', `must be >= 0, but a is "${'x'.repeat(58)}"`],
+      [{ a: 'x'.repeat(59) }, '/a', 'must be >= 0'],
+    ]),
+  )('has the value, unless it is long: %s', (_text, root, instancePath, message) => {
     expect(messageOf(root, { ...error, instancePath }, '')).toBe(message);
   });
 });

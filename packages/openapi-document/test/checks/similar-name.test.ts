@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { similarName } from '../../src/checks/similar-name.ts';
 
+const NAMES = ['minLength', 'maxLength', 'required', '🌱plant'];
+
 test.each([
   ['requird', 'a missing character', 'required'],
   ['requieed', 'another character', 'required'],
@@ -9,8 +11,13 @@ test.each([
   ['maxlength', 'a difference of case', 'maxLength'],
   ['required', 'no difference', 'required'],
   ['🌱plano', 'another character at the end, after an emoji', '🌱plant'],
-  ['rqird', 'two differences', undefined],
-  ['unit', 'no resemblance', undefined],
 ])('%s is similar to a name with %s: %s', (name, _title, similar) => {
-  expect(similarName(name, ['minLength', 'maxLength', 'required', '🌱plant'])).toBe(similar);
+  expect(similarName(name, NAMES)).toBe(similar);
+});
+
+test.each([
+  ['rqird', 'two differences'],
+  ['unit', 'no resemblance'],
+])('%s is not similar to a name with %s', (name) => {
+  expect(similarName(name, NAMES)).toBeUndefined();
 });

@@ -1,15 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
+import { withText } from 'test-support/titles';
 import { encodeBody, readBody } from '../../src/client/body.ts';
 import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
 
-test.each<[type: string, body: unknown, encoding: FormEncoding | undefined, text: unknown]>([
-  ['application/json', { n: 2n ** 60n }, undefined, '{"n":1152921504606846976}'],
-  ['application/vnd.a+json; version=2', 'a', undefined, '"a"'],
-  ['application/x-www-form-urlencoded', { a: [1, 'b c'] }, undefined, 'a=1&a=b%20c'],
-  ['application/x-www-form-urlencoded', { a: [1, 2] }, { a: { explode: false } }, 'a=1,2'],
-  ['Application/X-WWW-Form-Urlencoded; charset=utf-8', { a: 1 }, undefined, 'a=1'],
-  ['text/plain', 'a', undefined, 'a'],
-])('a body of %s with the value %p and the encoding %j is %p', (type, body, encoding, text) => {
+test.each(
+  withText<[body: unknown, type: string, encoding: FormEncoding, text: string]>([
+    [{ n: 2n ** 60n }, 'application/json', {}, '{"n":1152921504606846976}'],
+    ['a', 'application/vnd.a+json; version=2', {}, '"a"'],
+    [{ a: [1, 'b c'] }, 'application/x-www-form-urlencoded', {}, 'a=1&a=b%20c'],
+    [{ a: [1, 2] }, 'application/x-www-form-urlencoded', { a: { explode: false } }, 'a=1,2'],
+    [{ a: 1 }, 'Application/X-WWW-Form-Urlencoded; charset=utf-8', {}, 'a=1'],
+    ['a', 'text/plain', {}, 'a'],
+  ]),
+)('the body %s of %s with the encoding %j is %j', (_text, body, type, encoding, text) => {
   expect(encodeBody(type, body, encoding)).toBe(text);
 });
 
@@ -30,47 +33,48 @@ describe('a multipart form', () => {
   };
   const json = { a: { contentType: 'application/json' } };
 
-  test.each<[fields: object, encoding: FormEncoding | undefined, entries: readonly unknown[]]>([
-    [
-      { a: 'b c+&=%', n: 1n, none: null, missing: undefined },
-      undefined,
+  test.each(
+    withText<[fields: object, encoding: FormEncoding, entries: readonly unknown[]]>([
       [
-        ['a', 'b c+&=%'],
-        ['n', '1'],
-        ['none', ''],
+        { a: 'b c+&=%', n: 1n, none: null, missing: undefined },
+        {},
+        [
+          ['a', 'b c+&=%'],
+          ['n', '1'],
+          ['none', ''],
+        ],
       ],
-    ],
-    [
-      { 'a b': [1, { c: 2 }] },
-      undefined,
       [
-        ['a b', '1'],
-        ['a b', '{"c":2}'],
+        { 'a b': [1, { c: 2 }] },
+        {},
+        [
+          ['a b', '1'],
+          ['a b', '{"c":2}'],
+        ],
       ],
-    ],
-    [{ a: [1, 2] }, { a: { explode: false } }, [['a', '1,2']]],
-    [{ a: { b: 1 } }, { a: { style: 'deepObject' } }, [['a[b]', '1']]],
-    [{ a: [1, 2n] }, json, [['a', ['blob', 'application/json', '[1,2]']]]],
-    [{ a: 'x' }, { a: { contentType: 'text/plain' } }, [['a', 'x']]],
-    [{ a: [1, 2] }, { a: { contentType: 'application/json', explode: false } }, [['a', '1,2']]],
-    [{ a: undefined }, json, []],
-  ])('of %p with the encoding %j has the fields %j', async (fields, encoding, entries) => {
+      [{ a: [1, 2] }, { a: { explode: false } }, [['a', '1,2']]],
+      [{ a: { b: 1 } }, { a: { style: 'deepObject' } }, [['a[b]', '1']]],
+      [{ a: [1, 2n] }, json, [['a', ['blob', 'application/json', '[1,2]']]]],
+      [{ a: 'x' }, { a: { contentType: 'text/plain' } }, [['a', 'x']]],
+      [{ a: [1, 2] }, { a: { contentType: 'application/json', explode: false } }, [['a', '1,2']]],
+      [{ a: undefined }, json, []],
+    ]),
+  )('of %s with the encoding %j has the fields %j', async (_text, fields, encoding, entries) => {
     expect(await formOf(fields, encoding)).toEqual(entries);
   });
 
   const named = new File(['a'], 'a.txt');
   const typed = new File(['b'], 'b', { type: 'text/csv' });
 
-  test.each<[contentType: string | undefined, type: string, textType: string]>([
-    ['image/png', 'image/png', 'image/png'],
-    [undefined, '', 'text/plain'],
-    ['image/*', '', 'image/*'],
-    ['image/png, image/jpeg', '', 'image/png, image/jpeg'],
+  test.each<[encoding: FormEncoding, type: string, textType: string]>([
+    [{ files: { contentType: 'image/png' } }, 'image/png', 'image/png'],
+    [{}, '', 'text/plain'],
+    [{ files: { contentType: 'image/*' } }, '', 'image/*'],
+    [{ files: { contentType: 'image/png, image/jpeg' } }, '', 'image/png, image/jpeg'],
   ])(
-    'with the declared media type %s has files of the type "%s" and texts of the type %s',
-    async (contentType, type, textType) => {
+    'with the encoding %j has files of the type "%s" and texts of the type %s',
+    async (encoding, type, textType) => {
       const fields = { files: [named, new Blob(['c']), typed, 'd'] };
-      const encoding: FormEncoding = contentType === undefined ? {} : { files: { contentType } };
       expect(await formOf(fields, encoding)).toEqual([
         ['files', ['a.txt', type, 'a']],
         ['files', ['blob', type, 'c']],
@@ -85,15 +89,18 @@ describe('a multipart form', () => {
   });
 });
 
-test.each<[type: string | undefined, body: string | null, value: unknown]>([
+test.each<[type: string, body: string, value: unknown]>([
   ['application/json', '{"n":9007199254740993}', { n: 9007199254740993n }],
   ['application/problem+json', '1', 1],
   ['text/json', '"a"', 'a'],
   ['text/html', 'é', 'é'],
-  ['text/plain', null, undefined],
-  [undefined, 'a', undefined],
 ])('a response of %s with the body %j is read as %p', async (type, body, value) => {
   expect(await readBody(new Response(body), type)).toEqual(value);
+});
+
+test('a response without a body or a media type has no value', async () => {
+  expect(await readBody(new Response(null), 'text/plain')).toBeUndefined();
+  expect(await readBody(new Response('a'), undefined)).toBeUndefined();
 });
 
 test.each(['image/png', 'text/event-stream'])('a response of %s is a stream', async (type) => {

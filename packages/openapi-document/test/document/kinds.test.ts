@@ -38,19 +38,15 @@ describe('mapKeyword', () => {
   });
 });
 
-test.each<[kind: MemberKind | undefined, key: string, member: MemberKind | undefined]>([
-  [undefined, 'paths', undefined],
+test.each<[kind: MemberKind, key: string, member: MemberKind]>([
   ['document', 'paths', 'paths'],
   ['paths', '/a', 'pathItem'],
-  ['paths', 'x-a', undefined],
   ['document', 'webhooks', ['pathItem']],
   ['document', 'components', 'components'],
   ['document', 'info', 'other'],
   ['document', 'servers', 'other'],
   ['document', 'tags', 'other'],
   ['document', 'externalDocs', 'other'],
-  ['document', 'x-a', undefined],
-  ['document', 'security', undefined],
   [['pathItem'], 'x-a', 'pathItem'],
   ['components', 'schemas', ['schema']],
   ['pathItem', 'get', 'operation'],
@@ -59,8 +55,6 @@ test.each<[kind: MemberKind | undefined, key: string, member: MemberKind | undef
   ['operation', 'requestBody', 'requestBody'],
   ['operation', 'responses', 'responses'],
   ['responses', '200', 'response'],
-  ['responses', 'x-a', undefined],
-  ['operation', 'constructor', undefined],
   ['parameter', 'schema', 'schema'],
   ['parameter', 'content', ['mediaType']],
   ['header', 'examples', ['example']],
@@ -73,16 +67,27 @@ test.each<[kind: MemberKind | undefined, key: string, member: MemberKind | undef
   ['schema', 'contentSchema', 'schema'],
   ['schema', 'discriminator', 'discriminator'],
   ['response', 'content', ['mediaType']],
-  ['schema', 'default', undefined],
   ['other', 'a', 'other'],
   ['discriminator', 'mapping', ['schemaName']],
   ['discriminator', 'defaultMapping', 'schemaName'],
-  ['example', 'value', undefined],
 ])('a member of %j named %s has the kind %j', (kind, key, member) => {
   expect(memberKind(kind, key)).toEqual(member);
 });
 
-test.each<[kind: Kind, group: string | undefined]>([
+test.each<[kind: MemberKind | undefined, key: string]>([
+  [undefined, 'paths'],
+  ['paths', 'x-a'],
+  ['document', 'x-a'],
+  ['document', 'security'],
+  ['responses', 'x-a'],
+  ['operation', 'constructor'],
+  ['schema', 'default'],
+  ['example', 'value'],
+])('a member of %j named %s has no kind', (kind, key) => {
+  expect(memberKind(kind, key)).toBeUndefined();
+});
+
+test.each<[kind: Kind, group: string]>([
   ['response', 'responses'],
   ['example', 'examples'],
   ['header', 'headers'],
@@ -94,10 +99,12 @@ test.each<[kind: Kind, group: string | undefined]>([
   ['securityScheme', 'securitySchemes'],
   ['mediaType', 'mediaTypes'],
   ['pathItem', 'pathItems'],
-  ['operation', undefined],
-  ['other', undefined],
 ])('components for %s are in %s', (kind, group) => {
   expect(componentGroup(kind)).toBe(group);
+});
+
+test.each<[kind: Kind]>([['operation'], ['other']])('components cannot be %s', (kind) => {
+  expect(componentGroup(kind)).toBeUndefined();
 });
 
 /** Lists the objects of a document, with their kinds. */

@@ -49,15 +49,20 @@ test.each([
   ['application/json-seq', 'records'],
   ['application/geo+json-seq', 'records'],
   ['multipart/mixed; boundary=a', 'parts'],
-  ['application/json', undefined],
-  ['application/jsonlx', undefined],
-  ['x-application/jsonl', undefined],
-  ['x-application/json-seq', undefined],
-  ['application/json-sequence', undefined],
-  ['application/a/b+json-seq', undefined],
-  ['multipart/form-data', undefined],
 ])('the sequence of %s is %s', (type, sequence) => {
   expect(sequenceOf(type)).toBe(sequence);
+});
+
+test.each([
+  'application/json',
+  'application/jsonlx',
+  'x-application/jsonl',
+  'x-application/json-seq',
+  'application/json-sequence',
+  'application/a/b+json-seq',
+  'multipart/form-data',
+])('%s is not a sequence', (type) => {
+  expect(sequenceOf(type)).toBeUndefined();
 });
 
 test('the essence of a media type is in lower case, without parameters', () => {

@@ -61,14 +61,23 @@ test.each([
 });
 
 test.each([
-  ['application/jsonl', 'stream', 'lines', { schema: {}, data: 'text' }],
-  ['application/json-seq', 'stream', 'records', { schema: {}, data: 'text' }],
-  ['text/event-stream', 'stream', 'events', { schema: {}, data: 'text' }],
-  ['application/json', 'json', undefined, undefined],
-])('with an itemSchema, %s has the kind %s and the sequence %s', (type, kind, sequence, items) => {
-  expect(mediaType(type, { itemSchema: {} })).toMatchObject({ kind, sequence, itemSchema: {} });
-  expect(mediaType(type, { itemSchema: {} }).items).toEqual(items);
+  ['application/jsonl', 'lines'],
+  ['application/json-seq', 'records'],
+  ['text/event-stream', 'events'],
+])('with an itemSchema, %s is a stream of %s', (type, sequence) => {
+  const items = { schema: {}, data: 'text' };
+  expect(mediaType(type, { itemSchema: {} })).toMatchObject({
+    kind: 'stream',
+    sequence,
+    itemSchema: {},
+    items,
+  });
   expect(mediaType(type, {}).items).toBeUndefined();
+});
+
+test('with an itemSchema, application/json is not a stream', () => {
+  const { kind, sequence, itemSchema, items } = mediaType('application/json', { itemSchema: {} });
+  expect({ kind, sequence, itemSchema, items }).toEqual({ kind: 'json', itemSchema: {} });
 });
 
 test('only the data of events is decoded', () => {

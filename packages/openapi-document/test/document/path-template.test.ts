@@ -8,26 +8,31 @@ test.each([
   ['/tiles/{z}-{x}-{y}.png', '/tiles/1-2-3-4.png', ['1-2', '3', '4']],
   ['/tiles/{z}-{x}-{y}.png', '/tiles/1%2D2-3%2Epng', ['1', '2', '3']],
   ['/caf%C3%A9/{id}!', '/caf%c3%a9/1%21', ['1']],
-  ['/plants/{id}:stop', '/plants/1:start', undefined],
-  ['/plants/{id}.json', '/plants/.json', undefined],
-  ['/plants/a{id}a', '/plants/aa', undefined],
-  ['/plants/{id}', '/plants/', undefined],
-  ['/plants/{id}/leaves', '/plants//leaves', undefined],
-  ['/{a}{b}', '/x', undefined],
   ['/{a}{b}', '/xyz', ['xy', 'z']],
   ['/plants/{id}.json', '/plants/a%2ejson', ['a']],
-  ['/v{n}', '/w1', undefined],
-  ['/v{n}', '/', undefined],
-  ['/{a}--{b}', '/xyz', undefined],
   ['/é{n}', '/%C3%A91', ['1']],
   ['/{a}/{b}', '/base/1/2', ['1', '2']],
   ['/a b', '/a%20b', []],
   ['/100%', '/100%', []],
-  ['/a', '/aba', undefined],
   ['/', '/', []],
-  ['/plants', '/trees', undefined],
 ])('the parameters of %s in %s are %j', (template, path, texts) => {
   expect(pathTemplate(template).match(path)).toEqual(texts);
+});
+
+test.each([
+  ['/plants/{id}:stop', '/plants/1:start'],
+  ['/plants/{id}.json', '/plants/.json'],
+  ['/plants/a{id}a', '/plants/aa'],
+  ['/plants/{id}', '/plants/'],
+  ['/plants/{id}/leaves', '/plants//leaves'],
+  ['/{a}{b}', '/x'],
+  ['/v{n}', '/w1'],
+  ['/v{n}', '/'],
+  ['/{a}--{b}', '/xyz'],
+  ['/a', '/aba'],
+  ['/plants', '/trees'],
+])('%s does not match %s', (template, path) => {
+  expect(pathTemplate(template).match(path)).toBeUndefined();
 });
 
 test('the names of a template are in the order of the path', () => {

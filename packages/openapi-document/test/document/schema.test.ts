@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { withText } from 'test-support/titles';
 import {
   allOfSchemas,
   alternatives,
@@ -70,21 +71,23 @@ describe('the schemas of one value', () => {
   );
 });
 
-test.each<[schema: unknown, types: readonly string[]]>([
-  [{}, []],
-  [{ type: 'string' }, ['string']],
-  [{ type: ['string', 'null', 5] }, ['string', 'null']],
-  [
-    { enum: ['a', 1, 1.5, 2n, true, null, [], {}] },
-    'string integer number boolean null array object'.split(' '),
-  ],
-  [{ const: null, enum: ['a'] }, ['null']],
-  [{ type: 'string', enum: [1] }, ['string']],
-  [{ items: {} }, ['array']],
-  [{ prefixItems: [] }, ['array']],
-  [{ properties: {} }, ['object']],
-  [{ anyOf: [{ type: 'string' }, { $ref: '#/A' }] }, ['string', 'integer']],
-])('the types of %p are %p', (schema, types) => {
+test.each(
+  withText<[schema: unknown, types: readonly string[]]>([
+    [{}, []],
+    [{ type: 'string' }, ['string']],
+    [{ type: ['string', 'null', 5] }, ['string', 'null']],
+    [
+      { enum: ['a', 1, 1.5, 2n, true, null, [], {}] },
+      'string integer number boolean null array object'.split(' '),
+    ],
+    [{ const: null, enum: ['a'] }, ['null']],
+    [{ type: 'string', enum: [1] }, ['string']],
+    [{ items: {} }, ['array']],
+    [{ prefixItems: [] }, ['array']],
+    [{ properties: {} }, ['object']],
+    [{ anyOf: [{ type: 'string' }, { $ref: '#/A' }] }, ['string', 'integer']],
+  ]),
+)('the types of %s are %j', (_text, schema, types) => {
   expect([...typesOf({ A: { type: 'integer' } }, schema)]).toEqual(types);
 });
 
@@ -102,17 +105,19 @@ test.each<[schema: unknown, shape: string]>([
   expect(shapeOf({}, schema)).toBe(shape);
 });
 
-test.each([
-  [{ type: 'integer', format: 'int64' }, true],
-  [{ enum: [1, 2n] }, true],
-  [{ const: 2n }, true],
-  [{ default: 2n }, true],
-  [{ minimum: 2n }, true],
-  [{ maximum: 2n }, true],
-  [{ exclusiveMinimum: 2n }, true],
-  [{ exclusiveMaximum: 2n }, true],
-  [{ type: 'integer', format: 'int32', maximum: 2 }, false],
-])('the schema %p allows integers beyond 2^53: %p', (schema, wide) => {
+test.each(
+  withText<[schema: Readonly<Record<string, unknown>>, isWide: boolean]>([
+    [{ type: 'integer', format: 'int64' }, true],
+    [{ enum: [1, 2n] }, true],
+    [{ const: 2n }, true],
+    [{ default: 2n }, true],
+    [{ minimum: 2n }, true],
+    [{ maximum: 2n }, true],
+    [{ exclusiveMinimum: 2n }, true],
+    [{ exclusiveMaximum: 2n }, true],
+    [{ type: 'integer', format: 'int32', maximum: 2 }, false],
+  ]),
+)('the schema %s allows integers beyond 2^53: %p', (_text, schema, wide) => {
   expect(isWide(schema)).toBe(wide);
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { textOf } from 'test-support/titles';
 import {
   deepPath,
   ParameterError,
@@ -120,19 +121,16 @@ test.each(
   expect(readParameter({}, complete, writeParameter(complete, value))).toEqual(value);
 });
 
-test.each<[members: Partial<Parameter>, text: string | undefined, value: unknown]>([
+const TEXTS: readonly (readonly [members: Partial<Parameter>, text: string, value: unknown])[] = [
   // Paths
   [{ in: 'path', style: 'simple', schema: integer }, '5', 5],
   [{ in: 'path', style: 'simple', schema: list }, '', []],
   [{ in: 'path', style: 'simple', schema: point }, 'x,1,y', { x: 1, y: '' }],
   [{ in: 'path', style: 'simple', schema: point, explode: true }, 'x=1,y', { x: 1, y: '' }],
-  [{ in: 'path', style: 'simple' }, undefined, undefined],
   [{ in: 'path', style: 'label', schema: integer }, '.5', 5],
-  [{ in: 'path', style: 'label', schema: integer }, '5', undefined],
   [{ in: 'path', style: 'matrix', schema: integer }, ';value=5', 5],
   [{ in: 'path', style: 'matrix' }, ';value', ''],
   [{ in: 'path', style: 'matrix', name: 'Größe', schema: integer }, ';Gr%c3%b6%C3%9Fe=5', 5],
-  [{ in: 'path', style: 'matrix', schema: integer }, 'value=5', undefined],
   [{ in: 'path', style: 'matrix', schema: point }, ';value=x,1', { x: 1 }],
   [{ in: 'path', style: 'matrix', schema: list, explode: true }, ';value=1;value=2', [1, 2]],
   [
@@ -151,39 +149,52 @@ test.each<[members: Partial<Parameter>, text: string | undefined, value: unknown
   [{}, 'value=', ''],
   [{}, 'value', ''],
   [{}, 'value=value=a', 'value=a'],
-  [{}, 'other=1', undefined],
   [{ schema: list, explode: true }, 'value=1&other=3&value=2', [1, 2]],
   [{ schema: list, explode: true }, 'value=1', [1]],
-  [{ schema: list, explode: true }, 'other=1', undefined],
   [{ schema: list }, 'value=', []],
   [{ schema: { anyOf: [integer, list] }, explode: true }, 'value=1', 1],
   [{ schema: { anyOf: [integer, list] }, explode: true }, 'value=1&value=2', [1, 2]],
   [{ style: 'pipeDelimited', schema: list }, 'value=1|2%7C3%7c4', [1, 2, 3, 4]],
   [{ style: 'spaceDelimited', schema: list }, 'value=1+2%203', [1, 2, 3]],
   [{ schema: point, explode: true }, 'x=1&z=2', { x: 1 }],
-  [{ schema: point, explode: true }, 'z=2', undefined],
   [{ schema: point, explode: true }, 'x=1&x=2', { x: ['1', '2'] }],
   [{ schema: open, explode: true }, 'x=1&z=2', { x: 1, z: 2 }],
   [{ style: 'deepObject', schema: point }, 'value[x]=1&value%5By%5D=b+c', { x: 1, y: 'b c' }],
   [{ style: 'deepObject', schema: point }, 'value=1', '1'],
-  [{ style: 'deepObject', schema: point }, 'x=1&values[x]=1', undefined],
   [{ json: true, schema: list, explode: true }, 'value=%5B1%5D', [1]],
   // Cookies
   [{ in: 'cookie', schema: integer }, 'other=1; value=2', 2],
   [{ in: 'cookie', schema: integer }, 'value=1; value=2', 1],
   [{ in: 'cookie', schema: list, explode: true }, 'value=1; other=5; value=2,3', [1, 2, 3]],
-  [{ in: 'cookie', schema: list, explode: true }, 'other=5', undefined],
   [{ in: 'cookie', schema: list, explode: true, json: true }, 'value=[1]; value=[2]', [1]],
   [{ in: 'cookie' }, 'value=a%20b', 'a b'],
-  [{ in: 'cookie' }, 'other=1', undefined],
   [{ in: 'cookie', style: 'cookie', schema: point, explode: true }, 'x=1; z=2', { x: 1 }],
   [{ in: 'cookie', style: 'cookie', schema: open, explode: true }, 'x=1; z=2', { x: 1, z: 2 }],
   // The whole query
   [{ style: 'querystring', schema: integer }, '5', 5],
-  [{ style: 'querystring' }, '', undefined],
   [{ style: 'querystring' }, 'a=b%26c', 'a=b&c'],
-])('%j reads %j as %p', (members, text, value) => {
-  expect(read(members, text)).toEqual(value);
+];
+
+test.each(TEXTS.map(([members, text, value]) => [members, text, textOf(value), value] as const))(
+  '%j reads %j as %s',
+  (members, text, _value, value) => {
+    expect(read(members, text)).toEqual(value);
+  },
+);
+
+test.each<[members: Partial<Parameter>, text: string | undefined]>([
+  [{ in: 'path', style: 'simple' }, undefined],
+  [{ in: 'path', style: 'label', schema: integer }, '5'],
+  [{ in: 'path', style: 'matrix', schema: integer }, 'value=5'],
+  [{}, 'other=1'],
+  [{ schema: list, explode: true }, 'other=1'],
+  [{ schema: point, explode: true }, 'z=2'],
+  [{ style: 'deepObject', schema: point }, 'x=1&values[x]=1'],
+  [{ in: 'cookie', schema: list, explode: true }, 'other=5'],
+  [{ in: 'cookie' }, 'other=1'],
+  [{ style: 'querystring' }, ''],
+])('%j has no value in %j', (members, text) => {
+  expect(read(members, text)).toBeUndefined();
 });
 
 describe('a whole query', () => {
@@ -280,13 +291,14 @@ test.each([
   ['filter', []],
   ['filter[a]', ['a']],
   ['filter[a][b c][]', ['a', 'b c', '']],
-  ['filter[a', undefined],
-  ['filter[a]b', undefined],
-  ['filter[a[b]]', undefined],
-  ['filters[a]', undefined],
-  ['other[a]', undefined],
-  ['', undefined],
 ])('the path of %j inside the deepObject filter is %j', (key, path) => {
   expect(deepPath(parameter({ name: 'filter', style: 'deepObject' }), key)).toEqual(path);
   expect(deepPath(parameter({ name: 'filter' }), key)).toBeUndefined();
 });
+
+test.each(['filter[a', 'filter[a]b', 'filter[a[b]]', 'filters[a]', 'other[a]', ''])(
+  '%j is not inside the deepObject filter',
+  (key) => {
+    expect(deepPath(parameter({ name: 'filter', style: 'deepObject' }), key)).toBeUndefined();
+  },
+);

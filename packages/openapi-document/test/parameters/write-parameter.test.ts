@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { textOf } from 'test-support/titles';
 import {
   type FormEncoding,
   type Styled,
@@ -12,64 +13,73 @@ const POINT = { x: 1, y: 'b c' };
 
 const DEFAULTS = { name: 'value', explode: false, json: false };
 
-test.each<[parameter: Partial<Styled>, value: unknown, text: string]>([
-  // OpenAPI 3.1 §4.8.12.6
-  [{ in: 'path', style: 'simple' }, 'a/b', 'a%2Fb'],
-  [{ in: 'path', style: 'simple' }, COLOURS, 'blue,black%2C%20white'],
-  [{ in: 'path', style: 'simple' }, POINT, 'x,1,y,b%20c'],
-  [{ in: 'path', style: 'simple', explode: true }, POINT, 'x=1,y=b%20c'],
-  [{ in: 'path', style: 'label' }, 'a.b', '.a.b'],
-  [{ in: 'path', style: 'label' }, COLOURS, '.blue,black%2C%20white'],
-  [{ in: 'path', style: 'label', explode: true }, COLOURS, '.blue.black%2C%20white'],
-  [{ in: 'path', style: 'label', explode: true }, POINT, '.x=1.y=b%20c'],
-  [{ in: 'path', style: 'matrix' }, 5, ';value=5'],
-  [{ in: 'path', style: 'matrix', name: 'Größe' }, 5, ';Gr%C3%B6%C3%9Fe=5'],
-  [{ in: 'path', style: 'matrix' }, COLOURS, ';value=blue,black%2C%20white'],
-  [{ in: 'path', style: 'matrix', explode: true }, ['a', 'b'], ';value=a;value=b'],
-  [{ in: 'path', style: 'matrix' }, POINT, ';value=x,1,y,b%20c'],
-  [{ in: 'path', style: 'matrix', explode: true }, POINT, ';x=1;y=b%20c'],
-  [{ in: 'path', style: 'other' }, COLOURS, 'blue,black%2C%20white'],
-  [{ in: 'query', style: 'form' }, 'a&b', 'value=a%26b'],
-  [{ in: 'query', style: 'form', name: 'a[b]' }, true, 'a%5Bb%5D=true'],
-  [{ in: 'query', style: 'form' }, COLOURS, 'value=blue,black%2C%20white'],
-  [{ in: 'query', style: 'form', explode: true }, ['a', 'b'], 'value=a&value=b'],
-  [{ in: 'query', style: 'form' }, POINT, 'value=x,1,y,b%20c'],
-  [{ in: 'query', style: 'form', explode: true }, POINT, 'x=1&y=b%20c'],
-  [{ in: 'query', style: 'form', explode: true }, { x: [1, 2] }, 'x=1&x=2'],
-  [{ in: 'query', style: 'form', explode: true }, { 'x&': 1 }, 'x%26=1'],
-  [{ in: 'query', style: 'form', explode: true }, [], ''],
-  [{ in: 'query', style: 'spaceDelimited' }, ['a', 'b'], 'value=a%20b'],
-  [{ in: 'query', style: 'pipeDelimited' }, ['a', 'b'], 'value=a%7Cb'],
-  [{ in: 'query', style: 'spaceDelimited', explode: true }, ['a', 'b'], 'value=a&value=b'],
-  [{ in: 'query', style: 'pipeDelimited', explode: true }, ['a', 'b'], 'value=a&value=b'],
-  [{ in: 'query', style: 'pipeDelimited' }, 'a', 'value=a'],
-  [{ in: 'query', style: 'spaceDelimited' }, 'a', 'value=a'],
-  [{ in: 'query', style: 'deepObject', explode: true }, POINT, 'value%5Bx%5D=1&value%5By%5D=b%20c'],
+const PARAMETERS: readonly (readonly [parameter: Partial<Styled>, value: unknown, text: string])[] =
   [
-    { in: 'query', style: 'deepObject', explode: true },
-    { a: { b: [1, { c: null }] } },
-    'value%5Ba%5D%5Bb%5D%5B%5D=1&value%5Ba%5D%5Bb%5D%5B%5D%5Bc%5D=',
-  ],
-  [
-    { in: 'query', style: 'form', json: true },
-    POINT,
-    'value=%7B%22x%22%3A1%2C%22y%22%3A%22b%20c%22%7D',
-  ],
-  [{ in: 'query', style: 'form' }, null, 'value='],
-  [{ in: 'query', style: 'form' }, undefined, 'value='],
-  [{ in: 'query', style: 'form' }, 2n ** 60n, 'value=1152921504606846976'],
-  [{ in: 'query', style: 'form' }, [null, 2n ** 60n, 0.5], 'value=,1152921504606846976,0.5'],
-  [{ in: 'header', style: 'simple' }, COLOURS, 'blue,black, white'],
-  [{ in: 'header', style: 'simple', explode: true }, POINT, 'x=1,y=b c'],
-  [{ in: 'header', style: 'simple', json: true }, POINT, '{"x":1,"y":"b c"}'],
-  [{ in: 'cookie', style: 'form' }, 'a;b', 'value=a%3Bb'],
-  [{ in: 'cookie', style: 'form', explode: true }, ['a', 'b'], 'value=a,b'],
-  [{ in: 'cookie', style: 'form', explode: true }, POINT, 'value=x=1,y=b%20c'],
-  [{ in: 'cookie', style: 'cookie' }, 'a b%', 'value=a b%'],
-  [{ in: 'cookie', style: 'cookie', explode: true }, ['a', 'b'], 'value=a; value=b'],
-  [{ in: 'cookie', style: 'cookie', explode: true }, { x: 1, y: 2 }, 'x=1; y=2'],
-  [{ in: 'query', style: 'querystring' }, 'a&b', 'a%26b'],
-])('%j with the value %p is written as %s', (parameter, value, text) => {
+    // OpenAPI 3.1 §4.8.12.6
+    [{ in: 'path', style: 'simple' }, 'a/b', 'a%2Fb'],
+    [{ in: 'path', style: 'simple' }, COLOURS, 'blue,black%2C%20white'],
+    [{ in: 'path', style: 'simple' }, POINT, 'x,1,y,b%20c'],
+    [{ in: 'path', style: 'simple', explode: true }, POINT, 'x=1,y=b%20c'],
+    [{ in: 'path', style: 'label' }, 'a.b', '.a.b'],
+    [{ in: 'path', style: 'label' }, COLOURS, '.blue,black%2C%20white'],
+    [{ in: 'path', style: 'label', explode: true }, COLOURS, '.blue.black%2C%20white'],
+    [{ in: 'path', style: 'label', explode: true }, POINT, '.x=1.y=b%20c'],
+    [{ in: 'path', style: 'matrix' }, 5, ';value=5'],
+    [{ in: 'path', style: 'matrix', name: 'Größe' }, 5, ';Gr%C3%B6%C3%9Fe=5'],
+    [{ in: 'path', style: 'matrix' }, COLOURS, ';value=blue,black%2C%20white'],
+    [{ in: 'path', style: 'matrix', explode: true }, ['a', 'b'], ';value=a;value=b'],
+    [{ in: 'path', style: 'matrix' }, POINT, ';value=x,1,y,b%20c'],
+    [{ in: 'path', style: 'matrix', explode: true }, POINT, ';x=1;y=b%20c'],
+    [{ in: 'path', style: 'other' }, COLOURS, 'blue,black%2C%20white'],
+    [{ in: 'query', style: 'form' }, 'a&b', 'value=a%26b'],
+    [{ in: 'query', style: 'form', name: 'a[b]' }, true, 'a%5Bb%5D=true'],
+    [{ in: 'query', style: 'form' }, COLOURS, 'value=blue,black%2C%20white'],
+    [{ in: 'query', style: 'form', explode: true }, ['a', 'b'], 'value=a&value=b'],
+    [{ in: 'query', style: 'form' }, POINT, 'value=x,1,y,b%20c'],
+    [{ in: 'query', style: 'form', explode: true }, POINT, 'x=1&y=b%20c'],
+    [{ in: 'query', style: 'form', explode: true }, { x: [1, 2] }, 'x=1&x=2'],
+    [{ in: 'query', style: 'form', explode: true }, { 'x&': 1 }, 'x%26=1'],
+    [{ in: 'query', style: 'form', explode: true }, [], ''],
+    [{ in: 'query', style: 'spaceDelimited' }, ['a', 'b'], 'value=a%20b'],
+    [{ in: 'query', style: 'pipeDelimited' }, ['a', 'b'], 'value=a%7Cb'],
+    [{ in: 'query', style: 'spaceDelimited', explode: true }, ['a', 'b'], 'value=a&value=b'],
+    [{ in: 'query', style: 'pipeDelimited', explode: true }, ['a', 'b'], 'value=a&value=b'],
+    [{ in: 'query', style: 'pipeDelimited' }, 'a', 'value=a'],
+    [{ in: 'query', style: 'spaceDelimited' }, 'a', 'value=a'],
+    [
+      { in: 'query', style: 'deepObject', explode: true },
+      POINT,
+      'value%5Bx%5D=1&value%5By%5D=b%20c',
+    ],
+    [
+      { in: 'query', style: 'deepObject', explode: true },
+      { a: { b: [1, { c: null }] } },
+      'value%5Ba%5D%5Bb%5D%5B%5D=1&value%5Ba%5D%5Bb%5D%5B%5D%5Bc%5D=',
+    ],
+    [
+      { in: 'query', style: 'form', json: true },
+      POINT,
+      'value=%7B%22x%22%3A1%2C%22y%22%3A%22b%20c%22%7D',
+    ],
+    [{ in: 'query', style: 'form' }, null, 'value='],
+    [{ in: 'query', style: 'form' }, undefined, 'value='],
+    [{ in: 'query', style: 'form' }, 2n ** 60n, 'value=1152921504606846976'],
+    [{ in: 'query', style: 'form' }, [null, 2n ** 60n, 0.5], 'value=,1152921504606846976,0.5'],
+    [{ in: 'header', style: 'simple' }, COLOURS, 'blue,black, white'],
+    [{ in: 'header', style: 'simple', explode: true }, POINT, 'x=1,y=b c'],
+    [{ in: 'header', style: 'simple', json: true }, POINT, '{"x":1,"y":"b c"}'],
+    [{ in: 'cookie', style: 'form' }, 'a;b', 'value=a%3Bb'],
+    [{ in: 'cookie', style: 'form', explode: true }, ['a', 'b'], 'value=a,b'],
+    [{ in: 'cookie', style: 'form', explode: true }, POINT, 'value=x=1,y=b%20c'],
+    [{ in: 'cookie', style: 'cookie' }, 'a b%', 'value=a b%'],
+    [{ in: 'cookie', style: 'cookie', explode: true }, ['a', 'b'], 'value=a; value=b'],
+    [{ in: 'cookie', style: 'cookie', explode: true }, { x: 1, y: 2 }, 'x=1; y=2'],
+    [{ in: 'query', style: 'querystring' }, 'a&b', 'a%26b'],
+  ];
+
+test.each(
+  PARAMETERS.map(([parameter, value, text]) => [parameter, textOf(value), text, value] as const),
+)('%j with the value %s is written as %s', (parameter, _value, text, value) => {
   expect(writeParameter({ ...DEFAULTS, in: 'path', style: 'simple', ...parameter }, value)).toBe(
     text,
   );
@@ -119,15 +129,14 @@ test.each<[fields: object, encoding: FormEncoding | undefined, text: string]>([
   expect(writeForm(fields, encoding)).toBe(text);
 });
 
-test.each<
-  [
-    encoding: FormEncoding[string] | undefined,
-    style: string | undefined,
-    explode: boolean | undefined,
-  ]
->([
-  [undefined, undefined, undefined],
-  [{ contentType: 'text/plain' }, undefined, undefined],
+test.each<[encoding: FormEncoding[string] | undefined]>([
+  [undefined],
+  [{ contentType: 'text/plain' }],
+])('a field with the encoding %j has no style', (encoding) => {
+  expect(styledField('a', encoding)).toBeUndefined();
+});
+
+test.each<[encoding: FormEncoding[string], style: string, explode: boolean]>([
   [{ style: 'form' }, 'form', true],
   [{ style: 'deepObject' }, 'deepObject', false],
   [{ style: 'form', explode: false }, 'form', false],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { withText } from 'test-support/titles';
 import { misfitOf } from '../../src/checks/fits.ts';
 import { bodiesOf, valuesOf } from '../../src/samples/sample-values.ts';
 import { documentOf, only } from '../support/operations.ts';
@@ -54,20 +55,22 @@ test('each call yields the same list of different values', () => {
   expect(new Set(values.map((value) => JSON.stringify(value))).size).toBeGreaterThan(10);
 });
 
-test.each<[schema: Readonly<Record<string, unknown>>]>([
-  [plant],
-  [{ $ref: '#/components/schemas/List' }],
-  [{ type: 'array', minItems: 1, items: { $ref: '#/components/schemas/a%20b%7B' } }],
-  [{ type: 'array', minItems: 2_000, items: { const: 1 } }],
-  [{ type: 'integer', minimum: 2n ** 60n, maximum: 2n ** 60n + 4_096n }],
-  [{ type: 'integer', exclusiveMinimum: 2n ** 53n, multipleOf: 2n }],
-  [{ const: 2n ** 60n }],
-  [{ type: 'string', format: 'url' }],
-  [{ type: 'string', format: 'iso-time' }],
-  [{ type: 'string', format: 'iso-date-time' }],
-  [{ type: 'object', required: ['format'], properties: { format: { const: 'url' } } }],
-  [{ const: { format: 'url', $ref: '%41', minItems: 5_000, minimum: 1n } }],
-])('the first value of %p is valid', (schema) => {
+test.each(
+  withText<[schema: Readonly<Record<string, unknown>>]>([
+    [plant],
+    [{ $ref: '#/components/schemas/List' }],
+    [{ type: 'array', minItems: 1, items: { $ref: '#/components/schemas/a%20b%7B' } }],
+    [{ type: 'array', minItems: 2_000, items: { const: 1 } }],
+    [{ type: 'integer', minimum: 2n ** 60n, maximum: 2n ** 60n + 4_096n }],
+    [{ type: 'integer', exclusiveMinimum: 2n ** 53n, multipleOf: 2n }],
+    [{ const: 2n ** 60n }],
+    [{ type: 'string', format: 'url' }],
+    [{ type: 'string', format: 'iso-time' }],
+    [{ type: 'string', format: 'iso-date-time' }],
+    [{ type: 'object', required: ['format'], properties: { format: { const: 'url' } } }],
+    [{ const: { format: 'url', $ref: '%41', minItems: 5_000, minimum: 1n } }],
+  ]),
+)('the first value of %s is valid', (_text, schema) => {
   const [first] = valuesOf(root, schema, 'request');
   expect(misfitOf(root, schema, first)).toBeUndefined();
 });

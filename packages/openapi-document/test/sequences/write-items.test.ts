@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { withText } from 'test-support/titles';
 import type { Items } from '../../src/document/event-schema.ts';
 import { sequenceOf } from '../../src/document/media-types.ts';
 import { readItems } from '../../src/sequences/read-items.ts';
@@ -11,27 +12,39 @@ const streamOf = (type: string, data: Items['data'] = 'text') => ({
 const writerOf = (type: string, data?: Items['data'], source: object = {}) =>
   itemWriter({ ...streamOf(type, data), source: { ...source } }, type);
 
-test.each<[type: string, data: Items['data'], item: unknown, text: string]>([
-  ['application/jsonl', 'text', { a: [2n ** 60n, '\n'] }, '{"a":[1152921504606846976,"\\n"]}\n'],
-  ['application/json-seq', 'text', 'a', '\x1e"a"\n'],
-  ['text/event-stream', 'text', { data: 'a' }, 'data: a\n\n'],
-  ['text/event-stream', 'text', { data: 'a\nb\r\nc\rd' }, 'data: a\ndata: b\ndata: c\ndata: d\n\n'],
-  ['text/event-stream', 'text', { data: '' }, 'data: \n\n'],
-  ['text/event-stream', 'text', { data: 5 }, 'data: 5\n\n'],
-  [
-    'text/event-stream',
-    'text',
-    { retry: 10, id: 1, event: 'e', data: 'a' },
-    'event: e\nid: 1\nretry: 10\ndata: a\n\n',
-  ],
-  ['text/event-stream', 'text', { id: '' }, 'id: \n\n'],
-  ['text/event-stream', 'text', {}, '\n'],
-  ['text/event-stream', 'json', { data: 'a\nb' }, 'data: "a\\nb"\n\n'],
-  ['text/event-stream', 'json', { data: { n: 2n ** 60n } }, 'data: {"n":1152921504606846976}\n\n'],
-  ['text/event-stream', 'json', { data: null }, 'data: null\n\n'],
-  ['text/event-stream', 'mixed', { data: 'a' }, 'data: a\n\n'],
-  ['text/event-stream', 'mixed', { data: ['a'] }, 'data: ["a"]\n\n'],
-])('an item of %s with %s data is written: %p', (type, data, item, text) => {
+test.each(
+  withText<[item: unknown, type: string, data: Items['data'], text: string]>([
+    [{ a: [2n ** 60n, '\n'] }, 'application/jsonl', 'text', '{"a":[1152921504606846976,"\\n"]}\n'],
+    ['a', 'application/json-seq', 'text', '\x1e"a"\n'],
+    [{ data: 'a' }, 'text/event-stream', 'text', 'data: a\n\n'],
+    [
+      { data: 'a\nb\r\nc\rd' },
+      'text/event-stream',
+      'text',
+      'data: a\ndata: b\ndata: c\ndata: d\n\n',
+    ],
+    [{ data: '' }, 'text/event-stream', 'text', 'data: \n\n'],
+    [{ data: 5 }, 'text/event-stream', 'text', 'data: 5\n\n'],
+    [
+      { retry: 10, id: 1, event: 'e', data: 'a' },
+      'text/event-stream',
+      'text',
+      'event: e\nid: 1\nretry: 10\ndata: a\n\n',
+    ],
+    [{ id: '' }, 'text/event-stream', 'text', 'id: \n\n'],
+    [{}, 'text/event-stream', 'text', '\n'],
+    [{ data: 'a\nb' }, 'text/event-stream', 'json', 'data: "a\\nb"\n\n'],
+    [
+      { data: { n: 2n ** 60n } },
+      'text/event-stream',
+      'json',
+      'data: {"n":1152921504606846976}\n\n',
+    ],
+    [{ data: null }, 'text/event-stream', 'json', 'data: null\n\n'],
+    [{ data: 'a' }, 'text/event-stream', 'mixed', 'data: a\n\n'],
+    [{ data: ['a'] }, 'text/event-stream', 'mixed', 'data: ["a"]\n\n'],
+  ]),
+)('the item %s of %s with %s data is written', (_text, item, type, data, text) => {
   expect(writerOf(type, data).write(item, 0)).toBe(text);
 });
 
@@ -68,14 +81,16 @@ test.each(['a\nb', 'a\rb', 'a\r\nb', '\rdata: b', ' a', '', '{"a":1}'])(
   },
 );
 
-test.each([
-  ['application/jsonl', undefined],
-  ['application/json-seq', undefined],
-  ['text/event-stream', ':\n\n'],
-  ['multipart/mixed', undefined],
-])('a stream of %s has the comment %j', (type, comment) => {
-  expect(writerOf(type).comment).toBe(comment);
+test('a stream of events may have comments', () => {
+  expect(writerOf('text/event-stream').comment).toBe(':\n\n');
 });
+
+test.each(['application/jsonl', 'application/json-seq', 'multipart/mixed'])(
+  'a stream of %s has no comments',
+  (type) => {
+    expect(writerOf(type).comment).toBeUndefined();
+  },
+);
 
 test('only a multipart body has a boundary and an end', () => {
   expect(writerOf('application/jsonl')).toMatchObject({
@@ -96,24 +111,26 @@ const png = { contentType: 'image/png' };
 const csv = { contentType: 'text/csv' };
 const types = (contentType: unknown) => ({ itemEncoding: { contentType } });
 
-test.each<[item: unknown, index: number, source: object, type: string, body: string]>([
-  ['a', 0, {}, 'text/plain; charset=utf-8', 'a'],
-  [{ n: 1 }, 0, {}, 'application/json', '{"n":1}'],
-  [2n ** 60n, 0, {}, 'application/json', '1152921504606846976'],
-  [undefined, 0, {}, 'application/json', ''],
-  [Buffer.from('a'), 0, {}, 'application/octet-stream', 'a'],
-  ['a', 0, { itemEncoding: csv }, 'text/csv', 'a'],
-  ['a', 0, types('text/csv, text/plain'), 'text/csv', 'a'],
-  ['a', 0, types(' text/csv'), 'text/csv', 'a'],
-  ['a', 0, types('text/*'), 'text/plain; charset=utf-8', 'a'],
-  ['a', 0, types(5), 'text/plain; charset=utf-8', 'a'],
-  ['a', 0, types('application/json'), 'application/json', '"a"'],
-  [{ n: 1 }, 0, types('text/csv'), 'text/csv', '{"n":1}'],
-  [Buffer.from('{}'), 0, types('application/json'), 'application/json', '{}'],
-  [Buffer.from('a'), 0, { prefixEncoding: [png], itemEncoding: csv }, 'image/png', 'a'],
-  [Buffer.from('a'), 1, { prefixEncoding: [png], itemEncoding: csv }, 'text/csv', 'a'],
-  [Buffer.from('a'), 1, { prefixEncoding: [png] }, 'application/octet-stream', 'a'],
-])('the part %p at %i with %j has the media type %s', (item, index, source, type, body) => {
+test.each(
+  withText<[item: unknown, index: number, source: object, type: string, body: string]>([
+    ['a', 0, {}, 'text/plain; charset=utf-8', 'a'],
+    [{ n: 1 }, 0, {}, 'application/json', '{"n":1}'],
+    [2n ** 60n, 0, {}, 'application/json', '1152921504606846976'],
+    [undefined, 0, {}, 'application/json', ''],
+    [Buffer.from('a'), 0, {}, 'application/octet-stream', 'a'],
+    ['a', 0, { itemEncoding: csv }, 'text/csv', 'a'],
+    ['a', 0, types('text/csv, text/plain'), 'text/csv', 'a'],
+    ['a', 0, types(' text/csv'), 'text/csv', 'a'],
+    ['a', 0, types('text/*'), 'text/plain; charset=utf-8', 'a'],
+    ['a', 0, types(5), 'text/plain; charset=utf-8', 'a'],
+    ['a', 0, types('application/json'), 'application/json', '"a"'],
+    [{ n: 1 }, 0, types('text/csv'), 'text/csv', '{"n":1}'],
+    [Buffer.from('{}'), 0, types('application/json'), 'application/json', '{}'],
+    [Buffer.from('a'), 0, { prefixEncoding: [png], itemEncoding: csv }, 'image/png', 'a'],
+    [Buffer.from('a'), 1, { prefixEncoding: [png], itemEncoding: csv }, 'text/csv', 'a'],
+    [Buffer.from('a'), 1, { prefixEncoding: [png] }, 'application/octet-stream', 'a'],
+  ]),
+)('the part %s at %i with %j has the media type %s', (_text, item, index, source, type, body) => {
   const part = String(writerOf('multipart/mixed', 'text', source).write(item, index));
   expect(part.slice(part.indexOf('\r\n'))).toBe(`\r\nContent-Type: ${type}\r\n\r\n${body}\r\n`);
 });
