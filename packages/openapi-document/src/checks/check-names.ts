@@ -1,6 +1,6 @@
 import { asArray, asObject, escapePointerToken, type Json, valueAt } from '../document/document.ts';
 import { SUBSCHEMAS } from '../document/kinds.ts';
-import { allOfSchemas } from '../document/schema.ts';
+import { allOfSchemas, propertyFinder } from '../document/schema.ts';
 import type { Report } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 
@@ -43,6 +43,21 @@ export function checkNames(root: Json, schema: Json, pointer: string, { notice }
     if (reported.has(name)) continue;
     const reason = 'additionalProperties is false and properties does not declare it';
     notice(pointer, `no object is valid: ${name} is required, but ${reason}`);
+  }
+}
+
+/** Reports Encoding Objects of properties that the schema does not have. */
+export function checkEncoding(
+  root: Json,
+  { schema, encoding }: Json,
+  pointer: string,
+  { notice }: Report,
+): void {
+  const schemasOf = propertyFinder(root, schema);
+  for (const name of Object.keys(asObject(encoding))) {
+    if (schemasOf(name).some((property) => property !== false)) continue;
+    const message = `the schema has no property ${name}: check the name of this encoding`;
+    notice(`${pointer}/encoding/${escapePointerToken(name)}`, message);
   }
 }
 

@@ -20,7 +20,7 @@ import type { Report } from './check-structure.ts';
 export function checkOperations(document: Document, report: Report): void {
   const { root, operations } = document;
   checkServers(root, report);
-  checkPathServers(root, report);
+  checkUnserved(document, report);
   const operationsById = Map.groupBy(
     operations,
     ({ source, pointer }) => source.operationId ?? pointer,
@@ -163,14 +163,23 @@ function checkBodies(
   }
 }
 
-/** Reports the servers of paths and operations, which are ignored. */
-function checkPathServers(root: Json, { notice }: Report): void {
-  walk(root, 'document', '', ({ servers }, kind, pointer) => {
+/** Reports the servers of paths and operations, which are ignored, and links that lead nowhere. */
+function checkUnserved({ root, operations, webhooks }: Document, { notice }: Report): void {
+  const ids = new Set([...operations, ...webhooks].map(({ source }) => source.operationId));
+  walk(root, 'document', '', (object, kind, pointer) => {
+    const { servers, operationId, operationRef } = object;
     const isServed =
       (kind === 'pathItem' || kind === 'operation') && !/^\/webhooks|\/callbacks\//.test(pointer);
-    if (!isServed || asArray(servers).length === 0) return;
-    const message =
-      'servers of a path or an operation are ignored: only those of the document are served';
-    notice(`${pointer}/servers`, message);
+    if (isServed && asArray(servers).length > 0) {
+      const message =
+        'servers of a path or an operation are ignored: only those of the document are served';
+      notice(`${pointer}/servers`, message);
+    }
+    if (kind !== 'link') return;
+    if (operationId !== undefined && !ids.has(operationId))
+      notice(`${pointer}/operationId`, `no operation has the operationId ${operationId}`);
+    const target = String(operationRef ?? '');
+    if (target.startsWith('#') && valueAt(root, target) === undefined)
+      notice(`${pointer}/operationRef`, `${target} does not exist`);
   });
 }

@@ -9,7 +9,7 @@ import {
 import { walk } from '../document/kinds.ts';
 import { definitionName, IN_PLACE, type LoweredSchemas, reachedFrom } from '../document/lower.ts';
 import { alternatives, patternOf, translate } from '../document/schema.ts';
-import { checkNames } from './check-names.ts';
+import { checkEncoding, checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 import { isStandardFormat, loweringOf, misfitOf } from './fits.ts';
 
@@ -31,6 +31,7 @@ export function checkSchemas(
     if (!/oas\/3\.[12]\/dialect|draft\/2020-12/.test(dialect)) {
       report.notice(`${pointer}/${member}`, `${dialect} is read as JSON Schema 2020-12`);
     }
+    if (kind === 'mediaType') checkEncoding(root, schema, pointer, report);
     if (kind !== 'schema') return;
     // Adds the target to `$defs`, which the last two checks read.
     if (schema.$ref !== undefined) lowering.lower(schema);
@@ -47,6 +48,13 @@ export function checkSchemas(
   checkCycles(lowering, report);
   checkCounts(lowering, report);
 }
+
+/** Keywords for a minimum and the maximum that belongs to it. */
+const LIMITS = [
+  ['minimum', 'maximum'],
+  ['exclusiveMinimum', 'exclusiveMaximum'],
+  ...['Length', 'Items', 'Contains', 'Properties'].map((of) => [`min${of}`, `max${of}`] as const),
+] as const;
 
 /** Messages for keywords that are not enforced exactly. */
 const REMARKS = {
@@ -66,6 +74,10 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
   }
   for (const [keyword, message] of Object.entries(REMARKS))
     if (schema[keyword] !== undefined) notice(pointer, message);
+  for (const [minimum, maximum] of LIMITS) {
+    if (Number(schema[minimum]) > Number(schema[maximum]))
+      notice(`${pointer}/${minimum}`, `no value is valid: ${minimum} is greater than ${maximum}`);
+  }
   // OpenAPI 3.2 §4.26.1
   const { nodeType, attribute, wrapped } = asObject(schema.xml);
   if (nodeType !== undefined && (attribute ?? wrapped) !== undefined)

@@ -167,6 +167,31 @@ test('servers of a path or an operation are ignored', async () => {
   );
 });
 
+test('links lead to an operation of the document', async () => {
+  const links = {
+    valid: { operationId: 'a' },
+    webhook: { operationId: 'hook' },
+    local: { operationRef: '#/paths/~1a/get' },
+    elsewhere: { operationRef: 'https://x.test/openapi.yaml#/paths/~1b/get' },
+    shared: { $ref: '#/components/links/wrong' },
+    wrongId: { operationId: 'b' },
+    wrongRef: { operationRef: '#/paths/~1b/get' },
+  };
+  const paths = {
+    '/a': get({ operationId: 'a', responses: { 204: { description: 'done', links } } }),
+  };
+  const components = { links: { wrong: { operationId: 'c' } } };
+  const document = await documentOf(paths, components);
+  const { operations: webhooks } = await documentOf({ '/hook': get({ operationId: 'hook' }) });
+  const findings = findingsOf((report) => checkOperations({ ...document, webhooks }, report));
+  const pointer = '/paths/~1a/get/responses/204/links';
+  expect(findings).toEqual([
+    `notice ${pointer}/wrongId/operationId no operation has the operationId b`,
+    `notice ${pointer}/wrongRef/operationRef #/paths/~1b/get does not exist`,
+    'notice /components/links/wrong/operationId no operation has the operationId c',
+  ]);
+});
+
 test('an invalid x-body-limit is an error of the operations that use it', async () => {
   const post = (content: object) => ({ post: { requestBody: { content }, responses } });
   const limits = [true, null, [1], {}, -1, '257mb', '1 megabyte'];

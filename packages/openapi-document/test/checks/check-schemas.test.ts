@@ -32,6 +32,22 @@ test.each<[schema: object, findings: readonly string[]]>([
     { properties: JSON.parse('{ "__proto__": {} }') },
     ['notice /properties/__proto__ __proto__ is not validated: rename the property'],
   ],
+  ...[
+    ['minimum', 'maximum'],
+    ['exclusiveMinimum', 'exclusiveMaximum'],
+    ['minLength', 'maxLength'],
+    ['minItems', 'maxItems'],
+    ['minContains', 'maxContains'],
+    ['minProperties', 'maxProperties'],
+  ].flatMap(([min = '', max = '']): [object, string[]][] => [
+    [{ [min]: 5, [max]: 4 }, [`notice /${min} no value is valid: ${min} is greater than ${max}`]],
+    [{ [min]: 5, [max]: 5 }, []],
+  ]),
+  [
+    { minimum: 2n ** 63n, maximum: 2n ** 62n },
+    ['notice /minimum no value is valid: minimum is greater than maximum'],
+  ],
+  [{ minimum: 5 }, []],
   [{ enum: [] }, ['notice  enum is empty: no value is valid']],
   [{ enum: [1] }, []],
   ...['attribute', 'wrapped'].map((name): [object, string[]] => [
