@@ -22,7 +22,7 @@ type Segment = Operation['template']['segments'][number];
  */
 interface Node {
   readonly texts: Map<string, Node>;
-  /** Segments with parameters by their shape, those with most text first. */
+  /** Segments with parameters, those with most text first. Each shape occurs once. */
   readonly parameters: { readonly segment: Segment; readonly shape: string; readonly node: Node }[];
   /** By method, in upper case. */
   readonly routes: Map<string, Route>;
@@ -39,7 +39,7 @@ export function createRouter(
   basePaths: readonly string[],
 ): FindRoute {
   const root = createNode();
-  const fixed = new Map<string, Node['routes']>();
+  const fixedPaths = new Map<string, Node['routes']>();
   const reachable = operations.filter(({ template }) => template.isReachable);
   for (const basePath of basePaths) {
     for (const operation of reachable) {
@@ -48,21 +48,21 @@ export function createRouter(
       const method = operation.method.toUpperCase();
       // If paths differ only in the names of their parameters, the first one is served.
       if (!routes.has(method)) routes.set(method, { operation, basePath });
-      if (!/[{%]/.test(path)) fixed.set(path, routes);
+      if (!/[{%]/.test(path)) fixedPaths.set(path, routes);
     }
   }
   return (method, path) => {
-    const exact = fixed.get(path)?.get(method);
+    const exact = fixedPaths.get(path)?.get(method);
     if (exact !== undefined) return exact;
     const segments = path.split('/');
-    let texts: readonly string[];
+    let decodedSegments: readonly string[];
     try {
-      texts = segments.map(decodeURIComponent);
+      decodedSegments = segments.map(decodeURIComponent);
     } catch {
       return new HttpError(400, 'the path must be percent-encoded UTF-8 (RFC 3986 §2.1)');
     }
     const allowed = new Set<string>();
-    const route = find(root, segments, texts, method, allowed);
+    const route = find(root, segments, decodedSegments, method, allowed);
     return route ?? (allowed.size > 0 ? HttpError.notAllowed(method, [...allowed]) : undefined);
   };
 }
@@ -94,12 +94,12 @@ const textLength = ({ segment }: { readonly segment: Segment }): number =>
  * `allowed` and tries the next path.
  *
  * @param segments the parts of the path, percent-encoded.
- * @param texts the same parts, decoded.
+ * @param decodedSegments the same parts, decoded.
  */
 function find(
   node: Node,
   segments: readonly string[],
-  texts: readonly string[],
+  decodedSegments: readonly string[],
   method: string,
   allowed: Set<string>,
   index = 0,
@@ -111,10 +111,10 @@ function find(
     if (routes.has('GET')) allowed.add('HEAD');
     return routes.get(method) ?? (method === 'HEAD' ? routes.get('GET') : undefined);
   }
-  const literal = node.texts.get(texts[index] ?? '');
+  const literal = node.texts.get(decodedSegments[index] ?? '');
   const matching = node.parameters.filter((parameter) => parameter.segment.match(segment));
   for (const next of [literal, ...matching.map((parameter) => parameter.node)]) {
-    const route = next && find(next, segments, texts, method, allowed, index + 1);
+    const route = next && find(next, segments, decodedSegments, method, allowed, index + 1);
     if (route !== undefined) return route;
   }
   return undefined;

@@ -39,7 +39,8 @@ const NO_BODY: ReceivedBody = { media: undefined, body: undefined };
  * Other media types are streams.
  *
  * @param defaultLimit the maximum number of bytes of a body (also after decompression) or of an
- *   item of a sequence, if the document has no limit.
+ *   item of a sequence, if the document has no limit. In a multipart form, it is the maximum of all
+ *   texts together, even if the document has a limit.
  */
 export function bodyReader(
   { requestBody }: Operation,
@@ -174,8 +175,8 @@ export function bodyReader(
 }
 
 /**
- * Returns the body of a request. A length of 0 means an empty body if the request has a media type;
- * otherwise it means no body, since clients send it with every POST.
+ * Returns the body of a request. `Content-Length: 0` means an empty body if the request has a media
+ * type. Otherwise it means no body: clients also send this header with a POST without a body.
  */
 function bodyOf({ headers, body }: Call): Call['body'] {
   if (headers['content-length'] !== '0') return body;

@@ -46,13 +46,13 @@ export async function multipart(
     rm(folder, { recursive: true, force: true, maxRetries: 5 }, () => undefined);
   };
   /** The number of bytes that have arrived and are not on disk. */
-  let held = 0;
+  let bytesInMemory = 0;
   let textSize = 0;
-  let count = 0;
+  let partCount = 0;
   try {
     for await (const part of formParts(headers['content-type'] ?? '', reserveMemory(bytes))) {
-      count += 1;
-      if (count > MAX_PARTS)
+      partCount += 1;
+      if (partCount > MAX_PARTS)
         throw new HttpError(413, `the body must have at most ${MAX_PARTS} parts`);
       const partValues = await valuesOf(part);
       if (partValues === undefined) continue;
@@ -70,8 +70,8 @@ export async function multipart(
   /** Passes on the bytes of the body. Reserves memory for them. */
   async function* reserveMemory(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
-      held += chunk.length;
-      memory.resize(held);
+      bytesInMemory += chunk.length;
+      memory.resize(bytesInMemory);
       yield chunk;
     }
   }
@@ -125,8 +125,8 @@ export async function multipart(
   async function* releaseMemory(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       yield chunk;
-      held -= chunk.length;
-      memory.resize(held);
+      bytesInMemory -= chunk.length;
+      memory.resize(bytesInMemory);
     }
   }
 }

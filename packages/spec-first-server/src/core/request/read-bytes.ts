@@ -5,15 +5,15 @@ import { cutOff, tooLarge } from './streams.ts';
 /**
  * Reads a body. Rejects it as soon as it is too large.
  *
- * @param expected the declared length; 0 if there is none.
+ * @param declaredLength 0 if there is none.
  * @throws {HttpError} 400 or 413
  */
 export function readBytes(
   body: Bytes | AsyncIterable<Bytes>,
   limit: number,
-  expected = 0,
+  declaredLength = 0,
 ): Promise<Buffer> | Buffer {
-  if (!(body instanceof Uint8Array)) return collect(body, limit, expected);
+  if (!(body instanceof Uint8Array)) return collect(body, limit, declaredLength);
   if (body.length > limit) throw tooLarge(limit);
   return asBuffer(body);
 }
@@ -21,7 +21,7 @@ export function readBytes(
 async function collect(
   body: AsyncIterable<Bytes>,
   limit: number,
-  expected: number,
+  declaredLength: number,
 ): Promise<Buffer> {
   // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
   let bytes = EMPTY;
@@ -34,9 +34,9 @@ async function collect(
       const end = size + chunk.length;
       if (end > limit) throw tooLarge(limit);
       // Most bodies arrive in one piece, which is not copied.
-      if (size === 0 && end > 0 && end === expected) return asBuffer(chunk);
+      if (size === 0 && end > 0 && end === declaredLength) return asBuffer(chunk);
       if (end > bytes.length) {
-        const capacity = Math.max(end, Math.min(8 * end, expected || limit));
+        const capacity = Math.max(end, Math.min(8 * end, declaredLength || limit));
         const largerBuffer = Buffer.allocUnsafeSlow(capacity);
         bytes.copy(largerBuffer, 0, 0, size);
         bytes = largerBuffer;

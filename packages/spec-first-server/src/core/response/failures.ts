@@ -63,8 +63,8 @@ export function failureAnswer(
     addReason('the headers of the error do not match the document', headerMismatch);
   return createAnswer(reply, record, method);
 
-  function addReason(fault: string, mismatch: string): void {
-    record.reason = `${record.reason ?? failure.reason}; ${fault}: ${mismatch}`;
+  function addReason(subject: string, mismatch: string): void {
+    record.reason = `${record.reason ?? failure.reason}; ${subject}: ${mismatch}`;
     record.isUndeclaredError = true;
   }
 }
@@ -72,7 +72,8 @@ export function failureAnswer(
 /**
  * Converts a thrown value to the failure that is sent. {@link Violations} become 400. Errors of the
  * package http-errors are also supported: `status` and `headers` are sent, and `message` only if
- * `expose` is true. Any value without an error status becomes 500, and is its cause for the log.
+ * `expose` is true. Any other value, and one with the status 500, becomes a 500 with a general
+ * message, and is its cause for the log.
  *
  * Never throws, although handlers may throw values whose properties cannot be read.
  */
@@ -204,7 +205,7 @@ export function failureReply(
  * @throws {unknown} if `errorBody` throws, makes a promise, or makes a header that cannot be sent.
  */
 function replyFor(
-  { status, message, type, headers: thrown, errors, isPresented = true }: Failure,
+  { status, message, type, headers: errorHeaders, errors, isPresented = true }: Failure,
   errorBody: ErrorBody,
   context?: OperationContext,
   requestId?: string,
@@ -215,7 +216,7 @@ function replyFor(
   const headers = mergeHeaders(
     errorBody.headers?.(problem),
     challenge ? { 'WWW-Authenticate': challenge } : undefined,
-    thrown,
+    errorHeaders,
   );
   const operationId = context?.operation.id;
   const make = (media?: MediaType): unknown =>

@@ -43,7 +43,7 @@ export function mock(
     const [status, declared] = chosenResponse(operation, code);
     const media = BODILESS_STATUSES.has(status) ? undefined : mediaFor(declared, accepts);
     const key = [status, media?.type, example].join(' ');
-    const reply = replies.get(key) ?? make(status, declared, media, example);
+    const reply = replies.get(key) ?? createReply(status, declared, media, example);
     replies.set(key, reply);
     if (reply instanceof HttpError) throw reply;
     return media?.items === undefined ? reply : { ...reply, body: paced(media, reply.body) };
@@ -55,7 +55,7 @@ export function mock(
    *
    * @throws {HttpError} 400 if no example has the name.
    */
-  function make(
+  function createReply(
     status: number,
     declared: DeclaredResponse,
     media?: MediaType,
@@ -184,7 +184,7 @@ function mediaFor(
   return inOrder.find((candidate) => concrete(candidate.type) === type) ?? inOrder[0];
 }
 
-/** Returns a media type that is in a range. */
+/** Returns a media type in a range, such as `image/png` for `image/*`. Keeps other media types. */
 const concrete = (type: string): string =>
   type
     .replace(/^(\*|application)\/\*$/, 'application/json')

@@ -106,7 +106,7 @@ export function schemesOf(
     const verifier = Object.hasOwn(verifiers, name) ? verifiers[name] : undefined;
     const isVerified = tokenKind !== undefined || verifier !== undefined;
     const usesAuthorization = source.type !== 'apiKey' && source.type !== 'mutualTLS';
-    /** Without a verifier, mocks accept any credential of the declared kind. */
+    /** Mocks accept any credential of a scheme that has neither tokens nor a verifier. */
     const verify = (credentials: RequestCredentials, scopes: readonly string[]) => {
       const token = read(credentials);
       if (token === undefined) throw new Unauthorized(required, false);
@@ -223,7 +223,7 @@ function apiKey(location: string, name: string): CredentialKind {
 const BEARER_CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
 
 /**
- * Returns the token in an Authorization header, if it is of this scheme (RFC 9110 §11.4).
+ * Returns the token in an Authorization header, if the header names the scheme `Bearer`.
  *
  * @throws {Unauthorized} if it is malformed.
  */
@@ -279,9 +279,9 @@ export function challengesOf(operation: Operation, schemes: Schemes) {
 /**
  * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30): the caller is
  * that of the first alternative whose credentials are all accepted; `undefined` if credentials are
- * optional and the request has none. Of several callers, it is the first with a subject. If a
- * scheme of the operation uses the Authorization header, this header is a credential even if it
- * names another scheme.
+ * optional and the request has none. An alternative with several schemes has several callers: the
+ * first one with a subject is returned, or else the first one. If a scheme of the operation uses
+ * the Authorization header, this header is a credential even if it names another scheme.
  */
 export function authentication(operation: Operation, schemes: Schemes, isMock: boolean) {
   const alternatives = operation.security
@@ -337,9 +337,9 @@ const isAbsence = (error: unknown): error is Unauthorized =>
   error instanceof Unauthorized && !error.presented;
 
 /**
- * Returns the most important error: first a check that failed to run (503, 500), then a caller
- * without permission (403), then a rejected credential (401). If all credentials are missing, names
- * those of each alternative.
+ * Returns the most important error: first one that is neither Forbidden nor Unauthorized, such as a
+ * check that failed to run (503, 500) or a repeated API key (400); then Forbidden; then a rejected
+ * credential (401). If all credentials are missing, names those of each alternative.
  *
  * @param failures the errors of each alternative.
  */

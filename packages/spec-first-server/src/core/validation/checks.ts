@@ -145,8 +145,9 @@ export function createChecks(
   ): boolean {
     if (!isRequest) return depth >= MIN_TIMED_DEPTH;
     // Rewriting matches the alternatives again at each level.
-    const matches = isRewritten && cost.unions > 0 ? depth + 1 : 1;
-    return isSlow(depth, members * cost.schemas * repeatsOf(cost, depth) * matches + steps);
+    const matchingRounds = isRewritten && cost.unions > 0 ? depth + 1 : 1;
+    const repeats = repeatsOf(cost, depth) * matchingRounds;
+    return isSlow(depth, members * cost.schemas * repeats + steps);
   }
 
   function withinTime(task: () => void, { members, longest }: Size): void {

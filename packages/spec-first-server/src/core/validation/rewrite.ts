@@ -88,7 +88,8 @@ function rewriteMembers(
 
 /**
  * Returns the day of a date. Some drivers, such as pg, read a day as its start in local time,
- * others as its start in UTC. The start of a day in local time is never that of another day in UTC.
+ * others as its start in UTC. If a date is the start of a day in both, the day is the same, since
+ * time zones differ from UTC by less than a day.
  */
 function dayOf(date: Date): string {
   const start = new Date(date);
