@@ -94,7 +94,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   const metrics = await createMetrics(config);
   const opening = (async () => open({ warn: (message) => log.warn(message), ...metrics?.store }))();
   opened.defer(async () => (await opening.catch(() => undefined))?.close?.());
-  // An error of the document is reported first.
+  // The error is handled at `await opening`. An error of the document takes precedence.
   opening.catch(() => undefined);
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
   const backend = await opening;

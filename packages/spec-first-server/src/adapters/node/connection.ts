@@ -41,12 +41,12 @@ export class ClientConnection {
   #newestResponse: ServerResponse | undefined;
   /** The number of requests. */
   #count = 0;
-  /** True while a response is being sent. */
+  /** True from the start of a request until its response is closed. */
   #isAnswering = false;
   /** Functions that begin the next requests or end the connection, in order. */
   readonly #next: (() => void)[] = [];
   /** Bytes of the shared budget that its requests reserve. */
-  #held = 0;
+  #reservedBytes = 0;
   /**
    * The start and the end of the chunk that Node parses now, as positions in the bytes of the
    * connection.
@@ -59,13 +59,13 @@ export class ClientConnection {
   /** True if the request at `#unreadFrom` or a later one has a chunked body. */
   #hasChunks = false;
   /** The bytes that were transferred before the last call of `isStuck`. */
-  #bytes = -1;
+  #transferredBytes = -1;
 
   constructor(socket: Socket) {
     this.#socket = socket;
     socket.once('close', () => {
       this.#next.length = 0;
-      this.#release(this.#held);
+      this.#release(this.#reservedBytes);
     });
   }
 
@@ -126,7 +126,7 @@ export class ClientConnection {
    */
   add(response: ServerResponse, begin: (hasMemory: boolean) => void): void {
     const hasMemory = reserve(REQUEST_BYTES);
-    if (hasMemory) this.#held += REQUEST_BYTES;
+    if (hasMemory) this.#reservedBytes += REQUEST_BYTES;
     const isFirst = !this.#isAnswering && this.#next.length === 0;
     const { bytesRead } = this.#socket;
     const isPipelined = bytesRead === this.#chunkEnd;
@@ -198,10 +198,11 @@ export class ClientConnection {
    * since the last call. Called after each half of the idle timeout without activity.
    */
   isStuck(): boolean {
-    const before = this.#bytes;
+    const bytesBefore = this.#transferredBytes;
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
-    this.#bytes = bytesRead + bytesWritten;
-    return this.newestResponse === undefined || writableLength > 0 || this.#bytes === before;
+    const bytes = bytesRead + bytesWritten;
+    this.#transferredBytes = bytes;
+    return this.newestResponse === undefined || writableLength > 0 || bytes === bytesBefore;
   }
 
   #onClose(hasMemory: boolean): void {
@@ -232,8 +233,8 @@ export class ClientConnection {
   }
 
   #release(bytes: number): void {
-    const released = Math.min(bytes, this.#held);
-    this.#held -= released;
+    const released = Math.min(bytes, this.#reservedBytes);
+    this.#reservedBytes -= released;
     release(released);
   }
 }

@@ -12,7 +12,7 @@ import { hasBody } from './request-body.ts';
 export const http = process.getBuiltinModule('node:http');
 
 /**
- * Called with each request that is rejected before the app gets it.
+ * Called for each request that is rejected before the app gets it.
  *
  * @param client the address of the other end of the connection.
  */

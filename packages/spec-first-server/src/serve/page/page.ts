@@ -24,7 +24,7 @@ const FILES = {
   'favicon-32x32.png': 'image/png',
 };
 
-/** Returns the path of a file. Called when it is first requested: a bundle may lack Swagger UI. */
+/** Returns the path of a file. Called on its first request: a bundle may not contain Swagger UI. */
 const fileOf = (name: string): string =>
   name.startsWith('page.')
     ? join(import.meta.dirname, 'browser', name)
@@ -56,14 +56,14 @@ export function openapiPage(
   document: Json,
   { basePath = '', prefix = '', tryItOut = false }: PageOptions = {},
 ): ReadonlyMap<string, ReadResource> {
-  const up = prefix.replace(/\/[^/]+/g, '../').replace(/\/$/, '') || '.';
-  const served = asServed(document, up + basePath);
+  const pathToRoot = prefix.replace(/\/[^/]+/g, '../').replace(/\/$/, '') || '.';
+  const served = asServed(document, pathToRoot + basePath);
   const title = String(asObject(document.info).title);
-  const page = { 'Content-Security-Policy': contentSecurityPolicy };
+  const pageHeaders = { 'Content-Security-Policy': contentSecurityPolicy };
   const resources = new Map<string, ReadResource>([
     ['/openapi.json', cached('application/json', () => `${stringifyJson(served)}\n`)],
     ['/openapi.yaml', cached('application/yaml', () => printYaml(served))],
-    ['/docs', cached('text/html; charset=utf-8', () => html(title, tryItOut), page)],
+    ['/docs', cached('text/html; charset=utf-8', () => html(title, tryItOut), pageHeaders)],
     ['/docs/', async () => ({ status: 308, headers: { Location: '../docs' } })],
   ]);
   for (const [name, type] of Object.entries(FILES)) {

@@ -135,8 +135,8 @@ function nameAlternatives({ components: { schemas = {} } = {}, ...rest }) {
         const isAlternative = alternatives.some(({ $ref }) => $ref === refOf(name));
         if (isChild || isAlternative) select(name, propertyName, mapping);
       }
-      // Swagger UI omits the property if the mapping does not contain the union itself, so the
-      // mapping is removed.
+      // If there is a mapping, Swagger UI omits the property from examples of schemas that are not
+      // in it. The schema with the discriminator is usually not in it, so the mapping is removed.
       value.discriminator = { propertyName };
     }
     for (const member of Object.values(value)) visit(member);
