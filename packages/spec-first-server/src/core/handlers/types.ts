@@ -5,7 +5,10 @@ import type { Logger } from 'pino';
 
 /** The authenticated client of a request. */
 export interface Caller {
-  /** The `sub` claim of a signed token, or the name of a static token. */
+  /**
+   * The `sub` claim of a signed token, the name of a static token, or `development` for the
+   * development token.
+   */
   readonly subject: string | undefined;
   /** The scopes of the token. A token made for development has all scopes. */
   readonly scopes: ReadonlySet<string> | 'all';

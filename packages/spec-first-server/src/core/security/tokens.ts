@@ -17,7 +17,10 @@ export interface AuthSettings {
   /** A file with one such entry per line. `#` starts a comment. */
   readonly accessTokensFile?: string | undefined;
   readonly jwt?: JwtSettings | undefined;
-  /** A token for all schemes with all scopes. */
+  /**
+   * A token for all schemes with all scopes. Its caller is `development`. An entry with this name
+   * is the same caller.
+   */
   readonly developmentToken?: string | undefined;
 }
 
@@ -196,7 +199,7 @@ function tablesOf(
     }
   }
   if (developmentToken === undefined) return tables;
-  const developer = Object.freeze<Caller>({ subject: undefined, scopes: 'all' });
+  const developer = Object.freeze<Caller>({ subject: 'development', scopes: 'all' });
   for (const callers of tables.values()) callers.set(hash('sha256', developmentToken), developer);
   return tables;
 }

@@ -206,10 +206,14 @@ describe('tokens of several security schemes', () => {
     expect(() => verify('one', [], 'other')).toThrow(Unauthorized);
   });
 
-  test('for development are accepted for all schemes, with all scopes', async () => {
-    const { verify } = await create({ developmentToken: 'dev' });
+  test('for development are accepted for all schemes, with all scopes and a subject', async () => {
+    const { verify } = await create({
+      developmentToken: 'dev',
+      accessTokens: ['development:one scheme=*'],
+    });
     for (const scheme of schemes.keys())
-      expect(verify('dev', ['a'], scheme)).toEqual({ subject: undefined, scopes: 'all' });
+      expect(verify('dev', ['a'], scheme)).toEqual({ subject: 'development', scopes: 'all' });
+    expect(() => verify('one', ['a'], 'bearerAuth')).toThrow(Forbidden);
     expect(() => verify('dev', [], 'other')).toThrow(Unauthorized);
   });
 
