@@ -11,11 +11,14 @@ export interface AccessLogOptions {
   /** The paths of health probes, which are logged at level debug. By default none. */
   readonly probePaths?: readonly string[];
   /**
-   * Called with each answer, for metrics: an operationId, or `(probe)`, `(page)` or `(unknown)` for
+   * Called for each answer, for metrics: an operationId, or `(probe)`, `(page)` or `(unknown)` for
    * other paths. The seconds end with the answer, or with the start of a stream.
    */
   readonly observe?: ((operation: string, status: number, seconds: number) => void) | undefined;
-  /** Milliseconds after which an answer is logged as slow, by the same measure. Default: never. */
+  /**
+   * Milliseconds after which an answer is logged as slow. Of a stream, only the time until its start
+   * counts. By default no answer is slow.
+   */
   readonly slowMs?: number | undefined;
 }
 

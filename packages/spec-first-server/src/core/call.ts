@@ -57,7 +57,7 @@ export interface CallRecord {
   caller: Caller | undefined;
   /** Set if the answer is a mock. */
   mocked: true | undefined;
-  /** The cause of the answer, for the log. */
+  /** The reason for the answer, for the log. */
   reason: string | undefined;
   failure: Failure | undefined;
   /** Set if the error body or its headers do not match the document. */
@@ -66,7 +66,7 @@ export interface CallRecord {
 
 /** The outcome of a call, reported by the adapter. */
 export interface CallEnd {
-  /** The status that was sent; 499 if the client disconnected before. */
+  /** The status that was sent; 499 if the client disconnected first. */
   readonly status: number;
   /** True if the whole answer was sent. */
   readonly isComplete: boolean;

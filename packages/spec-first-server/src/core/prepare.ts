@@ -39,7 +39,10 @@ export interface ServiceOptions extends AccessLogOptions {
    * not tokens. For a scheme with tokens, a verifier replaces the check of the tokens.
    */
   readonly verifiers?: Verifiers | undefined;
-  /** Other origins whose pages may authenticate with cookies, also in POST. By default none. */
+  /**
+   * Other origins whose pages may authenticate with cookies in methods such as POST. By default
+   * none. Cookies are accepted from all origins in GET, HEAD and OPTIONS.
+   */
   readonly trustedOrigins?: readonly string[];
   /** Receives all log lines. By default nothing is logged. */
   readonly log?: Log;
@@ -49,7 +52,10 @@ export interface ServiceOptions extends AccessLogOptions {
    * that are not enforced, since `npm run dev` shows them. By default false.
    */
   readonly inDevelopment?: boolean;
-  /** The maximum number of bytes of a body, also after decompression. By default 100 KiB. */
+  /**
+   * The maximum number of bytes of a body, also after decompression, unless the document has another
+   * limit. By default 100 KiB.
+   */
   readonly bodyLimit?: number;
   /**
    * Formats besides those of OpenAPI and JSON Schema, checked in requests and replies:
@@ -60,7 +66,8 @@ export interface ServiceOptions extends AccessLogOptions {
   readonly missing?: WhenMissing;
   /**
    * Fails the start if any operation cannot be enforced. By default, only operations with a handler
-   * fail it, and none if `missing` is `mock`. Operations that do not fail the start answer 501.
+   * fail it, and none if `missing` is `mock`. The other operations that cannot be enforced answer
+   * 501.
    */
   readonly strict?: boolean;
   /** The methods that the server can read, in upper case. By default all. */
@@ -114,11 +121,11 @@ export async function prepare(source: Document | string, options: ServiceOptions
   const isRejected = (id: string) =>
     strict || (missing !== 'mock' && Object.hasOwn(options.handlers, id));
   const rejected = [...broken].flatMap(([id, reasons]) => (isRejected(id) ? reasons : []));
-  const handled = operations.filter((operation) => samplesFor(operation) === undefined);
+  const notMocked = operations.filter((operation) => samplesFor(operation) === undefined);
   const faults = [
     ...problems,
     ...rejected,
-    ...unverifiedSchemes(handled, schemes),
+    ...unverifiedSchemes(notMocked, schemes),
     ...unusedVerifiers(schemes, verifiers),
     ...findings,
   ];

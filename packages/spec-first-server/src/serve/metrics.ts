@@ -66,7 +66,7 @@ export function createMetrics() {
     'operation',
   );
   let registered: ReturnType<typeof createStoreMetrics> | undefined;
-  /** Registers them when they are first used, since a service may have no store. */
+  /** Registers the metrics of the store on their first use, since a service may have no store. */
   const storeMetrics = () => {
     registered ??= createStoreMetrics();
     return registered;
