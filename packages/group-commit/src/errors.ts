@@ -20,9 +20,13 @@ export class Unavailable extends Error {
   }
 }
 
-/** A permanent failure. The message contains the reason and, if it is known, the correction. */
+/**
+ * A permanent failure. The message contains the reason and, if it is known, the correction. A
+ * server logs errors with a status without their stack.
+ */
 export class Unusable extends Error {
   override readonly name = 'Unusable';
+  readonly status = 500;
 }
 
 /**

@@ -17,9 +17,10 @@ test('Unavailable has the properties that http-errors uses: 503, a retry, a hidd
   });
 });
 
-test('Unusable keeps its message and its cause', () => {
+test('Unusable has a status, its message and its cause', () => {
   const error = new Unusable('The file is damaged.', { cause });
   expect(String(error)).toBe('Unusable: The file is damaged.');
+  expect(error.status).toBe(500);
   expect(error.cause).toBe(cause);
 });
 

@@ -100,10 +100,13 @@ export function startError(message: string): string {
   return `${heading}\n\n${indented(message)}\n`;
 }
 
-/** Describes an error at the start. For an unexpected error, returns the stack. */
+/**
+ * Describes an error at the start. Returns the stack of an unexpected error, which has no `status`.
+ */
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError || error instanceof DocumentError) return error.message;
+  if (error instanceof ConfigError || error instanceof DocumentError || 'status' in error)
+    return error.message;
   if ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')) {
     return `${error.message.split('. ', 1)[0]}: see --help`;
   }

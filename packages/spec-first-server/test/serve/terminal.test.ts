@@ -185,7 +185,7 @@ test.each([
   ['http://127.0.0.1:3000', '/docs', 'http://127.0.0.1:3000/v1', 'http://127.0.0.1:3000/docs'],
   ['http://0.0.0.0:80', '/docs', 'http://127.0.0.1:80/v1', 'http://127.0.0.1:80/docs'],
   ['http://[::]:80', '/ops/docs', 'http://[::1]:80/v1', 'http://[::1]:80/ops/docs'],
-  ['http://[::1]:80', undefined, 'http://[::1]:80/v1', undefined],
+  ['http://[::1]:80', '/docs', 'http://[::1]:80/v1', 'http://[::1]:80/docs'],
 ])('the start of %s with %s has the URL %s and the page %s', async (server, path, url, docs) => {
   const get = { operationId: 'get', responses };
   const document = await documentWith({ '/a': { get } }, { servers: [{ url: '/v1' }] });
@@ -196,6 +196,15 @@ test.each([
     operations: ['GET /v1/a'],
     example: url.includes('[') ? `curl '${url}/a'` : `curl ${url}/a`,
     ...facts,
+  });
+});
+
+test('the start without a page has only the URL of the service', async () => {
+  const document = await documentWith({ '/a': { get: { responses } } }, {});
+  const facts = { store: 'memory', metrics: undefined, missing: [] };
+  expect(await describeStart(document, 'http://127.0.0.1:3000', undefined, facts)).toMatchObject({
+    url: 'http://127.0.0.1:3000',
+    docs: undefined,
   });
 });
 
@@ -276,6 +285,10 @@ describe('an error at the start', () => {
       Object.assign(new Error("Unknown option '--x'. To specify a positional …"), {
         code: 'ERR_PARSE_ARGS_UNKNOWN_OPTION',
       }),
+    ],
+    [
+      'the file is not a database',
+      Object.assign(new Error('the file is not a database'), { status: 500 }),
     ],
     ['a text', 'a text'],
   ])('that is expected has its message: %s', (message, error) => {
