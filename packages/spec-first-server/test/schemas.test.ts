@@ -222,13 +222,32 @@ describe('a discriminator', () => {
 });
 
 describe('JSON Schema 2020-12', () => {
-  test.each<[object, string | undefined]>([
-    [{ maybe: null, fixed: 1, tuple: [1, 'a'], described: 'abc', extra: 'a' }, undefined],
-    [{ when: '2024-02-29T12:00:00Z', day: '2024-02-29' }, undefined],
+  test.each([
+    [{ maybe: null, fixed: 1, tuple: [1, 'a'], described: 'abc', extra: 'a' }],
+    [{ when: '2024-02-29T12:00:00Z', day: '2024-02-29' }],
+    [{ size: 2.5 }],
+    [{ set: [1, '1', null, 'null', true, 'true', [], {}] }],
+    [{ mixed: 1 }],
+    [{ mixed: 'ab' }],
+    [{ mixed: null }],
+    [{ open: 'a' }],
+    [{ held: ['a', 1, true, 2] }],
+    [
+      {
+        set: [
+          { a: 1, b: [2] },
+          { b: [2], a: 2 },
+        ],
+      },
+    ],
+  ])('%j is valid', async (body) => {
+    await expectValid('/modern', body, { ...body, loose: 'a-b' });
+  });
+
+  test.each<[object, string]>([
     [{ maybe: 'a' }, '/body/maybe must NOT have fewer than 2 characters'],
     [{ fixed: 2 }, '/body/fixed must be equal to one of the allowed values: 1'],
     [{ size: 2 }, '/body/size must be equal to one of the allowed values: 1, 2.5, big'],
-    [{ size: 2.5 }, undefined],
     [{ tuple: ['a'] }, '/body/tuple/0 must be integer'],
     [{ tuple: [1, 'a', 2] }, '/body/tuple must NOT have more than 2 items'],
     [{ unknown: 1 }, '/body/unknown must NOT have unevaluated properties'],
@@ -240,40 +259,24 @@ describe('JSON Schema 2020-12', () => {
       {
         set: [
           { a: 1, b: [2] },
-          { b: [2], a: 2 },
-        ],
-      },
-      undefined,
-    ],
-    [
-      {
-        set: [
-          { a: 1, b: [2] },
           { b: [2], a: 1 },
         ],
       },
       '/body/set must NOT have duplicate items (items ## 0 and 1 are identical)',
     ],
-    [{ set: [1, '1', null, 'null', true, 'true', [], {}] }, undefined],
-    [{ mixed: 1 }, undefined],
-    [{ mixed: 'ab' }, undefined],
-    [{ mixed: null }, undefined],
     [{ mixed: 0 }, '/body/mixed must be >= 1'],
     [{ mixed: 'a' }, '/body/mixed must NOT have fewer than 2 characters'],
     [{ mixed: [] }, '/body/mixed must be integer or string or null'],
-    [{ open: 'a' }, undefined],
     [{ open: 11 }, '/body/open must be <= 10'],
     [{ loose: 'a-c' }, '/body/loose must match pattern "^a\\-b$"'],
     [{ none: 1 }, '/body/none must not be present: its enum is empty'],
     [{ misfit: 'ten' }, '/body/misfit must be integer'],
-    [{ held: ['a', 1, true, 2] }, undefined],
     [
       { held: ['a', 1, 'b'] },
       '/body/held/2 must be boolean; /body/held/2 must be integer; /body/held/2 must match a schema in anyOf',
     ],
   ])('%j has the violation %j', async (body, message) => {
-    if (message === undefined) await expectValid('/modern', body, { ...body, loose: 'a-b' });
-    else await expectViolation('/modern', body, message);
+    await expectViolation('/modern', body, message);
   });
 
   test('a default is filled in if it matches its schema', async () => {

@@ -56,17 +56,17 @@ afterEach(() => {
   delete process.env.OPENAPI_FILE;
 });
 
-test.each<[variable: string | undefined, files: Files, file: string]>([
-  [undefined, {}, 'openapi.yaml'],
-  ['', {}, 'openapi.yaml'],
-  [undefined, { '.env': 'OPENAPI_FILE=\n' }, 'openapi.yaml'],
-  [undefined, { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'garden.yaml'],
-  ['', { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'garden.yaml'],
-  ['park.yaml', { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'park.yaml'],
-])('OPENAPI_FILE=%s with the files %j names the document %s', async (variable, files, file) => {
+test.each<[env: Readonly<Record<string, string>>, files: Files, file: string]>([
+  [{}, {}, 'openapi.yaml'],
+  [{ OPENAPI_FILE: '' }, {}, 'openapi.yaml'],
+  [{}, { '.env': 'OPENAPI_FILE=\n' }, 'openapi.yaml'],
+  [{}, { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'garden.yaml'],
+  [{ OPENAPI_FILE: '' }, { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'garden.yaml'],
+  [{ OPENAPI_FILE: 'park.yaml' }, { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'park.yaml'],
+])('the variables %j with the files %j name the document %s', async (env, files, file) => {
   await inFolder(files, async (folder) => {
     const { stdout } = await call(folder, async () => {
-      if (variable !== undefined) process.env.OPENAPI_FILE = variable;
+      Object.assign(process.env, env);
       console.log(documentFile());
       return 0;
     });

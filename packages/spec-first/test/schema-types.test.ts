@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { withText } from 'test-support/titles';
 import { schemaTypes } from '../src/schema-types.ts';
 import { formatted } from '../src/type-text.ts';
 
@@ -58,33 +59,35 @@ function typeOf(schema: unknown, schemas: object = {}, isServer = true): Types {
   return { request: requests[0], reply: replies[0] };
 }
 
-test.each<[schema: unknown, type: string]>([
-  [true, 'unknown'],
-  [false, 'never'],
-  [{}, 'unknown'],
-  [text, 'string'],
-  [{ type: 'string', format: 'dates' }, 'string'],
-  [number, 'number'],
-  [{ type: 'boolean' }, 'boolean'],
-  [{ type: 'null' }, 'null'],
-  [{ type: ['string', 'integer', 'null'] }, 'string | number | null'],
-  [{ type: 'unheard-of' }, 'unknown'],
-  [integer, 'number'],
-  [{ type: 'integer', format: 'int32' }, 'number'],
-  [wide, 'Int64'],
-  [{ type: ['string', 'integer'], format: 'int64' }, 'string | Int64'],
-  [{ ...wide, minimum: 0 }, 'Int64'],
-  [{ ...wide, maximum: 10 }, 'Int64'],
-  [{ ...wide, minimum: 0, maximum: 2 ** 53 - 1 }, 'number'],
-  [{ ...wide, exclusiveMinimum: 0, exclusiveMaximum: 10 }, 'number'],
-  [{ ...wide, minimum: 0, maximum: 2n ** 63n }, 'Int64'],
-  [{ const: 'a', type: 'string' }, '"a"'],
-  [{ const: null }, 'null'],
-  [{ enum: ['a', 1, null, true] }, '"a" | 1 | null | true'],
-  [{ enum: [1, 2n ** 60n, 2n ** 61n] }, '1 | Int64'],
-  [{ type: 'array' }, 'unknown[]'],
-  [arrayOf(arrayOf(text)), 'string[][]'],
-])('the type of %p is %s', (schema, type) => {
+test.each(
+  withText<[schema: unknown, type: string]>([
+    [true, 'unknown'],
+    [false, 'never'],
+    [{}, 'unknown'],
+    [text, 'string'],
+    [{ type: 'string', format: 'dates' }, 'string'],
+    [number, 'number'],
+    [{ type: 'boolean' }, 'boolean'],
+    [{ type: 'null' }, 'null'],
+    [{ type: ['string', 'integer', 'null'] }, 'string | number | null'],
+    [{ type: 'unheard-of' }, 'unknown'],
+    [integer, 'number'],
+    [{ type: 'integer', format: 'int32' }, 'number'],
+    [wide, 'Int64'],
+    [{ type: ['string', 'integer'], format: 'int64' }, 'string | Int64'],
+    [{ ...wide, minimum: 0 }, 'Int64'],
+    [{ ...wide, maximum: 10 }, 'Int64'],
+    [{ ...wide, minimum: 0, maximum: 2 ** 53 - 1 }, 'number'],
+    [{ ...wide, exclusiveMinimum: 0, exclusiveMaximum: 10 }, 'number'],
+    [{ ...wide, minimum: 0, maximum: 2n ** 63n }, 'Int64'],
+    [{ const: 'a', type: 'string' }, '"a"'],
+    [{ const: null }, 'null'],
+    [{ enum: ['a', 1, null, true] }, '"a" | 1 | null | true'],
+    [{ enum: [1, 2n ** 60n, 2n ** 61n] }, '1 | Int64'],
+    [{ type: 'array' }, 'unknown[]'],
+    [arrayOf(arrayOf(text)), 'string[][]'],
+  ]),
+)('the type of %s is %s', (_text, schema, type) => {
   expect(typeOf(schema)).toEqual({ request: type, reply: type });
 });
 

@@ -14,12 +14,16 @@ test.each([
   ['sqlite:/data/plants.db', '/data/plants.db'],
   ['SQLite:plants.db', 'plants.db'],
   ['sqlite::memory:', ':memory:'],
-  ['postgres://me:secret@host/db', undefined],
-  ['postgresql://host/db?max=1', undefined],
-  ['Postgres:///db', undefined],
 ])('%s has the SQLite file %s', (url, file) => {
   expect(sqliteFile(url)).toBe(file);
 });
+
+test.each(['postgres://me:secret@host/db', 'postgresql://host/db?max=1', 'Postgres:///db'])(
+  '%s has no SQLite file',
+  (url) => {
+    expect(sqliteFile(url)).toBeUndefined();
+  },
+);
 
 test.each([
   '',

@@ -60,16 +60,16 @@ describe('a response', () => {
     expect(service.ends.map(({ end }) => end)).toEqual([{ status: 204, isComplete: true }]);
   });
 
-  test.each(['ä', Buffer.from('ä')])(
-    'has a body of text in UTF-8, or of bytes: %p',
-    async (body) => {
-      const service = await createNotes();
-      const answer = { status: 200, headers: [], body };
-      const handle = fetchHandler({ ...service, handle: async () => answer });
-      expect(await (await handle(new Request(URL))).text()).toBe('ä');
-      expect(service.ends.map(({ end }) => end)).toEqual([{ status: 200, isComplete: true }]);
-    },
-  );
+  test.each([
+    ['a string, in UTF-8', 'ä'],
+    ['bytes', Buffer.from('ä')],
+  ])('has a body of %s', async (_title, body) => {
+    const service = await createNotes();
+    const answer = { status: 200, headers: [], body };
+    const handle = fetchHandler({ ...service, handle: async () => answer });
+    expect(await (await handle(new Request(URL))).text()).toBe('ä');
+    expect(service.ends.map(({ end }) => end)).toEqual([{ status: 200, isComplete: true }]);
+  });
 
   test.each<[string, () => string | AsyncGenerator<string>]>([
     ['a text', () => 'a'],

@@ -10,14 +10,12 @@ const HOST = 'the header host must come once, as host or host:port (RFC 9112 §3
 const TARGET = 'the target must be a path or http://host/path (RFC 9112 §3.2)';
 const CODING = 'the transfer coding must be chunked only, which needs HTTP/1.1 (RFC 9112 §6.1)';
 
-test.each<[string, string | undefined]>([
-  ['1.1', undefined],
-  ['1.0', undefined],
-  ['2.0', VERSION],
-  ['0.9', VERSION],
-  ['1.2', VERSION],
-])('the fault of the version %s is: %s', (httpVersion, message) => {
-  expect(messageOf({ httpVersion })).toBe(message);
+test.each(['1.1', '1.0'])('the version %s is valid', (httpVersion) => {
+  expect(messageOf({ httpVersion })).toBeUndefined();
+});
+
+test.each(['2.0', '0.9', '1.2'])('the version %s is rejected', (httpVersion) => {
+  expect(messageOf({ httpVersion })).toBe(VERSION);
 });
 
 describe('the header host', () => {
@@ -103,14 +101,19 @@ describe('the target', () => {
   });
 });
 
-test.each<[string[], string | undefined]>([
-  [['Authorization', 'Bearer a'], undefined],
-  [['Authorization', 'Bearer a', 'X', 'Authorization'], undefined],
+test.each([
+  [['Authorization', 'Bearer a']],
+  [['Authorization', 'Bearer a', 'X', 'Authorization']],
+  [['Content-Type', 'text/plain']],
+])('the headers %j are valid', (rawHeaders) => {
+  expect(messageOf({ rawHeaders: ['Host', 'a', ...rawHeaders] })).toBeUndefined();
+});
+
+test.each([
   [
     ['authorization', 'Bearer a', 'AUTHORIZATION', 'Bearer a'],
     'the header authorization must come once',
   ],
-  [['Content-Type', 'text/plain'], undefined],
   [
     ['Content-Type', 'text/plain', 'content-type', 'text/plain'],
     'the header content-type must come once',
@@ -119,16 +122,18 @@ test.each<[string[], string | undefined]>([
   expect(messageOf({ rawHeaders: ['Host', 'a', ...rawHeaders] })).toBe(message);
 });
 
-test.each<[string, string, string | undefined]>([
-  ['1.1', 'chunked', undefined],
-  ['1.1', 'CHUNKED', undefined],
-  ['1.1', 'gzip, chunked', CODING],
-  ['1.1', 'identity', CODING],
-  ['1.1', '', CODING],
-  ['1.0', 'chunked', CODING],
-])('in HTTP/%s the fault of the transfer coding "%s" is: %s', (httpVersion, coding, message) => {
+test.each(['chunked', 'CHUNKED'])('in HTTP/1.1 the transfer coding "%s" is valid', (coding) => {
+  expect(messageOf({ rawHeaders: ['Host', 'a', 'Transfer-Encoding', coding] })).toBeUndefined();
+});
+
+test.each([
+  ['1.1', 'gzip, chunked'],
+  ['1.1', 'identity'],
+  ['1.1', ''],
+  ['1.0', 'chunked'],
+])('in HTTP/%s the transfer coding "%s" is rejected', (httpVersion, coding) => {
   expect(messageOf({ httpVersion, rawHeaders: ['Host', 'a', 'Transfer-Encoding', coding] })).toBe(
-    message,
+    CODING,
   );
 });
 

@@ -37,16 +37,25 @@ test('lines of the log have the ids of the request and of the operation', () => 
   expect(context.log).toBe(context.log);
 });
 
-test.each<[string | undefined, string[], string | undefined]>([
+test.each<[string, string[], string]>([
   ['text/html, application/json;q=0.9', ['application/json', 'text/html'], 'text/html'],
   ['image/*', ['application/json', 'image/png'], 'image/png'],
-  ['text/plain', ['application/json'], undefined],
   ['*/*', ['application/json', 'text/html'], 'application/json'],
-  [undefined, ['application/json', 'text/html'], 'application/json'],
   ['', ['application/json', 'text/html'], 'application/json'],
 ])('with the header Accept %j, accepts() of the types %j returns %s', (accept, types, accepted) => {
   const { context } = contextOf({ headers: { accept } });
   expect(context.accepts(...types)).toBe(accepted);
+});
+
+test('without Accept, accepts() returns the first type', () => {
+  expect(contextOf({ headers: {} }).context.accepts('application/json', 'text/html')).toBe(
+    'application/json',
+  );
+});
+
+test('accepts() returns undefined if no type is accepted', () => {
+  const { context } = contextOf({ headers: { accept: 'text/plain' } });
+  expect(context.accepts('application/json')).toBeUndefined();
 });
 
 describe('the signal', () => {

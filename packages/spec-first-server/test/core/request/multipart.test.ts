@@ -142,55 +142,59 @@ test.each([
 });
 
 describe('a part with declared media types', () => {
-  const send = (name: string, filename: string | undefined, type: string | undefined) => {
+  interface Sent {
+    readonly filename?: string;
+    readonly type?: string;
+  }
+
+  const send = (name: string, { filename, type }: Sent) => {
     const suffix = filename === undefined ? '' : `; filename="${filename}"`;
     return read(form(part(`form-data; name="${name}"${suffix}`, '{}', type)));
   };
 
-  test.each([
-    ['photo', 'a.png', 'image/png', 'image/png'],
-    ['photo', 'a.jpg', 'IMAGE/JPEG', 'image/jpeg'],
-    ['photo', 'a.jpg', 'image/jpeg; q=1', 'image/jpeg'],
-    ['scans', 'a.webp', 'image/webp', 'image/webp'],
-    ['any', 'a.bin', 'application/octet-stream', 'application/octet-stream'],
-    ['meta', undefined, undefined, {}],
-    ['meta', undefined, 'application/json', {}],
-    ['meta', 'blob', 'application/json; charset=utf-8', {}],
-    ['note', undefined, undefined, '{}'],
-    ['note', undefined, 'text/csv', '{}'],
-    ['undeclared', undefined, undefined, '{}'],
-    ['undeclared', undefined, 'text/html', '{}'],
-    ['undeclared', 'a.txt', 'text/plain', 'text/plain'],
-  ])(
-    'is accepted: %s with the filename %s and the type %s',
-    async (name, filename, type, value) => {
-      const body = await send(name, filename, type);
-      const [item] = [body[name]].flat();
-      expect(item instanceof File ? item.type : item).toEqual(value);
-    },
-  );
+  test.each<[name: string, sent: Sent, value: unknown]>([
+    ['photo', { filename: 'a.png', type: 'image/png' }, 'image/png'],
+    ['photo', { filename: 'a.jpg', type: 'IMAGE/JPEG' }, 'image/jpeg'],
+    ['photo', { filename: 'a.jpg', type: 'image/jpeg; q=1' }, 'image/jpeg'],
+    ['scans', { filename: 'a.webp', type: 'image/webp' }, 'image/webp'],
+    ['any', { filename: 'a.bin', type: 'application/octet-stream' }, 'application/octet-stream'],
+    ['meta', {}, {}],
+    ['meta', { type: 'application/json' }, {}],
+    ['meta', { filename: 'blob', type: 'application/json; charset=utf-8' }, {}],
+    ['note', {}, '{}'],
+    ['note', { type: 'text/csv' }, '{}'],
+    ['undeclared', {}, '{}'],
+    ['undeclared', { type: 'text/html' }, '{}'],
+    ['undeclared', { filename: 'a.txt', type: 'text/plain' }, 'text/plain'],
+  ])('is accepted: %s with %j', async (name, sent, value) => {
+    const body = await send(name, sent);
+    const [item] = [body[name]].flat();
+    expect(item instanceof File ? item.type : item).toEqual(value);
+  });
 
-  test.each([
-    ['photo', 'a.html', 'text/html', 415, 'must be image/png or image/jpeg (RFC 7578 §4.4)'],
-    ['photo', 'a.svg', 'image/svg+xml', 415, 'must be image/png or image/jpeg'],
-    ['photo', 'a.png', undefined, 415, 'must be image/png or image/jpeg'],
-    ['scans', 'a.pdf', 'application/pdf', 415, 'must be image/*'],
-    ['meta', 'a.html', 'text/html', 415, 'must be application/json'],
-    ['note', undefined, 'text/html', 415, 'must be text/csv'],
-    ['photo', undefined, undefined, 400, 'must be a file, with a filename'],
-    ['photo', undefined, 'image/png', 400, 'must be a file, with a filename'],
-    ['scans', undefined, undefined, 400, 'must be a file, with a filename'],
-  ])(
-    'is rejected: %s with the filename %s and the type %s',
-    async (name, filename, type, status, message) => {
-      // The client may have chosen the name, so the reason for the log leaves it out.
-      await expect(send(name, filename, type)).rejects.toMatchObject({
-        status,
-        message: expect.stringContaining(`the part "${name}" of the body ${message}`),
-        reason: expect.stringContaining(`a part of the body ${message}`),
-      });
-    },
-  );
+  test.each<[name: string, sent: Sent, status: number, message: string]>([
+    [
+      'photo',
+      { filename: 'a.html', type: 'text/html' },
+      415,
+      'must be image/png or image/jpeg (RFC 7578 §4.4)',
+    ],
+    ['photo', { filename: 'a.svg', type: 'image/svg+xml' }, 415, 'must be image/png or image/jpeg'],
+    ['photo', { filename: 'a.png' }, 415, 'must be image/png or image/jpeg'],
+    ['scans', { filename: 'a.pdf', type: 'application/pdf' }, 415, 'must be image/*'],
+    ['meta', { filename: 'a.html', type: 'text/html' }, 415, 'must be application/json'],
+    ['note', { type: 'text/html' }, 415, 'must be text/csv'],
+    ['photo', {}, 400, 'must be a file, with a filename'],
+    ['photo', { type: 'image/png' }, 400, 'must be a file, with a filename'],
+    ['scans', {}, 400, 'must be a file, with a filename'],
+  ])('is rejected: %s with %j', async (name, sent, status, message) => {
+    // The client may have chosen the name, so the reason for the log leaves it out.
+    await expect(send(name, sent)).rejects.toMatchObject({
+      status,
+      message: expect.stringContaining(`the part "${name}" of the body ${message}`),
+      reason: expect.stringContaining(`a part of the body ${message}`),
+    });
+  });
 });
 
 test('a text has the charset that its part names', async () => {

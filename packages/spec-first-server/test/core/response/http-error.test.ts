@@ -79,9 +79,13 @@ describe('Forbidden', () => {
   });
 
   test.each([
-    [undefined, 'The token lacks a scope: this operation needs a:read ä"\ud800'],
-    ['ask an administrator', 'ask an administrator'],
-  ])('names the scopes in the challenge (message: %s)', (message, expected) => {
+    [
+      'the default message',
+      undefined,
+      'The token lacks a scope: this operation needs a:read ä"\ud800',
+    ],
+    ['another message', 'ask an administrator', 'ask an administrator'],
+  ])('with %s names the scopes in the challenge', (_title, message, expected) => {
     const error = new Forbidden(['a:read', 'ä"\ud800'], message);
     expect([error.status, error.message, error.headers]).toEqual([
       403,

@@ -120,9 +120,9 @@ describe('a signed token', () => {
     });
   });
 
-  test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'application/at+JWT'])(
-    'is accepted with the type %s',
-    async (typ) => {
+  test.each([{}, { typ: 'JWT' }, { typ: 'jwt' }, { typ: 'at+jwt' }, { typ: 'application/at+JWT' }])(
+    'is accepted with the type in %j',
+    async (header) => {
       const auth = await authenticator();
       const claims = {
         iss: issuer.name,
@@ -131,7 +131,7 @@ describe('a signed token', () => {
         sub: 'ann',
       };
       expect(
-        await auth.verify(await signed({ alg: 'ES256', typ }, JSON.stringify(claims)), []),
+        await auth.verify(await signed({ alg: 'ES256', ...header }, JSON.stringify(claims)), []),
       ).toHaveProperty('subject', 'ann');
     },
   );

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
+import { textOf, withText } from 'test-support/titles';
 import { keywords, NUMBER_ASSERTIONS } from '../../../src/core/validation/keywords.ts';
 
 const requests = new Ajv2020({ strict: false, keywords: keywords(true), allErrors: true });
@@ -142,7 +143,7 @@ describe('the bounds of numeric', () => {
 });
 
 describe.each(['enumValues', 'constValues'])('%s', (keyword) => {
-  test.each<[unknown[], unknown, boolean]>([
+  const CASES: readonly (readonly [values: unknown[], value: unknown, isAllowed: boolean])[] = [
     [[1, 2], 2, true],
     [[1, 2], 3, false],
     [[1], 1n, true],
@@ -164,7 +165,14 @@ describe.each(['enumValues', 'constValues'])('%s', (keyword) => {
     [['[1]', '\0[1]'], [1], false],
     [[[1]], '\0[1]', false],
     [['\0a'], '\0a', true],
-  ])('%p allows %p: %s', (values, value, isAllowed) => {
+  ];
+
+  test.each(
+    CASES.map(
+      ([values, value, isAllowed]) =>
+        [textOf(values), textOf(value), isAllowed, values, value] as const,
+    ),
+  )('%s allows %s: %s', (_values, _value, isAllowed, values, value) => {
     expect(violationsOf(keyword, values, value).length === 0).toBe(isAllowed);
   });
 
@@ -188,32 +196,34 @@ describe('distinctItems', () => {
   ];
   const file = new Blob(['abc']);
 
-  test.each<[unknown, string[]]>([
-    [[], []],
-    [[1, '1', true, 'true', null, 'null', [1], ['1'], '[1]', {}, '{}', []], []],
-    ['aa', []],
-    [[1, 2, 1], identical(0, 2)],
-    [[0, -0], identical(0, 1)],
-    [[1, 1n], identical(0, 1)],
-    [[2 ** 60, 2n ** 60n], identical(0, 1)],
-    [[2n ** 60n, 2n ** 60n + 1n], []],
-    [[{ a: [2 ** 60] }, { a: [2n ** 60n] }], identical(0, 1)],
-    [['a', null, 'b', null], identical(1, 3)],
-    [
+  test.each(
+    withText<[unknown, string[]]>([
+      [[], []],
+      [[1, '1', true, 'true', null, 'null', [1], ['1'], '[1]', {}, '{}', []], []],
+      ['aa', []],
+      [[1, 2, 1], identical(0, 2)],
+      [[0, -0], identical(0, 1)],
+      [[1, 1n], identical(0, 1)],
+      [[2 ** 60, 2n ** 60n], identical(0, 1)],
+      [[2n ** 60n, 2n ** 60n + 1n], []],
+      [[{ a: [2 ** 60] }, { a: [2n ** 60n] }], identical(0, 1)],
+      [['a', null, 'b', null], identical(1, 3)],
       [
-        { a: 1, b: { c: 2 } },
-        { b: { c: 2 }, a: 1 },
+        [
+          { a: 1, b: { c: 2 } },
+          { b: { c: 2 }, a: 1 },
+        ],
+        identical(0, 1),
       ],
-      identical(0, 1),
-    ],
-    [[{ a: 1 }, { a: 1, b: undefined }], identical(0, 1)],
-    [[{ a: 1 }, { a: '1' }, { a: null }, { a: { b: 1 } }, {}], []],
-    [[[1, 2], [2, 1], '[1,2]', [1, 2]], identical(0, 3)],
-    [[{ 'a":1,"b': 1 }, { a: 1, b: 1 }], []],
-    [[['a,b'], ['a', 'b']], []],
-    [[file, new Blob(['abc'])], []],
-    [[file, file], identical(0, 1)],
-  ])('%p has the violations %j', (value, violations) => {
+      [[{ a: 1 }, { a: 1, b: undefined }], identical(0, 1)],
+      [[{ a: 1 }, { a: '1' }, { a: null }, { a: { b: 1 } }, {}], []],
+      [[[1, 2], [2, 1], '[1,2]', [1, 2]], identical(0, 3)],
+      [[{ 'a":1,"b': 1 }, { a: 1, b: 1 }], []],
+      [[['a,b'], ['a', 'b']], []],
+      [[file, new Blob(['abc'])], []],
+      [[file, file], identical(0, 1)],
+    ]),
+  )('%s has the violations %j', (_text, value, violations) => {
     expect(violationsOf('distinctItems', true, value)).toEqual(violations);
   });
 
@@ -228,22 +238,42 @@ describe('distinctItems', () => {
   });
 });
 
-test.each<[object | false, unknown, string[]]>([
-  [{}, new Blob(['abc']), []],
-  [{}, Buffer.from('abc'), []],
-  [{}, new File([], 'a'), []],
-  [{}, 'abc', ['type: must be a file']],
-  [{}, { size: 3 }, ['type: must be a file']],
-  [{ minLength: 3, maxLength: 3 }, new Blob(['abc']), []],
-  [{ minLength: 3, maxLength: 3 }, Buffer.from('abc'), []],
-  [{ minLength: 4 }, new Blob(['abc']), ['minLength: must NOT have fewer than 4 bytes']],
-  [{ maxLength: 2 }, new Blob(['abc']), ['maxLength: must NOT have more than 2 bytes']],
-  [{ maxLength: 3 }, new Blob(['äb']), []],
-  [{ maxLength: 2 }, new Blob(['äb']), ['maxLength: must NOT have more than 2 bytes']],
-  [{ maxLength: 0 }, Buffer.from('a'), ['maxLength: must NOT have more than 0 bytes']],
-  [false, new Blob([]), ['type: must not be a file']],
-  [false, Buffer.from(''), ['type: must not be a file']],
-  [false, 'abc', []],
-])('file %j: the value %p has the violations %j', (bounds, value, violations) => {
+test.each<[object | false, string, string[], unknown]>([
+  [{}, 'a Blob', [], new Blob(['abc'])],
+  [{}, 'a Buffer', [], Buffer.from('abc')],
+  [{}, 'a File', [], new File([], 'a')],
+  [{}, 'a string', ['type: must be a file'], 'abc'],
+  [{}, 'an object with a size', ['type: must be a file'], { size: 3 }],
+  [{ minLength: 3, maxLength: 3 }, 'a Blob of abc', [], new Blob(['abc'])],
+  [{ minLength: 3, maxLength: 3 }, 'a Buffer of abc', [], Buffer.from('abc')],
+  [
+    { minLength: 4 },
+    'a Blob of abc',
+    ['minLength: must NOT have fewer than 4 bytes'],
+    new Blob(['abc']),
+  ],
+  [
+    { maxLength: 2 },
+    'a Blob of abc',
+    ['maxLength: must NOT have more than 2 bytes'],
+    new Blob(['abc']),
+  ],
+  [{ maxLength: 3 }, 'a Blob of äb', [], new Blob(['äb'])],
+  [
+    { maxLength: 2 },
+    'a Blob of äb',
+    ['maxLength: must NOT have more than 2 bytes'],
+    new Blob(['äb']),
+  ],
+  [
+    { maxLength: 0 },
+    'a Buffer of a',
+    ['maxLength: must NOT have more than 0 bytes'],
+    Buffer.from('a'),
+  ],
+  [false, 'an empty Blob', ['type: must not be a file'], new Blob([])],
+  [false, 'an empty Buffer', ['type: must not be a file'], Buffer.from('')],
+  [false, 'a string', [], 'abc'],
+])('file %j: %s has the violations %j', (bounds, _title, violations, value) => {
   expect(violationsOf('file', bounds, value)).toEqual(violations);
 });

@@ -203,18 +203,18 @@ test('only the parts that change are copied', () => {
 });
 
 test.each([
-  [Buffer.from('a'), true],
-  [new Uint16Array(1), true],
-  [new DataView(new ArrayBuffer(1)), true],
-  [new Blob([]), true],
-  [new File([], 'a'), true],
-  [{}, false],
-  [Object.create(null), false],
-  [[], false],
-  [new Date(), false],
-  [null, false],
-  ['a', false],
-])('isBytes(%p) is %s', (value, expected) => {
+  ['a Buffer', true, Buffer.from('a')],
+  ['a typed array', true, new Uint16Array(1)],
+  ['a DataView', true, new DataView(new ArrayBuffer(1))],
+  ['a Blob', true, new Blob([])],
+  ['a File', true, new File([], 'a')],
+  ['an object', false, {}],
+  ['an object without a prototype', false, Object.create(null)],
+  ['an array', false, []],
+  ['a Date', false, new Date()],
+  ['null', false, null],
+  ['a string', false, 'a'],
+])('isBytes of %s is %s', (_title, expected, value) => {
   expect(isBytes(value)).toBe(expected);
 });
 

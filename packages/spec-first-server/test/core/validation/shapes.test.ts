@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Json, schemas } from 'openapi-document';
+import { withText } from 'test-support/titles';
 import { createShapes } from '../../../src/core/validation/shapes.ts';
 
 /** Matches objects that have all required members. */
@@ -272,17 +273,19 @@ describe('defaults', () => {
   });
 });
 
-test.each<[Json, boolean]>([
-  [{ type: 'number' }, true],
-  [{ type: ['number', 'null'] }, true],
-  [{ type: 'number', allOf: [{ minimum: 1 }] }, true],
-  [{ type: 'integer' }, false],
-  [{ type: ['integer', 'number'] }, false],
-  [{ anyOf: [{ type: 'number' }, { type: 'integer' }] }, false],
-  [{ type: 'number', format: 'int64' }, false],
-  [{ type: 'number', maximum: 2n ** 60n }, false],
-  [{}, false],
-])('isDouble of %p is %s in a request', (schema, isDouble) => {
+test.each(
+  withText<[Json, boolean]>([
+    [{ type: 'number' }, true],
+    [{ type: ['number', 'null'] }, true],
+    [{ type: 'number', allOf: [{ minimum: 1 }] }, true],
+    [{ type: 'integer' }, false],
+    [{ type: ['integer', 'number'] }, false],
+    [{ anyOf: [{ type: 'number' }, { type: 'integer' }] }, false],
+    [{ type: 'number', format: 'int64' }, false],
+    [{ type: 'number', maximum: 2n ** 60n }, false],
+    [{}, false],
+  ]),
+)('isDouble of %s is %s in a request', (_text, schema, isDouble) => {
   expect(shapeOf(schema, 1n, 'request').isDouble).toBe(isDouble);
   expect(shapeOf(schema, 1n, 'response').isDouble).toBe(false);
 });
