@@ -16,8 +16,8 @@ export interface AccessLogOptions {
    */
   readonly observe?: ((operation: string, status: number, seconds: number) => void) | undefined;
   /**
-   * Milliseconds after which an answer is logged as slow. Of a stream, only the time until its start
-   * counts. By default no answer is slow.
+   * Milliseconds after which an answer is logged as slow. Of a stream, only the time until its
+   * start counts. By default no answer is slow.
    */
   readonly slowMs?: number | undefined;
 }

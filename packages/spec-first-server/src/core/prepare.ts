@@ -53,8 +53,8 @@ export interface ServiceOptions extends AccessLogOptions {
    */
   readonly inDevelopment?: boolean;
   /**
-   * The maximum number of bytes of a body, also after decompression, unless the document has another
-   * limit. By default 100 KiB.
+   * The maximum number of bytes of a body, also after decompression, unless the document has
+   * another limit. By default 100 KiB.
    */
   readonly bodyLimit?: number;
   /**
@@ -86,6 +86,7 @@ const MAX_LISTED = 10;
  * Logs the parts of the document that are not enforced.
  *
  * @throws {DocumentError} if the document is invalid, or does not fit the handlers.
+ * @throws {ConfigError} if a setting of tokens is wrong.
  */
 export async function prepare(source: Document | string, options: ServiceOptions) {
   const { errorBody = PROBLEM_DETAILS, bodyLimit = 100 * 1024, log = SILENT, stopping } = options;

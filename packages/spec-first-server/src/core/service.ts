@@ -40,6 +40,7 @@ const NO_SUCH_PATH = new HttpError(404, 'no such path');
  * createServer(nodeListener(service)).listen(3000);
  *
  * @throws {DocumentError} if the document cannot be served, or does not fit the handlers.
+ * @throws {ConfigError} if an access token or another setting of credentials is wrong.
  */
 export async function createService(
   source: Document | string,

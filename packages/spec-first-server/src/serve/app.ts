@@ -69,7 +69,7 @@ export async function createListener(
     : createExpressApp(service, options, () => undefined);
 }
 
-/** Creates an Express app that serves a document. @throws {DocumentError} */
+/** Creates an Express app that serves a document. @throws {DocumentError | ConfigError} */
 export async function createApp(options: AppOptions): Promise<Express> {
   // The app may run in a server that does not check requests for faults.
   return createExpressApp(await createAppService(options), options, faultOf);
@@ -108,7 +108,7 @@ async function createExpressApp(
 /**
  * Creates the service of a document, with the routes for operators and CORS.
  *
- * @throws {DocumentError}
+ * @throws {DocumentError | ConfigError}
  */
 export async function createAppService(options: AppOptions): Promise<Service> {
   const { corsOrigins = [], docs = true, inDevelopment = false, missing, ready } = options;

@@ -35,7 +35,7 @@ const invalidHeaders = (): HttpError =>
 /**
  * Yields the parts of a form as they arrive.
  *
- * @throws {HttpError} 400
+ * @throws {HttpError} 400 or 415
  */
 export async function* formParts(
   contentType: string,
