@@ -10,7 +10,7 @@ export interface Caller {
    * development token.
    */
   readonly subject: string | undefined;
-  /** The scopes of the token. A token made for development has all scopes. */
+  /** The scopes of the token. The development token has all scopes. */
   readonly scopes: ReadonlySet<string> | 'all';
   /** The claims of a signed token. */
   readonly claims?: Readonly<Record<string, unknown>>;
@@ -181,7 +181,7 @@ export type ReplyOf<Op> = [Get<Op, 'responses'>] extends [never]
         [Key in keyof Responses]: Flat<
           {
             readonly status: StatusOf<Key, keyof Responses>;
-            /** The cause, for the log. Must not contain data of the client. */
+            /** The reason for the reply, for the log. Must not contain data of the client. */
             readonly reason?: string;
           } & ReplyHeaders<Get<Responses[Key], 'headers'>> &
             ReplyBody<Get<Responses[Key], 'content'>>

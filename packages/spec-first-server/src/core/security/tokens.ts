@@ -18,8 +18,8 @@ export interface AuthSettings {
   readonly accessTokensFile?: string | undefined;
   readonly jwt?: JwtSettings | undefined;
   /**
-   * A token for all schemes with all scopes. Its caller is `development`. An entry with this name
-   * is the same caller.
+   * A token for all schemes with all scopes. Its caller has the subject `development`, like that of
+   * an entry with this name.
    */
   readonly developmentToken?: string | undefined;
 }
@@ -114,8 +114,7 @@ export async function createAuthenticator(
 
   if (load() === 0 && file !== undefined && jwt === undefined) {
     throw new ConfigError(
-      'ACCESS_TOKENS_FILE contains no token, so every call would be rejected: ' +
-        'put each token on a separate line',
+      'ACCESS_TOKENS_FILE contains no token: put each token on a separate line',
     );
   }
   if (jwt !== undefined && schemes.size > 0 && ![...schemes.values()].includes(true)) {
