@@ -1,22 +1,30 @@
 import { randomUUID } from 'node:crypto';
+import { type Caller, Forbidden } from 'spec-first-server';
 import type { Handlers } from '../generated/openapi.ts';
 
 type Note = { id: string; text: string };
 
-/** Notes by the subject of the token. */
+/** Notes by the name of the token. */
 const notes = new Map<string, Note[]>();
 
+/** Returns the name of the token, which is optional. @throws {Forbidden} */
+function subjectOf({ subject }: Caller): string {
+  if (subject === undefined) throw new Forbidden('the token has no name');
+  return subject;
+}
+
 export const handlers: Handlers = {
-  listNotes({ caller: { subject = '' }, query: { limit } }) {
-    return { status: 200, body: notes.get(subject)?.slice(0, limit) ?? [] };
+  listNotes({ caller, query: { limit } }) {
+    return { status: 200, body: notes.get(subjectOf(caller))?.slice(0, limit) ?? [] };
   },
-  addNote({ caller: { subject = '' }, body: { text } }) {
+  addNote({ caller, body: { text } }) {
+    const subject = subjectOf(caller);
     const note = { id: randomUUID(), text };
     notes.set(subject, [note, ...(notes.get(subject) ?? [])]);
     return { status: 201, body: note };
   },
-  exportNotes({ caller: { subject = '' } }) {
-    const texts = notes.get(subject)?.map(({ text }) => text.replaceAll(/\s+/g, ' ')) ?? [];
-    return { status: 200, body: texts.join('\n') };
+  exportNotes({ caller }) {
+    const texts = notes.get(subjectOf(caller))?.map(({ text }) => text.replaceAll(/\s+/g, ' '));
+    return { status: 200, body: texts?.join('\n') ?? '' };
   },
 };

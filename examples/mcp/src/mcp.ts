@@ -1,6 +1,5 @@
 import { pipeline } from 'node:stream/promises';
 import {
-  type CallToolResult,
   createMcpHandler,
   McpServer,
   type StandardSchemaWithJSON,
@@ -50,8 +49,10 @@ export function mcpEndpoint(document: Document) {
       const description = String(source.description ?? source.summary ?? id);
       const inputSchema = inputOf(document, operation);
       server.registerTool(id, { description, inputSchema }, async (input) => {
-        const reply = await calls[id]?.(input);
-        return resultOf(reply?.status, reply?.body);
+        const { status = 500, body } = (await calls[id]?.(input)) ?? {};
+        const text = stringifyJson(body) ?? '';
+        // An error is a result, which the model can read.
+        return { content: [{ type: 'text', text }], isError: status >= 400 };
       });
     }
     return server;
@@ -74,35 +75,23 @@ export function mcpEndpoint(document: Document) {
   return { router, close: mcp.close };
 }
 
-/** Returns the body of a reply as text. A failure is an error that the model can read. */
-function resultOf(status = 500, body?: unknown): CallToolResult {
-  const text = stringifyJson(body) ?? '';
-  return { content: [{ type: 'text', text }], isError: status >= 400 };
-}
-
 /** Returns the schema of a tool's input. The operation validates it, so `validate` does not. */
 function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJSON<Input> {
+  const { parameters, requestBody } = operation;
   const lowered = schemas.lower(root, 'request');
   const properties: Record<string, unknown> = {};
   const required: string[] = [];
-  for (const where of ['path', 'query', 'header'] as const) {
-    const parameters = operation.parameters.filter((parameter) => parameter.in === where);
-    const names = parameters.filter((parameter) => parameter.required).map(({ name }) => name);
-    if (parameters.length === 0) continue;
-    properties[where] = {
-      type: 'object',
-      properties: Object.fromEntries(
-        parameters.map(({ name, schema }) => [name, lowered.lower(schema)]),
-      ),
-      required: names,
-    };
-    if (names.length > 0) required.push(where);
+  for (const part of ['path', 'query', 'header'] as const) {
+    const group = parameters.filter((parameter) => parameter.in === part);
+    if (group.length === 0) continue;
+    const entries = group.map(({ name, schema }) => [name, lowered.lower(schema)]);
+    const names = group.filter((parameter) => parameter.required).map(({ name }) => name);
+    properties[part] = { type: 'object', properties: Object.fromEntries(entries), required: names };
+    if (names.length > 0) required.push(part);
   }
-  const { requestBody } = operation;
   if (requestBody !== undefined) properties.body = lowered.lower(requestBody.media[0]?.schema);
   if (requestBody?.required) required.push('body');
-  const { $defs } = lowered;
-  const schema = { type: 'object', properties, required, $defs };
+  const schema = { type: 'object', properties, required, $defs: lowered.$defs };
   return {
     '~standard': {
       version: 1,

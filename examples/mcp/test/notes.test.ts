@@ -13,7 +13,11 @@ import { mcpEndpoint } from '../src/mcp.ts';
 
 const document = await loadDocument('openapi.yaml');
 const { router, close } = mcpEndpoint(document);
-const accessTokens = ['ann:a-token-of-ann-for-tests', 'bob:a-token-of-bob-for-tests'];
+const accessTokens = [
+  'ann:a-token-of-ann-for-tests',
+  'bob:a-token-of-bob-for-tests',
+  'a-token-without-a-name',
+];
 const app = await createApp({ document, handlers, accessTokens, use: [router] });
 const server = app.listen(0, '127.0.0.1');
 await once(server, 'listening');
@@ -81,6 +85,14 @@ test('a call without a token, or with a wrong one, is an error', async () => {
     const { isError, value } = await callTool(await clientWith(token), 'listNotes');
     deepEqual([isError, value.status], [true, 401]);
   }
+});
+
+test('a token without a name has no notes', async () => {
+  const headers = { Authorization: 'Bearer a-token-without-a-name' };
+  const nobody = await testClient<operations>(app, { document, headers });
+  equal((await nobody.addNote({ body: { text: 'Buy milk' } })).status as number, 403);
+  equal((await nobody.listNotes()).status as number, 403);
+  equal((await nobody.exportNotes()).status as number, 403);
 });
 
 await contractTests({ document, app, credentials: 'a-token-of-ann-for-tests', test });
