@@ -102,7 +102,7 @@ describe('a body', () => {
     const message = failure(await post('{"id":"1","tag":2}'), 400);
     expect(message).toContain('/body/id must be integer');
     expect(message).toContain('/body/tag must be string');
-    expect(message).toMatch(/\/body(\/name)? must have required property 'name'/);
+    expect(message).toContain('/body/name is required');
   });
 
   test.each([

@@ -56,11 +56,7 @@ describe('readOnly and writeOnly', () => {
     for (const body of [sent, { ...sent, id: 1 }, { ...sent, id: null }])
       await client.post('/accounts').send(body).expect(200, { id: 1, name: 'a' });
     expect(requests).toEqual([sent, sent, sent]);
-    await expectViolation(
-      '/accounts',
-      { name: 'a' },
-      "/body/password must have required property 'password'",
-    );
+    await expectViolation('/accounts', { name: 'a' }, '/body/password is required');
   });
 
   test('a writeOnly property of a reply is removed, and a missing readOnly property becomes a 500', async () => {
@@ -121,21 +117,13 @@ describe('a discriminator', () => {
       { role: 'user', text: 'a', stars: 3 },
     );
     await expectValid('/messages', { role: 'tool', call: 1 });
-    await expectViolation(
-      '/messages',
-      { role: 'tool', text: 'a' },
-      "/body/call must have required property 'call'",
-    );
+    await expectViolation('/messages', { role: 'tool', text: 'a' }, '/body/call is required');
     await expectViolation(
       '/messages',
       { role: 'User', text: 'a' },
       '/body/role must be equal to one of the allowed values: user, tool, other',
     );
-    await expectViolation(
-      '/messages',
-      { text: 'a' },
-      "/body/role must have required property 'role'",
-    );
+    await expectViolation('/messages', { text: 'a' }, '/body/role is required');
     await expectViolation('/messages', [], '/body must be object');
   });
 
@@ -148,12 +136,12 @@ describe('a discriminator', () => {
       maybe: null,
     });
     const response = await post('/shapes', { list: [{ kind: 'round', side: 1 }] });
-    expect(response.body.message).toBe("/body/list/0/radius must have required property 'radius'");
+    expect(response.body.message).toBe('/body/list/0/radius is required');
     await expectValid('/shapes', { maybe: { kind: 'Circle', radius: 1 } });
     await expectViolation(
       '/shapes',
       { list: [{ kind: 'round' }] },
-      "/body/list/0/radius must have required property 'radius'",
+      '/body/list/0/radius is required',
     );
     await expectViolation(
       '/shapes',
@@ -163,13 +151,9 @@ describe('a discriminator', () => {
     await expectViolation(
       '/shapes',
       { maybe: { kind: 'Circle' } },
-      "/body/maybe/radius must have required property 'radius'",
+      '/body/maybe/radius is required',
     );
-    await expectViolation(
-      '/shapes',
-      { list: [{ radius: 1 }] },
-      "/body/list/0/kind must have required property 'kind'",
-    );
+    await expectViolation('/shapes', { list: [{ radius: 1 }] }, '/body/list/0/kind is required');
   });
 
   test('does not select a schema with x-selects: false', async () => {
@@ -186,12 +170,8 @@ describe('a discriminator', () => {
     await send({ type: 'made', by: 'a' }).expect(200);
     await send({ text: 'a' }).expect(200, { text: 'a', level: 1 });
     await send({ type: 'new', text: 'a' }).expect(200);
-    expect((await send({ type: 'made' }).expect(400)).body.message).toBe(
-      "/body/by must have required property 'by'",
-    );
-    expect((await send({ type: 'new' }).expect(400)).body.message).toBe(
-      "/body/text must have required property 'text'",
-    );
+    expect((await send({ type: 'made' }).expect(400)).body.message).toBe('/body/by is required');
+    expect((await send({ type: 'new' }).expect(400)).body.message).toBe('/body/text is required');
   });
 
   test('of a parent schema selects a schema that extends it by allOf', async () => {
@@ -205,18 +185,14 @@ describe('a discriminator', () => {
     await expectViolation(
       '/pets',
       { petType: 'Kitten', name: 'a', lives: 9 },
-      "/body/weeks must have required property 'weeks'",
+      '/body/weeks is required',
     );
     await expectViolation(
       '/pets',
       { petType: 'Cow', name: 'a' },
       '/body/petType must be equal to one of the allowed values: dog, Cat, Kitten, Pet',
     );
-    await expectViolation(
-      '/pets',
-      { name: 'a' },
-      "/body/petType must have required property 'petType'",
-    );
+    await expectViolation('/pets', { name: 'a' }, '/body/petType is required');
     await post('/pets', []).expect(400);
   });
 });
@@ -318,11 +294,7 @@ describe('JSON Schema 2020-12', () => {
     script.next = () => ({ status: 200, body: tree });
     await expectValid('/trees', tree);
     const wrong = { value: 1, children: [{}] };
-    await expectViolation(
-      '/trees',
-      wrong,
-      "/body/children/0/value must have required property 'value'",
-    );
+    await expectViolation('/trees', wrong, '/body/children/0/value is required');
     script.next = () => ({ status: 200, body: wrong });
     await post('/trees', tree).expect(500);
   });
@@ -382,7 +354,7 @@ test('a response names the first 20 violations of a value with thousands', async
   expect(missing.body.message).toMatch(/; and more$/);
   const large = Array.from({ length: 3000 }, () => ({}));
   const many = await post('/trees', { value: 1, children: large }).expect(400);
-  expect(many.body.message).toMatch(/^\/body\/children\/0\/value must .*; and more$/);
+  expect(many.body.message).toMatch(/^\/body\/children\/0\/value is .*; and more$/);
   script.next = () => ({ status: 200, body: { value: 1, children: large } });
   await post('/trees', { value: 1 }).expect(500);
 });

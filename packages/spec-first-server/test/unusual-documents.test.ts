@@ -250,11 +250,7 @@ describe('in a document with members that are not enforced', () => {
       { empty: 1 },
       '/body/empty must not be present: its enum is empty',
     ],
-    [
-      'a name that is required twice is required',
-      { twice: {} },
-      "/body/twice/a must have required property 'a'",
-    ],
+    ['a name that is required twice is required', { twice: {} }, '/body/twice/a is required'],
     ['a pattern without the flag u matches', { pattern: 'a-b' }, undefined],
     [
       'a pattern without the flag u is checked',

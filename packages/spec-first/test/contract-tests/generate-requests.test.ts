@@ -273,7 +273,7 @@ describe('invalid requests', () => {
       ]),
     );
     for (const violation of [
-      /^a missing value where \/body\/name must have required property/,
+      /^a missing value where \/body\/name is required/,
       /^a (number|boolean) where \/body\/name must be string/,
       /^a string where \/body\/name must NOT have more than 9/,
       /^a string where \/body\/name must NOT have fewer than 2/,
@@ -403,7 +403,7 @@ describe('invalid requests', () => {
       });
       const violations = labels.filter((label) => label.includes(' where '));
       for (const violation of [
-        /^a missing value where \/body\/size must have required/,
+        /^a missing value where \/body\/size is required/,
         /^a string where \/body.* must NOT have additional properties/,
         /^a string where \/body\/size must be integer/,
         /^a number where \/body\/size must be <= 9/,

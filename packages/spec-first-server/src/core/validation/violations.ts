@@ -65,8 +65,16 @@ export function* violationsOf(errors: Iterable<ErrorObject>): Generator<Violatio
   for (const error of errors) {
     // The error of a failed `if` adds no information to those inside it.
     if (error.keyword === 'if') continue;
-    yield { path: pathOf(error), message: reasonOf(error), keyword: error.keyword };
+    yield { path: pathOf(error), message: messageOf(error), keyword: error.keyword };
   }
+}
+
+/** Formats an error as a predicate of the value at {@link pathOf}. */
+function messageOf(error: ErrorObject): string {
+  const { keyword, params } = error;
+  if (keyword === 'required') return 'is required';
+  if (keyword === 'dependentRequired') return `is required if ${params.property} is present`;
+  return reasonOf(error);
 }
 
 function pathOf({ instancePath, params }: ErrorObject): string {

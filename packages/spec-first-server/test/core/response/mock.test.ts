@@ -225,10 +225,10 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     );
     await client.get('/a').expect(200, { n: 1 });
     expect(lines.at(-1)?.reason).toBe(
-      "examples that do not match their schemas: #/paths/~1a/get/responses/200/content/application~1json/examples/bad: /body/n must have required property 'n'",
+      'examples that do not match their schemas: #/paths/~1a/get/responses/200/content/application~1json/examples/bad: /body/n is required',
     );
     await client.get('/a').set('Prefer', 'example=bad').expect(200, {});
-    expect(lines.at(-1)?.reason).toContain('/examples/bad: /body/n must have');
+    expect(lines.at(-1)?.reason).toContain('/examples/bad: /body/n is required');
     const only = await mocking(json(`{ ${schema}, example: { n: x } }`));
     await only.client.get('/a').expect(200);
     expect(only.lines.at(-1)?.reason).toContain('application~1json/example: ');

@@ -80,7 +80,13 @@ test.each([
 
 test.each<[string, object, string, string]>([
   ['type', {}, '/body/a', 'must be x'],
-  ['required', { missingProperty: 'b/c~d' }, '/body/a/b~1c~0d', 'must be x'],
+  ['required', { missingProperty: 'b/c~d' }, '/body/a/b~1c~0d', 'is required'],
+  [
+    'dependentRequired',
+    { missingProperty: 'b', property: 'c' },
+    '/body/a/b',
+    'is required if c is present',
+  ],
   ['additionalProperties', { additionalProperty: 'b' }, '/body/a/b', 'must be x'],
   ['unevaluatedProperties', { unevaluatedProperty: 'b' }, '/body/a/b', 'must be x'],
   ['type', { missingProperty: '' }, '/body/a/', 'must be x'],
