@@ -52,8 +52,8 @@ export function createRouter(
     }
   }
   return (method, path) => {
-    const exact = fixedPaths.get(path)?.get(method);
-    if (exact !== undefined) return exact;
+    const fixedRoute = fixedPaths.get(path)?.get(method);
+    if (fixedRoute !== undefined) return fixedRoute;
     const segments = path.split('/');
     let decodedSegments: readonly string[];
     try {

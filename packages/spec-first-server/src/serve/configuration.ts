@@ -193,8 +193,8 @@ export function readConfig(env: Environment): Config {
 
 /** @throws {ConfigError} if the server and the metrics would listen on the same address. */
 function checkPorts({ PORT, HOST, METRICS_PORT, METRICS_HOST = HOST }: Config): void {
-  const isAny = [HOST, METRICS_HOST].some((host) => host === '0.0.0.0' || host === '::');
-  if (PORT === 0 || METRICS_PORT !== PORT || !(isAny || HOST === METRICS_HOST)) return;
+  const isOnAllAddresses = [HOST, METRICS_HOST].some((host) => host === '0.0.0.0' || host === '::');
+  if (PORT === 0 || METRICS_PORT !== PORT || !(isOnAllAddresses || HOST === METRICS_HOST)) return;
   throw new ConfigError(`METRICS_PORT must differ from PORT, both are ${PORT}`);
 }
 

@@ -115,9 +115,9 @@ export function explain(error: unknown): string {
 
 /**
  * Returns a curl command for one operation. Prefers operations that need a token, then those
- * without parameters in the path. The command has the shell variable `TOKEN` instead of a token.
- * Its body and its path parameters are examples of the document. A body without an example is
- * generated from its schema.
+ * without parameters in the path. Uses the first alternative of the operation's credentials. The
+ * command has the shell variable `TOKEN` instead of a token. Its body and its path parameters are
+ * examples of the document. A body without an example is generated from its schema.
  *
  * @param url the base URL of the document's paths, without a slash at the end.
  * @returns `undefined` if each operation needs a parameter outside the path, a path parameter

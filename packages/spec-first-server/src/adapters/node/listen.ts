@@ -246,7 +246,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       await immediate();
       const now = performance.now();
       const isOver = now > start + limits.maxArrivalStop;
-      const before = inFlight;
+      const inFlightBefore = inFlight;
       let isWaiting = false;
       inFlight = 0;
       for (const [socket, connection] of connections) {
@@ -258,7 +258,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
         else isWaiting = true;
       }
       // Clients may open further connections after they receive a response.
-      if (inFlight !== before) lastChange = now;
+      if (inFlight !== inFlightBefore) lastChange = now;
       if (isOver || (!isWaiting && now >= lastChange + quiet)) return;
       await delay(STOP_CHECK);
     }
@@ -297,14 +297,14 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       portClosing?.resolve();
       portClosing = undefined;
       // Closes idle connections whose last response was sent without `Connection: close`.
-      const close = setInterval(() => server.closeIdleConnections(), STOP_CHECK);
-      const abort = setTimeout(() => {
+      const closeTimer = setInterval(() => server.closeIdleConnections(), STOP_CHECK);
+      const abortTimer = setTimeout(() => {
         // With this error, the log shows that the server closed the connection, not the client.
         for (const socket of connections.keys()) socket.destroy(CUT_OFF);
       }, limits.stopTimeout);
       await closed;
-      clearTimeout(abort);
-      clearInterval(close);
+      clearTimeout(abortTimer);
+      clearInterval(closeTimer);
     },
   };
 }

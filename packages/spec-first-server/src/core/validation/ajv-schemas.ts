@@ -90,11 +90,11 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
     if (!isNumeric && type !== undefined) schema.type = type;
     if (!isSizedInteger && typeof format === 'string' && hasFormat(format)) schema.format = format;
     if (isNumeric || isSizedInteger || isBounded) {
-      const exact = {
+      const typeAndFormat = {
         type: isNumeric ? types : undefined,
         format: isSizedInteger ? format : undefined,
       };
-      schema.numeric = { ...source, ...exact };
+      schema.numeric = { ...source, ...typeAndFormat };
     }
     if ('enum' in source) schema.enumValues = source.enum;
     if ('const' in source) schema.constValues = [source.const];

@@ -19,13 +19,13 @@ export function withinBudget(task: () => void, milliseconds: number): boolean {
   // the task runs again with twice the time.
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const timeout = milliseconds * 2 ** attempt;
-    const before = process.threadCpuUsage();
+    const usageBefore = process.threadCpuUsage();
     try {
       script.runInContext(context, { timeout: Math.ceil(timeout) });
       return true;
     } catch (error) {
       if (!isTimeout(error)) throw error;
-      const { user, system } = process.threadCpuUsage(before);
+      const { user, system } = process.threadCpuUsage(usageBefore);
       if ((user + system) / 1000 > milliseconds / 2) break;
     }
   }

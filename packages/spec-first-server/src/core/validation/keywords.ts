@@ -73,7 +73,7 @@ function numeric({ type, format, ...bounds }: Json, isRequest: boolean): Test {
   const requiresInteger =
     format !== undefined || (types.includes('integer') && !types.includes('number'));
   const [min, max] = rangeOf(format, isRequest);
-  const outside = [
+  const outOfRange = [
     { keyword: format ? 'format' : 'type', message: `must be an integer from ${min} to ${max}` },
   ];
   const typeNames = types.length > 0 ? types.join(',') : 'integer';
@@ -90,11 +90,11 @@ function numeric({ type, format, ...bounds }: Json, isRequest: boolean): Test {
       if (requiresInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value))
         return wrongType;
       // Unsafe int64 integers of requests are parsed as bigint, so this number is not an int64.
-      if (requiresInteger && isRequest && !Number.isSafeInteger(value)) return outside;
+      if (requiresInteger && isRequest && !Number.isSafeInteger(value)) return outOfRange;
     } else if (typeof value !== 'bigint') {
       return types.length === 0 || types.includes(typeOf(value)) ? NONE : wrongType;
     }
-    if (requiresInteger && (value < min || value > max)) return outside;
+    if (requiresInteger && (value < min || value > max)) return outOfRange;
     return assertions.flatMap((assertion) => assertion(value));
   };
 }

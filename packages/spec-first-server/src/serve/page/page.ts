@@ -133,7 +133,7 @@ function withoutServers({ servers: _, ...item }: Json): Json {
   return Object.fromEntries(members);
 }
 
-/** Returns YAML that parses the same as YAML 1.1 and 1.2: `"no"` is a string in both. */
+/** Returns YAML. Quotes strings such as `no`, which YAML 1.1 would read as another type. */
 async function printYaml(document: Json): Promise<string> {
   // Loaded when the document is first requested.
   const { stringify } = await import('yaml');
