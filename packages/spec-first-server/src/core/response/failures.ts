@@ -18,8 +18,8 @@ export interface OperationContext {
   readonly operation: Operation;
   readonly validator: OperationValidator;
   /**
-   * For a mock: generates bodies if those of `errorBody` do not match the declared schema, and the
-   * document has no example.
+   * For a mock: generates bodies. They are used if neither the body of `errorBody` nor an example
+   * of the document matches the declared schema.
    */
   readonly samples?: Samples | undefined;
   /** Returns the challenges of a 401 (RFC 9110 §11.6.1); empty if the operation needs none. */

@@ -11,7 +11,10 @@ export interface Problem {
   readonly type?: string | undefined;
   /** The violations, with JSON pointers such as `/body/name` and keywords of JSON Schema. */
   readonly errors?: readonly Violation[] | undefined;
-  /** The id of the request, as in the log; `undefined` for bytes that are not a request. */
+  /**
+   * The id of the request, as in the log; `undefined` if the server rejects the request before the
+   * service gets it, such as bytes that are not HTTP.
+   */
   readonly requestId?: string | undefined;
 }
 
