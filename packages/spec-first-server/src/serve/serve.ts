@@ -1,14 +1,10 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
-import type { Logger } from 'pino';
-import { randomToken } from '../core/security/tokens.ts';
 import { announce, isShownByParent, tellParent } from './announce.ts';
 import type { AppOptions } from './app.ts';
 import {
-  type Config,
   ConfigError,
-  hasCredentials,
   loadEnvFile,
   misspelledVariables,
   readConfig,
@@ -90,25 +86,12 @@ async function configure<V extends Variables>(variables = {} as V) {
   return { config, values, log };
 }
 
-/**
- * Generates an access token if no credentials are configured.
- *
- * @throws {ConfigError} if the start would not show it.
- */
-function generatedToken(config: Config, log: Logger): string | undefined {
-  if (hasCredentials(config)) return undefined;
-  if (isatty(1) || log.isLevelEnabled('info')) return randomToken();
-  const reason = 'the generated token would not be logged';
-  throw new ConfigError(`ACCESS_TOKENS must be set with LOG_LEVEL=${config.LOG_LEVEL}: ${reason}`);
-}
-
 /** Checks the configuration and the document without starting the service. */
 async function check<V extends Variables>(
   { open: _open, variables, ...definition }: ServeOptions<V>,
   allowOutside?: boolean,
 ): Promise<void> {
   const { config, log } = await configure(variables);
-  generatedToken(config, log);
   const { checkService } = await import('./service.ts');
   await checkService(config, { ...definition, allowOutside }, log);
   await new Promise((resolve) => log.flush(resolve));
@@ -126,17 +109,16 @@ async function run<V extends Variables>(
     log.fatal({ err: error }, 'uncaught exception; the process ends');
     void endProcess(1);
   });
-  const token = generatedToken(config, log);
   const { startService } = await import('./service.ts');
   const service = await startService(
-    { ...config, DEVELOPMENT_TOKEN: token ?? config.DEVELOPMENT_TOKEN },
+    config,
     { ...definition, open: (context) => open(values, context), allowOutside },
     log,
   );
 
   // A signal that arrived during the start is handled before readiness is announced.
   await immediate();
-  const { started } = service;
+  const { started, token } = service;
   if (!isShownByParent) {
     if (isatty(1)) process.stdout.write(banner(started, token));
     else {

@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isatty } from 'node:tty';
 import { type Document, loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
 import { listen, serviceListener } from '../adapters/node/index.ts';
@@ -8,11 +9,13 @@ import type { AnyHandler } from '../core/handlers/types.ts';
 import { withoutHandler } from '../core/response/complete-handlers.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { scopesOf, tokenSchemes, type Verifiers } from '../core/security/schemes.ts';
-import { type Authenticator, createAuthenticator } from '../core/security/tokens.ts';
+import { type Authenticator, createAuthenticator, randomToken } from '../core/security/tokens.ts';
 import type { Service } from '../core/service.ts';
 import { type AppOptions, createAppService, createListener } from './app.ts';
 import {
   type Config,
+  ConfigError,
+  hasCredentials,
   isDevelopment,
   isProduction,
   rejectAddress,
@@ -99,7 +102,13 @@ export async function startService(config: Config, definition: ServiceDefinition
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
   const backend = await opening;
   const { handlers, verifiers = definition.verifiers, location } = backend;
-  const authenticator = await openAuthenticator(config, document, verifiers, log);
+  const token = generatedToken(config, document, verifiers, log);
+  const authenticator = await openAuthenticator(
+    { ...config, DEVELOPMENT_TOKEN: token ?? config.DEVELOPMENT_TOKEN },
+    document,
+    verifiers,
+    log,
+  );
 
   // 2. Create the app.
   const use = backend.use ?? definition.use;
@@ -160,6 +169,8 @@ export async function startService(config: Config, definition: ServiceDefinition
   const running = opened.move();
   return {
     started,
+    /** The generated token, if the service takes tokens and none are configured. */
+    token,
     /** Reads the file of access tokens again, and logs the outcome. */
     async reload() {
       try {
@@ -195,6 +206,7 @@ export async function checkService(
   log: Logger,
 ): Promise<void> {
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
+  generatedToken(config, document, definition.verifiers, log);
   await createAppService({
     ...definition,
     ...appOptions(config),
@@ -251,6 +263,24 @@ async function readDocument(file: string, allowOutside?: boolean): Promise<Docum
     throw wrongValue('OPENAPI_FILE', file, `a readable OpenAPI document (${cause.code})`, cause);
   });
   return loadDocument(file, { allowOutside });
+}
+
+/**
+ * Generates an access token if the document takes tokens and no credentials are configured.
+ *
+ * @throws {ConfigError} if the start would not show it.
+ */
+function generatedToken(
+  config: Config,
+  { securitySchemes }: Document,
+  verifiers: Verifiers | undefined,
+  log: Logger,
+): string | undefined {
+  if (hasCredentials(config) || tokenSchemes(securitySchemes, verifiers).size === 0)
+    return undefined;
+  if (isatty(1) || log.isLevelEnabled('info')) return randomToken();
+  const reason = 'the generated token would not be logged';
+  throw new ConfigError(`ACCESS_TOKENS must be set with LOG_LEVEL=${config.LOG_LEVEL}: ${reason}`);
 }
 
 async function openAuthenticator(

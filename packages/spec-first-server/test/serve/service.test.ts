@@ -270,6 +270,31 @@ describe('a service', () => {
     expect([await statusFor('development'), await statusFor('production')]).toEqual([421, 200]);
   });
 
+  test('generates a token if the document takes tokens and none are configured', async () => {
+    const open = file(
+      'open.yaml',
+      `openapi: 3.1.0
+info: { title: Open, version: 1.0.0 }
+paths: { /a: { get: { operationId: a, responses: { '204': { description: done } } } } }
+`,
+    );
+    const tokenOf = async (
+      env: Readonly<Record<string, string>>,
+      definition: Partial<ServiceDefinition> = {},
+    ) => {
+      const { service } = await start(definition, env);
+      await service.stop();
+      return service.token;
+    };
+    expect(await tokenOf({ ACCESS_TOKENS: '' })).toMatch(/^[\w-]{43}$/);
+    expect(await tokenOf({ ACCESS_TOKENS: 'secret' })).toBeUndefined();
+    const unsecured: Partial<ServiceDefinition> = {
+      open: () => ({ handlers: { a: () => ({ status: 204 }) } }),
+      verifiers: undefined,
+    };
+    expect(await tokenOf({ ACCESS_TOKENS: '', OPENAPI_FILE: open }, unsecured)).toBeUndefined();
+  });
+
   test('has no tokens for a scheme that the project verifies', async () => {
     const text = DOCUMENT.replace(
       'type: http, scheme: digest',
