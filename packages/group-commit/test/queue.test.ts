@@ -340,11 +340,11 @@ describe('add', () => {
   });
 
   test.each([
-    [undefined, 4_500],
-    [60_000, 59_500],
-    [400, 200],
-  ])('with the timeout %p gives the engine %d ms', async (timeout, milliseconds) => {
-    const { add, commitAt } = create({ timeout });
+    [{}, 4_500],
+    [{ timeout: 60_000 }, 59_500],
+    [{ timeout: 400 }, 200],
+  ])('with the options %j gives the engine %d ms', async (options, milliseconds) => {
+    const { add, commitAt } = create(options);
     const result = add('a');
     const commit = await commitAt(0);
     expect(commit.milliseconds).toBeLessThanOrEqual(milliseconds);

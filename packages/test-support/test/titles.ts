@@ -2,8 +2,12 @@ import { inspect } from 'node:util';
 
 /** Returns a value as JavaScript in one line. Jest's `%p` omits nested values, `%j` bigints. */
 export const textOf = (value: unknown): string =>
-  inspect(value, { depth: null, breakLength: Infinity });
+  inspect(value, { depth: null, breakLength: Infinity, compact: true });
 
-/** Adds the text of the first value to each row of a table of tests, for `%s` in the title. */
-export const withText = <Row extends readonly [unknown, ...unknown[]]>(rows: readonly Row[]) =>
-  rows.map((row) => [textOf(row[0]), ...row] as const);
+/**
+ * Moves the first value of each row of a table of tests to the end, and puts its text in its place,
+ * for `%s` in the title.
+ */
+export const withText = <First, Rest extends readonly unknown[]>(
+  rows: readonly (readonly [First, ...Rest])[],
+) => rows.map(([first, ...rest]) => [textOf(first), ...rest, first] as const);

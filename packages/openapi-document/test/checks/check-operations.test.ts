@@ -110,16 +110,15 @@ test('a scope that the flows of a scheme do not declare is reported once', async
   ]);
 });
 
-test.each<[url: string, variables: object | undefined, findings: readonly string[]]>([
-  ['https://host.example/v1', undefined, []],
-  ['/v1', undefined, []],
+test.each<[server: object, findings: readonly string[]]>([
+  [{ url: 'https://host.example/v1' }, []],
+  [{ url: '/v1' }, []],
   [
-    '/{stage}/{area}',
-    { area: { default: 'a' } },
+    { url: '/{stage}/{area}', variables: { area: { default: 'a' } } },
     ['the variable {stage} is not declared in variables: it is read as stage'],
   ],
-])('the server %s with the variables %j has the findings %j', async (url, variables, messages) => {
-  const servers = [{ url: '/' }, { url, variables }];
+])('the server %j has the findings %j', async (server, messages) => {
+  const servers = [{ url: '/' }, server];
   expect(await check({}, {}, { servers })).toEqual(
     messages.map((message) => `notice /servers/1/url ${message}`),
   );

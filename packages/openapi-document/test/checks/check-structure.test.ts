@@ -251,7 +251,7 @@ test('members of OpenAPI 3.2 are read in each version', () => {
 const TYPES = 'array, boolean, integer, null, number, object, string';
 
 test.each(
-  withText<[schema: unknown, findings: readonly string[]]>([
+  withText<unknown, [findings: readonly string[]]>([
     [true, []],
     [{ $schema: 'https://spec.openapis.org/oas/3.1/dialect/base', maxLength: 5n }, []],
     [{ required: [5] }, ['problem /required/0 must be string, but 0 is 5']],
@@ -285,7 +285,7 @@ test.each(
       ],
     ],
   ]),
-)('the schema %s has the findings %j', (_text, schema, expected) => {
+)('the schema %s has the findings %j', (_text, expected, schema) => {
   const place = '/components/schemas/S';
   const document = { ...HEAD, components: { schemas: { S: schema } } };
   const findings = check(document).map((finding) => finding.replace(` ${place}`, ' '));
@@ -296,12 +296,12 @@ describe('the message of an error', () => {
   const error = { keyword: 'minimum', params: {}, message: 'must be >= 0', schemaPath: '' };
 
   test.each(
-    withText<[root: unknown, instancePath: string, message: string]>([
+    withText<unknown, [instancePath: string, message: string]>([
       [{ a: { b: -1n } }, '/a/b', 'must be >= 0, but b is -1'],
       [{ a: 'x'.repeat(58) }, '/a', `must be >= 0, but a is "${'x'.repeat(58)}"`],
       [{ a: 'x'.repeat(59) }, '/a', 'must be >= 0'],
     ]),
-  )('has the value, unless it is long: %s', (_text, root, instancePath, message) => {
+  )('has the value, unless it is long: %s', (_text, instancePath, message, root) => {
     expect(messageOf(root, { ...error, instancePath }, '')).toBe(message);
   });
 });

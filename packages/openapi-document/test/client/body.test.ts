@@ -4,7 +4,7 @@ import { encodeBody, readBody } from '../../src/client/body.ts';
 import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
 
 test.each(
-  withText<[body: unknown, type: string, encoding: FormEncoding, text: string]>([
+  withText<unknown, [type: string, encoding: FormEncoding, text: string]>([
     [{ n: 2n ** 60n }, 'application/json', {}, '{"n":1152921504606846976}'],
     ['a', 'application/vnd.a+json; version=2', {}, '"a"'],
     [{ a: [1, 'b c'] }, 'application/x-www-form-urlencoded', {}, 'a=1&a=b%20c'],
@@ -12,7 +12,7 @@ test.each(
     [{ a: 1 }, 'Application/X-WWW-Form-Urlencoded; charset=utf-8', {}, 'a=1'],
     ['a', 'text/plain', {}, 'a'],
   ]),
-)('the body %s of %s with the encoding %j is %j', (_text, body, type, encoding, text) => {
+)('the body %s of %s with the encoding %j is %j', (_text, type, encoding, text, body) => {
   expect(encodeBody(type, body, encoding)).toBe(text);
 });
 
@@ -34,7 +34,7 @@ describe('a multipart form', () => {
   const json = { a: { contentType: 'application/json' } };
 
   test.each(
-    withText<[fields: object, encoding: FormEncoding, entries: readonly unknown[]]>([
+    withText<object, [encoding: FormEncoding, entries: readonly unknown[]]>([
       [
         { a: 'b c+&=%', n: 1n, none: null, missing: undefined },
         {},
@@ -59,7 +59,7 @@ describe('a multipart form', () => {
       [{ a: [1, 2] }, { a: { contentType: 'application/json', explode: false } }, [['a', '1,2']]],
       [{ a: undefined }, json, []],
     ]),
-  )('of %s with the encoding %j has the fields %j', async (_text, fields, encoding, entries) => {
+  )('of %s with the encoding %j has the fields %j', async (_text, encoding, entries, fields) => {
     expect(await formOf(fields, encoding)).toEqual(entries);
   });
 

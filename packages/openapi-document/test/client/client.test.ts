@@ -105,24 +105,29 @@ describe('a call', () => {
   });
 
   test.each<
-    [types: readonly string[], contentType: string | undefined, headers: object, body: unknown]
+    [types: readonly string[], input: { contentType?: string }, headers: object, body: unknown]
   >([
-    [['application/json', 'text/plain'], undefined, { 'Content-Type': 'application/json' }, '"b"'],
-    [['application/json', 'text/plain'], 'text/plain', { 'Content-Type': 'text/plain' }, 'b'],
+    [['application/json', 'text/plain'], {}, { 'Content-Type': 'application/json' }, '"b"'],
+    [
+      ['application/json', 'text/plain'],
+      { contentType: 'text/plain' },
+      { 'Content-Type': 'text/plain' },
+      'b',
+    ],
     [
       ['multipart/mixed'],
-      'multipart/mixed; boundary=x',
+      { contentType: 'multipart/mixed; boundary=x' },
       { 'Content-Type': 'multipart/mixed; boundary=x' },
       'b',
     ],
-    [['multipart/form-data'], undefined, {}, expect.any(FormData)],
-    [[], undefined, {}, undefined],
+    [['multipart/form-data'], {}, {}, expect.any(FormData)],
+    [[], {}, {}, undefined],
   ])(
-    'with the media types %j and contentType %s sends the headers %j',
-    async (types, contentType, headers, body) => {
+    'with the media types %j and the input %j sends the headers %j',
+    async (types, input, headers, body) => {
       const { fetch, requests } = fetchOf(new Response());
       const route = { ...GET, method: 'POST', media: mediaOf(...types) };
-      await callWith(route, { fetch })({ body: 'b', contentType });
+      await callWith(route, { fetch })({ body: 'b', ...input });
       expect(requests).toMatchObject([{ method: 'POST', headers }]);
       expect(requests[0]?.headers).toEqual(headers);
       expect(requests[0]?.body).toEqual(body);

@@ -83,21 +83,21 @@ describe('a request', () => {
 });
 
 describe('the pause before a retry', () => {
-  test.each<[after: string | undefined, attempt: number, shortest: number, longest: number]>([
-    ['3', 0, 3_000, 3_000],
-    ['0', 0, 0, 0],
-    ['Mon, 01 Jan 2035 00:00:05 GMT', 0, 5_000, 5_000],
-    ['2592000', 0, 2 ** 31 - 1, 2 ** 31 - 1],
-    ['Thu, 01 Jan 1970 00:00:00 GMT', 0, 125, 250],
-    ['-3', 0, 125, 250],
-    ['1.5', 0, 125, 250],
-    ['soon', 0, 125, 250],
-    [undefined, 0, 125, 250],
-    [undefined, 1, 250, 500],
-    [undefined, 3, 1_000, 2_000],
+  test.each<[headers: Record<string, string>, attempt: number, shortest: number, longest: number]>([
+    [{ 'Retry-After': '3' }, 0, 3_000, 3_000],
+    [{ 'Retry-After': '0' }, 0, 0, 0],
+    [{ 'Retry-After': 'Mon, 01 Jan 2035 00:00:05 GMT' }, 0, 5_000, 5_000],
+    [{ 'Retry-After': '2592000' }, 0, 2 ** 31 - 1, 2 ** 31 - 1],
+    [{ 'Retry-After': 'Thu, 01 Jan 1970 00:00:00 GMT' }, 0, 125, 250],
+    [{ 'Retry-After': '-3' }, 0, 125, 250],
+    [{ 'Retry-After': '1.5' }, 0, 125, 250],
+    [{ 'Retry-After': 'soon' }, 0, 125, 250],
+    [{}, 0, 125, 250],
+    [{}, 1, 250, 500],
+    [{}, 3, 1_000, 2_000],
   ])(
-    'for Retry-After: %s and attempt %d lasts from %d to %d ms',
-    async (after, attempt, shortest, longest) => {
+    'with the headers %j after attempt %d lasts from %d to %d ms',
+    async (headers, attempt, shortest, longest) => {
       const pauses: number[] = [];
       for (const random of [0, 1]) {
         jest.setSystemTime(START);
@@ -106,8 +106,7 @@ describe('the pause before a retry', () => {
         const sent = responseTo(
           async () => {
             times.push(Date.now());
-            const headers = times.length > attempt && after !== undefined;
-            return failed(503, headers ? { 'Retry-After': after } : {});
+            return failed(503, times.length > attempt ? headers : {});
           },
           { retries: attempt + 1 },
         );
@@ -182,13 +181,13 @@ describe('a timeout', () => {
   });
 });
 
-test.each<[timeout: number | undefined]>([[undefined], [7_200_000]])(
-  'an aborted signal ends the retries, with the timeout %s',
-  async (timeout) => {
+test.each([{}, { timeout: 7_200_000 }])(
+  'an aborted signal ends the retries, with the options %j',
+  async (options) => {
     const controller = new AbortController();
     const { signal } = controller;
     const { send, signals } = sender(failed(503, { 'Retry-After': '3600' }));
-    const sent = responseTo(send, { signal, timeout, retries: 5 });
+    const sent = responseTo(send, { signal, ...options, retries: 5 });
     const rejected = expect(sent).rejects.toThrow('not needed');
     await jest.advanceTimersByTimeAsync(1_000);
     controller.abort(new Error('not needed'));

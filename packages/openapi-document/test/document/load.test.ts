@@ -262,14 +262,14 @@ test('the base paths of the servers are distinct, in order', async () => {
 });
 
 test.each([
-  [{ v: { enum: ['1', '2'], default: '2' } }, ['/1', '/2']],
-  [{ v: { enum: ['1'], default: '2' } }, ['/1']],
-  [{ v: { default: '2' } }, ['/2']],
-  [{ v: { enum: [], default: '2' } }, ['/2']],
-  [{ v: {} }, ['/v']],
-  [undefined, ['/v']],
-])('with the variables %j, the base paths are %j', async (variables, paths) => {
-  const servers = JSON.stringify([{ url: '/{v}', variables }]);
+  [{ url: '/{v}', variables: { v: { enum: ['1', '2'], default: '2' } } }, ['/1', '/2']],
+  [{ url: '/{v}', variables: { v: { enum: ['1'], default: '2' } } }, ['/1']],
+  [{ url: '/{v}', variables: { v: { default: '2' } } }, ['/2']],
+  [{ url: '/{v}', variables: { v: { enum: [], default: '2' } } }, ['/2']],
+  [{ url: '/{v}', variables: { v: {} } }, ['/v']],
+  [{ url: '/{v}' }, ['/v']],
+])('the server %j has the base paths %j', async (server, paths) => {
+  const servers = JSON.stringify([server]);
   const { basePaths } = await load({ 'openapi.yaml': `${HEAD}servers: ${servers}\npaths: {}\n` });
   expect(basePaths).toEqual(paths);
 });

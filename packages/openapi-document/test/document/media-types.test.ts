@@ -9,20 +9,25 @@ import {
   sequenceOf,
 } from '../../src/document/media-types.ts';
 
+test.each<[type: string, kind: ReturnType<typeof kindOf>]>([
+  ['application/json', 'json'],
+  ['Application/Problem+JSON; charset=utf-8', 'json'],
+  ['text/json', 'json'],
+  ['application/json-seq', 'stream'],
+  ['application/x-www-form-urlencoded', 'form'],
+  ['multipart/form-data; boundary=a', 'multipart'],
+  ['multipart/mixed', 'stream'],
+  ['text/plain', 'text'],
+  ['image/png', 'stream'],
+  ['x-text/plain', 'stream'],
+])('a body of %s without a schema has the kind %s', (type, kind) => {
+  expect(kindOf(type, {}, undefined)).toBe(kind);
+});
+
 test.each<[type: string, schema: unknown, kind: ReturnType<typeof kindOf>]>([
-  ['application/json', undefined, 'json'],
-  ['Application/Problem+JSON; charset=utf-8', undefined, 'json'],
-  ['text/json', undefined, 'json'],
-  ['application/json-seq', undefined, 'stream'],
-  ['application/x-www-form-urlencoded', undefined, 'form'],
-  ['multipart/form-data; boundary=a', undefined, 'multipart'],
-  ['multipart/mixed', undefined, 'stream'],
-  ['text/plain', undefined, 'text'],
   ['text/html; charset=utf-8', { type: 'string' }, 'text'],
   ['text/csv', { type: 'array' }, 'stream'],
   ['text/csv', { $ref: '#/Row' }, 'stream'],
-  ['image/png', undefined, 'stream'],
-  ['x-text/plain', undefined, 'stream'],
 ])('a body of %s with the schema %j has the kind %s', (type, schema, kind) => {
   expect(kindOf(type, { Row: { type: 'object' } }, schema)).toBe(kind);
 });
@@ -99,30 +104,37 @@ test.each<[schema: unknown, constrained: boolean]>([
   expect(isConstrained(root, schema)).toBe(constrained);
 });
 
-test.each<[schema: unknown, encodingType: string | undefined, file: boolean]>([
-  [{ format: 'binary' }, undefined, true],
+const FILE = { File: { format: 'binary' } };
+
+test.each<[schema: unknown, file: boolean]>([
+  [{ format: 'binary' }, true],
+  [{ $ref: '#/File' }, true],
+  [{}, true],
+  [true, true],
+  [{ contentMediaType: 'image/png' }, true],
+  [{ type: 'string' }, false],
+  [{ const: 1 }, false],
+  [{ enum: [1] }, false],
+  [{ oneOf: [] }, false],
+  [{ maxLength: 1 }, false],
+  [{ minLength: 1 }, false],
+  [{ contentMediaType: 'image/png', contentEncoding: 'base64' }, false],
+  [false, false],
+  [{ $ref: '#/none' }, false],
+])('a field with the schema %j without an encoding is a file: %j', (schema, file) => {
+  expect(isFile(FILE, schema, undefined)).toBe(file);
+});
+
+test.each<[schema: unknown, encodingType: string, file: boolean]>([
   [{ type: 'string', format: 'binary' }, 'text/plain', true],
-  [{ $ref: '#/File' }, undefined, true],
-  [{}, undefined, true],
-  [true, undefined, true],
   [{ description: 'a file', 'x-type': 'a', typed: 1 }, 'image/png', true],
-  [{ contentMediaType: 'image/png' }, undefined, true],
   [{ type: 'string', contentMediaType: 'image/png' }, 'application/json', true],
   [{ type: 'string' }, 'image/png', false],
-  [{ type: 'string' }, undefined, false],
-  [{ const: 1 }, undefined, false],
-  [{ enum: [1] }, undefined, false],
-  [{ oneOf: [] }, undefined, false],
-  [{ maxLength: 1 }, undefined, false],
-  [{ minLength: 1 }, undefined, false],
   [{}, 'application/json', false],
   [{}, 'text/plain', false],
   [{ contentMediaType: 'application/json' }, 'image/png', false],
-  [{ contentMediaType: 'image/png', contentEncoding: 'base64' }, undefined, false],
-  [false, undefined, false],
-  [{ $ref: '#/none' }, undefined, false],
 ])('a field with the schema %j and the encoding %s is a file: %j', (schema, type, file) => {
-  expect(isFile({ File: { format: 'binary' } }, schema, type)).toBe(file);
+  expect(isFile(FILE, schema, type)).toBe(file);
 });
 
 test.each([

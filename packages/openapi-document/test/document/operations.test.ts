@@ -76,14 +76,14 @@ test('an operation has the parts of its Operation Object', () => {
   expect(copy?.method).toBe('copy');
 });
 
-test.each<[security: unknown, inherited: unknown, expected: unknown]>([
-  [undefined, undefined, []],
-  [undefined, [{ key: [] }], [{ key: [] }]],
-  [[{ token: ['read'] }], [{ key: [] }], [{ token: ['read'] }]],
-  [[], [{ key: [] }], []],
-  ['none', [{ key: [] }], []],
-])('the security %j in a document with %j is %j', (security, inherited, expected) => {
-  expect(operationOf({ security }, {}, { security: inherited }).security).toEqual(expected);
+test.each<[operation: object, document: object, security: unknown]>([
+  [{}, {}, []],
+  [{}, { security: [{ key: [] }] }, [{ key: [] }]],
+  [{ security: [{ token: ['read'] }] }, { security: [{ key: [] }] }, [{ token: ['read'] }]],
+  [{ security: [] }, { security: [{ key: [] }] }, []],
+  [{ security: 'none' }, { security: [{ key: [] }] }, []],
+])('the security of %j in a document with %j is %j', (operation, document, security) => {
+  expect(operationOf(operation, {}, document).security).toEqual(security);
 });
 
 test.each<[members: object, schema: unknown]>([

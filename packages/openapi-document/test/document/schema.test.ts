@@ -72,7 +72,7 @@ describe('the schemas of one value', () => {
 });
 
 test.each(
-  withText<[schema: unknown, types: readonly string[]]>([
+  withText<unknown, [types: readonly string[]]>([
     [{}, []],
     [{ type: 'string' }, ['string']],
     [{ type: ['string', 'null', 5] }, ['string', 'null']],
@@ -87,7 +87,7 @@ test.each(
     [{ properties: {} }, ['object']],
     [{ anyOf: [{ type: 'string' }, { $ref: '#/A' }] }, ['string', 'integer']],
   ]),
-)('the types of %s are %j', (_text, schema, types) => {
+)('the types of %s are %j', (_text, types, schema) => {
   expect([...typesOf({ A: { type: 'integer' } }, schema)]).toEqual(types);
 });
 
@@ -106,7 +106,7 @@ test.each<[schema: unknown, shape: string]>([
 });
 
 test.each(
-  withText<[schema: Readonly<Record<string, unknown>>, isWide: boolean]>([
+  withText<Readonly<Record<string, unknown>>, [isWide: boolean]>([
     [{ type: 'integer', format: 'int64' }, true],
     [{ enum: [1, 2n] }, true],
     [{ const: 2n }, true],
@@ -117,7 +117,7 @@ test.each(
     [{ exclusiveMaximum: 2n }, true],
     [{ type: 'integer', format: 'int32', maximum: 2 }, false],
   ]),
-)('the schema %s allows integers beyond 2^53: %p', (_text, schema, wide) => {
+)('the schema %s allows integers beyond 2^53: %p', (_text, wide, schema) => {
   expect(isWide(schema)).toBe(wide);
 });
 

@@ -107,31 +107,30 @@ test('the fields of a multipart form may be files, and are not percent-decoded',
   });
 });
 
-test.each<[schema: unknown, contentType: string | undefined, kinds: string]>([
-  [undefined, undefined, 'file or text'],
-  [true, undefined, 'file or text'],
-  [{}, undefined, 'file'],
-  [{ type: 'string', format: 'binary' }, undefined, 'file'],
-  [{ contentMediaType: 'image/png' }, undefined, 'file'],
-  [{ type: 'string', contentMediaType: 'image/png' }, undefined, 'file'],
-  [{ contentMediaType: 'image/png', contentEncoding: 'base64' }, undefined, 'text'],
-  [{ contentMediaType: 'application/json' }, undefined, 'text'],
-  [{ type: 'string' }, undefined, 'text'],
-  [{ type: 'object' }, 'application/json', 'text'],
-  [{}, 'image/png, image/jpeg', 'file'],
-  [{}, 'text/plain', 'text'],
-  [{ anyOf: [{ type: 'string' }] }, undefined, 'text'],
-  [{ type: 'array', items: { format: 'binary' } }, undefined, 'file'],
-  [{ type: 'array', items: { type: 'string' } }, undefined, 'text'],
-  [{ type: 'array' }, undefined, 'text'],
-])('a part with the schema %j and the media type %s is %s', (field, contentType, kinds) => {
-  const properties = field === undefined ? {} : { field };
-  const encoding: FormEncoding = contentType === undefined ? {} : { field: { contentType } };
+test.each<[properties: object, encoding: { contentType?: string }, kinds: string]>([
+  [{}, {}, 'file or text'],
+  [{ field: true }, {}, 'file or text'],
+  [{ field: {} }, {}, 'file'],
+  [{ field: { type: 'string', format: 'binary' } }, {}, 'file'],
+  [{ field: { contentMediaType: 'image/png' } }, {}, 'file'],
+  [{ field: { type: 'string', contentMediaType: 'image/png' } }, {}, 'file'],
+  [{ field: { contentMediaType: 'image/png', contentEncoding: 'base64' } }, {}, 'text'],
+  [{ field: { contentMediaType: 'application/json' } }, {}, 'text'],
+  [{ field: { type: 'string' } }, {}, 'text'],
+  [{ field: { type: 'object' } }, { contentType: 'application/json' }, 'text'],
+  [{ field: {} }, { contentType: 'image/png, image/jpeg' }, 'file'],
+  [{ field: {} }, { contentType: 'text/plain' }, 'text'],
+  [{ field: { anyOf: [{ type: 'string' }] } }, {}, 'text'],
+  [{ field: { type: 'array', items: { format: 'binary' } } }, {}, 'file'],
+  [{ field: { type: 'array', items: { type: 'string' } } }, {}, 'text'],
+  [{ field: { type: 'array' } }, {}, 'text'],
+])('a part of a form of %j with the encoding %j is %s', (properties, field, kinds) => {
+  const encoding: FormEncoding = { field };
   const { isFile, isText, types } = formReader({}, { schema: { properties }, encoding }).partOf(
     'field',
   );
   expect([...(isFile ? ['file'] : []), ...(isText ? ['text'] : [])].join(' or ')).toBe(kinds);
-  expect(types).toEqual(contentType?.split(', ') ?? []);
+  expect(types).toEqual(field.contentType?.split(', ') ?? []);
 });
 
 test('a part with several schemas may be a file or text', () => {

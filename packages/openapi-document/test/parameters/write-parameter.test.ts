@@ -112,9 +112,14 @@ describe('a whole query', () => {
   });
 });
 
-test.each<[fields: object, encoding: FormEncoding | undefined, text: string]>([
-  [{ a: 1, b: undefined, c: null, 'd&': 'e f' }, undefined, 'a=1&c=&d%26=e%20f'],
-  [{ a: [1, { b: 2 }], c: [] }, undefined, 'a=1&a=%7B%22b%22%3A2%7D'],
+test.each<[fields: object, text: string]>([
+  [{ a: 1, b: undefined, c: null, 'd&': 'e f' }, 'a=1&c=&d%26=e%20f'],
+  [{ a: [1, { b: 2 }], c: [] }, 'a=1&a=%7B%22b%22%3A2%7D'],
+])('the form %j without an encoding is %s', (fields, text) => {
+  expect(writeForm(fields)).toBe(text);
+});
+
+test.each<[fields: object, encoding: FormEncoding, text: string]>([
   [{ a: [1, 2] }, { a: { style: 'spaceDelimited' } }, 'a=1%202'],
   [{ a: [1, 2] }, { a: { style: 'form' } }, 'a=1&a=2'],
   [{ a: [], b: 1, c: {} }, { a: { style: 'form' }, c: { explode: true } }, 'b=1'],
@@ -129,11 +134,9 @@ test.each<[fields: object, encoding: FormEncoding | undefined, text: string]>([
   expect(writeForm(fields, encoding)).toBe(text);
 });
 
-test.each<[encoding: FormEncoding[string] | undefined]>([
-  [undefined],
-  [{ contentType: 'text/plain' }],
-])('a field with the encoding %j has no style', (encoding) => {
-  expect(styledField('a', encoding)).toBeUndefined();
+test('a field without a style in its encoding has no style', () => {
+  expect(styledField('a', undefined)).toBeUndefined();
+  expect(styledField('a', { contentType: 'text/plain' })).toBeUndefined();
 });
 
 test.each<[encoding: FormEncoding[string], style: string, explode: boolean]>([

@@ -56,7 +56,7 @@ test('each call yields the same list of different values', () => {
 });
 
 test.each(
-  withText<[schema: Readonly<Record<string, unknown>>]>([
+  withText<Readonly<Record<string, unknown>>, []>([
     [plant],
     [{ $ref: '#/components/schemas/List' }],
     [{ type: 'array', minItems: 1, items: { $ref: '#/components/schemas/a%20b%7B' } }],

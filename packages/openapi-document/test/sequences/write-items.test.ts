@@ -13,7 +13,7 @@ const writerOf = (type: string, data?: Items['data'], source: object = {}) =>
   itemWriter({ ...streamOf(type, data), source: { ...source } }, type);
 
 test.each(
-  withText<[item: unknown, type: string, data: Items['data'], text: string]>([
+  withText<unknown, [type: string, data: Items['data'], text: string]>([
     [{ a: [2n ** 60n, '\n'] }, 'application/jsonl', 'text', '{"a":[1152921504606846976,"\\n"]}\n'],
     ['a', 'application/json-seq', 'text', '\x1e"a"\n'],
     [{ data: 'a' }, 'text/event-stream', 'text', 'data: a\n\n'],
@@ -44,7 +44,7 @@ test.each(
     [{ data: 'a' }, 'text/event-stream', 'mixed', 'data: a\n\n'],
     [{ data: ['a'] }, 'text/event-stream', 'mixed', 'data: ["a"]\n\n'],
   ]),
-)('the item %s of %s with %s data is written', (_text, item, type, data, text) => {
+)('the item %s of %s with %s data is written', (_text, type, data, text, item) => {
   expect(writerOf(type, data).write(item, 0)).toBe(text);
 });
 
@@ -112,7 +112,7 @@ const csv = { contentType: 'text/csv' };
 const types = (contentType: unknown) => ({ itemEncoding: { contentType } });
 
 test.each(
-  withText<[item: unknown, index: number, source: object, type: string, body: string]>([
+  withText<unknown, [index: number, source: object, type: string, body: string]>([
     ['a', 0, {}, 'text/plain; charset=utf-8', 'a'],
     [{ n: 1 }, 0, {}, 'application/json', '{"n":1}'],
     [2n ** 60n, 0, {}, 'application/json', '1152921504606846976'],
@@ -130,7 +130,7 @@ test.each(
     [Buffer.from('a'), 1, { prefixEncoding: [png], itemEncoding: csv }, 'text/csv', 'a'],
     [Buffer.from('a'), 1, { prefixEncoding: [png] }, 'application/octet-stream', 'a'],
   ]),
-)('the part %s at %i with %j has the media type %s', (_text, item, index, source, type, body) => {
+)('the part %s at %i with %j has the media type %s', (_text, index, source, type, body, item) => {
   const part = String(writerOf('multipart/mixed', 'text', source).write(item, index));
   expect(part.slice(part.indexOf('\r\n'))).toBe(`\r\nContent-Type: ${type}\r\n\r\n${body}\r\n`);
 });

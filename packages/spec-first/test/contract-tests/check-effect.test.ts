@@ -339,9 +339,13 @@ test.each([
   ['add', 'get'],
   ['replace', 'get'],
   ['remove', 'get'],
-  ['putBeds', undefined],
   ['list', 'list'],
 ])('the operation %s has the reader %s', async (id, reader) => {
   const document = await roomsOf({});
   expect(readerOf(operationIn(document, id), document.operations)?.id).toBe(reader);
+});
+
+test('the operation putBeds has no reader', async () => {
+  const document = await roomsOf({});
+  expect(readerOf(operationIn(document, 'putBeds'), document.operations)).toBeUndefined();
 });

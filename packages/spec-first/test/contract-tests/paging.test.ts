@@ -76,13 +76,16 @@ test.each([
   [{ next: '/a?page_token=b&limit=1' }, 'b'],
   [{ next: 'https://host.example/a?page=2' }, 'https://host.example/a?page=2'],
   [{ next: '/b+c?=' }, '/b+c?='],
-  [{ next: null }, undefined],
-  [{ nextDay: 'a', is_next: 'b' }, undefined],
-  [['next'], undefined],
-  [undefined, undefined],
-])('the next cursor of %p is %p', (body, cursor) => {
+])('the next cursor of %j is %j', (body, cursor) => {
   expect(nextCursor(body)).toBe(cursor);
 });
+
+test.each([[{ next: null }], [{ nextDay: 'a', is_next: 'b' }], [['next']], [undefined]])(
+  '%j has no next cursor',
+  (body) => {
+    expect(nextCursor(body)).toBeUndefined();
+  },
+);
 
 type Query = ReadonlyMap<string, unknown>;
 

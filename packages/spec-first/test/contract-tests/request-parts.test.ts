@@ -237,7 +237,7 @@ describe('the values of a part', () => {
     ['application/xml', { description: 'XML.' }, ['text', '🌵']],
     ['application/xml', { type: 'string', enum: ['a'] }, ['a']],
     ['text/plain', true, ['text', 1, true]],
-  ])('are fixed for %s with the schema %p', async (type, schema, samples) => {
+  ])('are fixed for %s with the schema %j', async (type, schema, samples) => {
     const part = await bodyOf(type, { schema });
     expect(new Set(part?.samples)).toEqual(new Set(samples));
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { withText } from 'test-support/titles';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
 import {
   curlLine,
@@ -56,21 +57,16 @@ describe('a request', () => {
   });
 
   test.each([
-    [{}, undefined, [], '/a'],
-    [{ 'query q': '1' }, undefined, [], '/a?q=1'],
-    [{}, 'x=y', [], '/a?x=y'],
-    [{}, undefined, [secret('query', 'k&', 'v=')], '/a?k%26=v%3D'],
-    [{ 'query q': '1' }, 'x=y', [secret('query', 'k', 'v')], '/a?q=1&x=y&k=v'],
+    [{}, {}, [], '/a'],
+    [{ 'query q': '1' }, {}, [], '/a?q=1'],
+    [{}, { undeclaredQuery: 'x=y' }, [], '/a?x=y'],
+    [{}, {}, [secret('query', 'k&', 'v=')], '/a?k%26=v%3D'],
+    [{ 'query q': '1' }, { undeclaredQuery: 'x=y' }, [secret('query', 'k', 'v')], '/a?q=1&x=y&k=v'],
   ])(
-    'with the values %j, the deviation %j and the secrets %j has the URL %s',
-    async (values, undeclaredQuery, secrets, url) => {
+    'with the values %j, the deviations %j and the secrets %j has the URL %s',
+    async (values, deviations, secrets, url) => {
       const members = { parameters: [parameter('query', 'q')] };
-      const sent = await sentRequest(
-        members,
-        values,
-        undeclaredQuery === undefined ? {} : { undeclaredQuery },
-        secrets,
-      );
+      const sent = await sentRequest(members, values, deviations, secrets);
       expect(sent).toEqual({ method: 'POST', url, headers: {}, body: undefined });
     },
   );
@@ -86,19 +82,29 @@ describe('a request', () => {
     expect(headers).toEqual({ Authorization: 'Bearer x', Cookie: 'id=f; session=s; other=o' });
   });
 
-  test.each([
-    ['application/json', { id: 2n ** 60n, name: 'ä' }, {}, '{"id":1152921504606846976,"name":"ä"}'],
-    ['application/json', 'text', {}, '"text"'],
-    ['application/merge-patch+json', null, {}, 'null'],
-    ['text/plain', 'a b', {}, 'a b'],
-    ['text/plain', 7, {}, '7'],
-    ['application/xml', '<a/>', {}, '<a/>'],
-    ['application/x-www-form-urlencoded', { a: 'b c', d: ['e', 'f'] }, {}, 'a=b%20c&d=e&d=f'],
-    ['application/json', { a: 1 }, { rawBody: '{"' }, '{"'],
-  ])('has a body in %s with the value %p', async (type, value, deviations, body) => {
-    const sent = await sentRequest(bodyOf(type, { schema: true }), { body: value }, deviations);
-    expect([sent.headers, String(sent.body)]).toEqual([{ 'Content-Type': type }, body]);
-  });
+  test.each(
+    withText<unknown, [type: string, deviations: object, body: string]>([
+      [
+        { id: 2n ** 60n, name: 'ä' },
+        'application/json',
+        {},
+        '{"id":1152921504606846976,"name":"ä"}',
+      ],
+      ['text', 'application/json', {}, '"text"'],
+      [null, 'application/merge-patch+json', {}, 'null'],
+      ['a b', 'text/plain', {}, 'a b'],
+      [7, 'text/plain', {}, '7'],
+      ['<a/>', 'application/xml', {}, '<a/>'],
+      [{ a: 'b c', d: ['e', 'f'] }, 'application/x-www-form-urlencoded', {}, 'a=b%20c&d=e&d=f'],
+      [{ a: 1 }, 'application/json', { rawBody: '{"' }, '{"'],
+    ]),
+  )(
+    'with the value %s of %s and the deviations %j has the body %s',
+    async (_text, type, deviations, body, value) => {
+      const sent = await sentRequest(bodyOf(type, { schema: true }), { body: value }, deviations);
+      expect([sent.headers, String(sent.body)]).toEqual([{ 'Content-Type': type }, body]);
+    },
+  );
 
   test.each([
     ['text/*', 'text/plain'],

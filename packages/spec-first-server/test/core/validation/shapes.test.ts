@@ -274,7 +274,7 @@ describe('defaults', () => {
 });
 
 test.each(
-  withText<[Json, boolean]>([
+  withText<Json, [boolean]>([
     [{ type: 'number' }, true],
     [{ type: ['number', 'null'] }, true],
     [{ type: 'number', allOf: [{ minimum: 1 }] }, true],
@@ -285,7 +285,7 @@ test.each(
     [{ type: 'number', maximum: 2n ** 60n }, false],
     [{}, false],
   ]),
-)('isDouble of %s is %s in a request', (_text, schema, isDouble) => {
+)('isDouble of %s is %s in a request', (_text, isDouble, schema) => {
   expect(shapeOf(schema, 1n, 'request').isDouble).toBe(isDouble);
   expect(shapeOf(schema, 1n, 'response').isDouble).toBe(false);
 });
