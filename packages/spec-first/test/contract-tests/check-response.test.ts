@@ -78,26 +78,21 @@ describe('a response', () => {
 
   const problem = { 'application/problem+json': { schema: { type: 'object' } } };
   test.each([
-    ['application/json', 'valid'],
-    ['application/json; charset=utf-8', 'valid'],
-    ['application/problem+json', 'valid'],
+    [{ 'content-type': 'application/json' }, 'valid'],
+    [{ 'content-type': 'application/json; charset=utf-8' }, 'valid'],
+    [{ 'content-type': 'application/problem+json' }, 'valid'],
     [
-      'text/html',
-      'the media type text/html of the response 200 is not declared (application/json, application/problem+json)',
+      { 'content-type': 'text/html' },
+      'the media type is declared: the media type text/html of the response 200 is not declared (application/json, application/problem+json)',
     ],
     [
-      undefined,
-      'the response 200 has no Content-Type (application/json, application/problem+json)',
+      {},
+      'the media type is declared: the response 200 has no Content-Type (application/json, application/problem+json)',
     ],
-  ])('must have a declared media type: %s', async (type, expected) => {
+  ])('must have a declared media type: with the headers %j', async (headers, expected) => {
     const { content } = json({ type: 'object' });
     const check = await checkerOf({ '200': described({ content: { ...content, ...problem } }) });
-    const headers: Readonly<Record<string, string>> =
-      type === undefined ? {} : { 'content-type': type };
-    const result = await check(responseOf(200, headers, '{}'));
-    expect(result).toContain(
-      expected === 'valid' ? expected : `the media type is declared: ${expected}`,
-    );
+    expect(await check(responseOf(200, headers, '{}'))).toBe(expected);
   });
 
   test.each([
@@ -163,10 +158,10 @@ describe('the body of a response', () => {
 
   test.each([
     ['text/plain', { type: 'integer' }, '12', 'valid'],
-    ['text/plain', { type: 'integer' }, 'a', '/body must be integer'],
+    ['text/plain', { type: 'integer' }, 'a', expect.stringContaining('/body must be integer')],
     ['application/octet-stream', { type: 'string', maxLength: 1 }, 'bytes', 'valid'],
   ])('in %s with the schema %p is checked: %s', async (type, schema, body, expected) => {
-    expect(await check(schema, body, type)).toContain(expected);
+    expect(await check(schema, body, type)).toEqual(expected);
   });
 
   test('in JSON without a schema is not checked', async () => {
@@ -181,19 +176,19 @@ describe('the body of a response', () => {
       'application/jsonl',
       { type: 'integer' },
       '1\n"a"\n',
-      'item 1 of the response 200 violates its schema: ',
+      expect.stringContaining('item 1 of the response 200 violates its schema: '),
     ],
     [
       'application/jsonl',
       { type: 'integer' },
       '1\n2\n{\n',
-      'item 2 of the response 200 must be JSON',
+      expect.stringContaining('item 2 of the response 200 must be JSON'),
     ],
     ['text/event-stream', event, 'data: a\n\n', 'valid'],
   ])('in %s with the item schema %j is checked: %j', async (type, itemSchema, body, expected) => {
     const content = { [type]: { itemSchema } };
     const checker = await checkerOf({ '200': described({ content }) });
-    expect(await checker(responseOf(200, { 'content-type': type }, body))).toContain(expected);
+    expect(await checker(responseOf(200, { 'content-type': type }, body))).toEqual(expected);
   });
 
   test('may end within an item, if the stream was cut', async () => {
@@ -263,10 +258,10 @@ test('errors other than violations are not caught', () => {
   expect(violationsOf(() => 1)).toBeUndefined();
 });
 
-test.each([
-  ['{"id":9007199254740993}', { id: 9007199254740993n }],
-  ['{', undefined],
-  ['', undefined],
-])('the JSON value of "%s" is %p', (body, value) => {
-  expect(parsedBody(jsonResponse(body))).toEqual(value);
+test('the JSON value of a body has exact integers', () => {
+  expect(parsedBody(jsonResponse('{"id":9007199254740993}'))).toEqual({ id: 9007199254740993n });
+});
+
+test.each(['{', ''])('the body "%s" has no JSON value', (body) => {
+  expect(parsedBody(jsonResponse(body))).toBeUndefined();
 });
