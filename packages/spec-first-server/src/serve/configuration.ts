@@ -203,7 +203,10 @@ export const isProduction = (env: Environment): boolean => env.NODE_ENV?.trim() 
 /** Returns true if NODE_ENV is `development`, which `npm run dev` sets. */
 export const isDevelopment = (env: Environment): boolean => env.NODE_ENV?.trim() === 'development';
 
-/** Returns true if credentials are configured. Otherwise the start generates and shows a token. */
+/**
+ * Returns true if credentials are configured. Otherwise the start generates and shows a token, if
+ * the document takes tokens.
+ */
 export const hasCredentials = (config: Config): boolean =>
   config.ACCESS_TOKENS.length > 0 ||
   config.ACCESS_TOKENS_FILE !== undefined ||

@@ -101,7 +101,8 @@ export function startError(message: string): string {
 }
 
 /**
- * Describes an error at the start. Returns the stack of an unexpected error, which has no `status`.
+ * Describes an error at the start. Returns the message of an expected error, such as one with a
+ * `status`, and the stack of any other error.
  */
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -69,7 +69,7 @@ export function* violationsOf(errors: Iterable<ErrorObject>): Generator<Violatio
   }
 }
 
-/** Formats an error as a predicate of the value at {@link pathOf}. */
+/** Returns the message of an error. It continues the path, as in `/body/name is required`. */
 function messageOf(error: ErrorObject): string {
   const { keyword, params } = error;
   if (keyword === 'required') return 'is required';
