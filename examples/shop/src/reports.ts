@@ -9,11 +9,12 @@ export function createReports(database: Database, onError: (error: unknown) => v
   let work = Promise.resolve();
 
   async function create(id: string, from: string, to: string): Promise<void> {
+    // Days of UTC, in a form that SQLite can compare with other times as text.
     const row = await database
       .selectFrom('orders')
       .select((expression) => expression.fn.sum<number | null>('cents').as('cents'))
       .where('status', '=', 'paid')
-      .where('placedAt', '>=', from)
+      .where('placedAt', '>=', `${from}T00:00:00.000Z`)
       .where('placedAt', '<', `${to}T24:00:00Z`)
       .executeTakeFirst();
     const cents = Number(row?.cents ?? 0);

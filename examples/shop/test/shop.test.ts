@@ -3,11 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { contractTests } from 'spec-first/contract-tests';
-import { testService } from 'spec-first/testing';
+import { requestsFor, testService } from 'spec-first/testing';
 import { createService } from 'spec-first-server';
 import { createClient } from '../generated/client.ts';
+import type { Handlers } from '../generated/openapi.ts';
+import { openDatabase } from '../src/database.ts';
 import { errorBody } from '../src/errors.ts';
 import { isIban } from '../src/iban.ts';
+import { createReports } from '../src/reports.ts';
 import { openShop } from '../src/shop.ts';
 import { startIssuer } from './support.ts';
 
@@ -16,6 +19,8 @@ type Client = ReturnType<typeof createClient>;
 const PROVIDER_KEY = 'provider-key';
 const PAGE = 'https://shop.example';
 const { TEST_DATABASE_URL } = process.env;
+// The time zone of a session must not change results.
+process.env.PGOPTIONS = '-c TimeZone=America/New_York';
 
 const [ANN, BOB] = [randomUUID(), randomUUID()];
 const issuer = await startIssuer();
@@ -331,6 +336,64 @@ test('a report is created in the background', async () => {
     ok(status === 200);
     if (body.state === 'done') break;
   }
+});
+
+/** Opens the reports of a database. */
+async function openReports() {
+  const database = await openDatabase(TEST_DATABASE_URL ?? 'sqlite::memory:');
+  after(() => database.destroy());
+  const errors: unknown[] = [];
+  const { handlers, finished } = createReports(database, (error) => errors.push(error));
+  const requestTo = requestsFor<Handlers>();
+
+  return {
+    database,
+    errors,
+    finished,
+    async startReport(from: string, to: string): Promise<string> {
+      const { body } = await handlers.startReport(requestTo('startReport', { body: { from, to } }));
+      return Object(body).id;
+    },
+    async getReport(reportId: string) {
+      const { body } = await handlers.getReport(requestTo('getReport', { path: { reportId } }));
+      return [Object(body).state, Object(body).revenue];
+    },
+  };
+}
+
+test('the days of a report are days of UTC', async () => {
+  const { database, startReport, getReport, finished } = await openReports();
+  const placedTimes = [
+    '2000-12-31T23:59:59.999Z',
+    '2001-01-01T00:00:00.000Z',
+    '2001-01-01T02:00:00.000Z',
+    '2001-01-01T23:59:59.999Z',
+    '2001-01-02T00:00:00.000Z',
+  ];
+  for (const [index, placedAt] of placedTimes.entries()) {
+    const id = randomUUID();
+    const order = { id, customerId: ANN, status: 'paid' as const, cents: 10 ** index, placedAt };
+    await database
+      .insertInto('orders')
+      .values({ ...order, idempotencyKey: id, request: '' })
+      .execute();
+  }
+  const id = await startReport('2001-01-01', '2001-01-01');
+  await finished();
+  deepEqual(await getReport(id), ['done', '11.10']);
+});
+
+test('a report that failed is created when it is requested again', async () => {
+  const { database, errors, startReport, getReport, finished } = await openReports();
+  await database.schema.alterTable('orders').renameTo('moved').execute();
+  const id = await startReport('2002-01-01', '2002-01-01');
+  await finished();
+  await database.schema.alterTable('moved').renameTo('orders').execute();
+  equal(errors.length, 1);
+  match(String(errors[0]), /orders/);
+  deepEqual(await getReport(id), ['running', undefined]);
+  await finished();
+  deepEqual(await getReport(id), ['done', '0.00']);
 });
 
 test('lost connections of PostgreSQL are replaced', { skip: !TEST_DATABASE_URL }, async () => {
