@@ -96,14 +96,14 @@ describe('the line of a request over HTTP', () => {
   });
 
   test.each([
-    [undefined, '127.0.0.1'],
-    [1, '192.0.2.2'],
-    [2, '192.0.2.1'],
-    [true, '192.0.2.1'],
-    [['loopback'], '192.0.2.2'],
-    [['10.0.0.0/8'], '127.0.0.1'],
-  ])('contains the address of the client, with trustProxy %j', async (trustProxy, client) => {
-    const { get, lines } = await start({}, trustProxy === undefined ? {} : { trustProxy });
+    [{}, '127.0.0.1'],
+    [{ trustProxy: 1 }, '192.0.2.2'],
+    [{ trustProxy: 2 }, '192.0.2.1'],
+    [{ trustProxy: true }, '192.0.2.1'],
+    [{ trustProxy: ['loopback'] }, '192.0.2.2'],
+    [{ trustProxy: ['10.0.0.0/8'] }, '127.0.0.1'],
+  ])('contains the address of the client, with the options %j', async (options, client) => {
+    const { get, lines } = await start({}, options);
     await get('/quick', { 'X-Forwarded-For': '192.0.2.1, 192.0.2.2' });
     await eventually(() => lines.length === 1);
     expect(lines[0]).toMatchObject({ client });

@@ -25,8 +25,7 @@ describe('the id', () => {
     expect(recordOf({ 'x-request-id': sent }).id).toBe(sent);
   });
 
-  test.each<[string | string[] | undefined]>([
-    [undefined],
+  test.each<[string | string[]]>([
     [''],
     ['two words'],
     ['"'],

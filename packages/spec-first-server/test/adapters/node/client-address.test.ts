@@ -6,16 +6,16 @@ import {
 } from '../../../src/adapters/node/client-address.ts';
 import { createRequest } from './support.ts';
 
-const requestWith = (forwarded?: string) =>
-  createRequest({
-    rawHeaders: forwarded === undefined ? [] : ['X-Forwarded-For', forwarded],
-    remoteAddress: '10.0.0.1',
-  }).request;
+const requestWith = (...rawHeaders: string[]) =>
+  createRequest({ rawHeaders, remoteAddress: '10.0.0.1' }).request;
 
-test.each<[TrustProxy | undefined, string | undefined, string]>([
-  [undefined, '192.0.2.1', '10.0.0.1'],
+test('without trustProxy or X-Forwarded-For, the client is that of the connection', () => {
+  expect(clientAddress()(requestWith('X-Forwarded-For', '192.0.2.1'))).toBe('10.0.0.1');
+  expect(clientAddress(true)(requestWith())).toBe('10.0.0.1');
+});
+
+test.each<[TrustProxy, string, string]>([
   [false, '192.0.2.1', '10.0.0.1'],
-  [true, undefined, '10.0.0.1'],
   [true, '192.0.2.1, 192.0.2.2', '192.0.2.1'],
   [0, '192.0.2.1', '10.0.0.1'],
   [1, '192.0.2.1, 192.0.2.2', '192.0.2.2'],
@@ -27,7 +27,7 @@ test.each<[TrustProxy | undefined, string | undefined, string]>([
   [true, 'a client, 192.0.2.2', '10.0.0.1'],
   [true, '', '10.0.0.1'],
 ])('with trustProxy %j and X-Forwarded-For "%s" the client is %s', (trustProxy, header, client) => {
-  expect(clientAddress(trustProxy)(requestWith(header))).toBe(client);
+  expect(clientAddress(trustProxy)(requestWith('X-Forwarded-For', header))).toBe(client);
 });
 
 test.each([
@@ -35,7 +35,7 @@ test.each([
   ['::1', '::1'],
   ['192.0.2.1:80', '10.0.0.1'],
   ['<script>', '10.0.0.1'],
-  [undefined, '10.0.0.1'],
+  ['', '10.0.0.1'],
 ])('for the forwarded address %p, the client is %s', (forwarded, address) => {
   expect(validAddress(forwarded, requestWith())).toBe(address);
 });

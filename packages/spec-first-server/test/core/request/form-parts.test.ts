@@ -184,8 +184,11 @@ test('the source is closed if the reader stops', async () => {
 });
 
 describe('decodedText', () => {
-  test.each<[string | undefined, string, string]>([
-    [undefined, '\xef\xbf\xbd \xc3\xb6', '\uFFFD ö'],
+  test('decodes UTF-8 by default', () => {
+    expect(decodedText('a', Buffer.from('\uFFFD ö'))).toBe('\uFFFD ö');
+  });
+
+  test.each<[string, string, string]>([
     ['UTF-8', '\xef\xbb\xbfa', '\uFEFFa'],
     ['us-ascii', 'a', 'a'],
     ['ISO-8859-1', '\xf6', 'ö'],
@@ -205,7 +208,7 @@ describe('decodedText', () => {
   });
 
   test.each([
-    [undefined, '\xff', 'UTF-8'],
+    ['utf-8', '\xff', 'UTF-8'],
     ['utf-16le', 'a', 'UTF-16LE'],
   ])('rejects bytes that are not in the charset %s', (charset, bytes, encoding) => {
     expect(() => decodedText('a', Buffer.from(bytes, 'latin1'), charset)).toThrow(
