@@ -609,7 +609,7 @@ describe('uncommon documents', () => {
       served.client.post('/texts').set('Content-Type', type).send(body);
     expect(served.lines).toEqual([
       expect.objectContaining({
-        msg: 'some parts of the document are not enforced',
+        msg: 'some parts of the document are corrected, ignored or not checked',
         locations: [
           ...['text/csv', 'text/event-stream', 'application/xml'].map((type) =>
             expect.stringContaining(`bodies of ${type} are not checked against their schema`),

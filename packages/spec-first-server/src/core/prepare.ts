@@ -141,7 +141,10 @@ export async function prepare(source: Document | string, options: ServiceOptions
   if (!inDevelopment && notices.length > 0) {
     const locations = document.describe(notices.slice(0, MAX_LISTED)).split('\n');
     const unlisted = notices.length > MAX_LISTED ? notices.length - MAX_LISTED : undefined;
-    log.warn({ locations, unlisted }, 'some parts of the document are not enforced');
+    log.warn(
+      { locations, unlisted },
+      'some parts of the document are corrected, ignored or not checked',
+    );
   }
   const context = {
     document,

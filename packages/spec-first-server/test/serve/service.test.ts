@@ -477,7 +477,7 @@ describe('a check', () => {
     expect(notices).toEqual([
       [
         40,
-        'some parts of the document are not enforced',
+        'some parts of the document are corrected, ignored or not checked',
         [
           expect.stringContaining('the format greeting is unknown'),
           expect.stringContaining('path parameter id is not declared'),
