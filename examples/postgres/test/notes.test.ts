@@ -1,5 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
+import { Client } from 'pg';
 import { contractTests, testLog } from 'spec-first/contract-tests';
 import { testClient } from 'spec-first/testing';
 import { createApp } from 'spec-first-server';
@@ -7,14 +9,27 @@ import type { operations } from '../generated/openapi.ts';
 import { openNotes } from '../src/handlers.ts';
 
 const document = 'openapi.yaml';
-const url = process.env.DATABASE_URL ?? 'postgres://127.0.0.1/notes_test';
-const { handlers, close } = await openNotes(url);
-after(() => close?.());
+const { DATABASE_URL = 'postgres://127.0.0.1/notes_test' } = process.env;
+
+// Each run of the tests has a schema of its own.
+const client = new Client({ connectionString: DATABASE_URL });
+await client.connect();
+const schema = `test_${randomBytes(8).toString('hex')}`;
+await client.query(`CREATE SCHEMA ${schema}`);
+const url = new URL(DATABASE_URL);
+url.searchParams.set('options', `-c search_path=${schema}`);
+
+const { handlers, close } = await openNotes(url.href);
+after(async () => {
+  await close?.();
+  await client.query(`DROP SCHEMA ${schema} CASCADE`);
+  await client.end();
+});
 const log = testLog();
 const app = await createApp({ document, handlers, log });
 
 test('runs each migration once', async () => {
-  const again = await openNotes(url);
+  const again = await openNotes(url.href);
   await again.close?.();
 });
 
