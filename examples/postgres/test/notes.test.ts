@@ -1,6 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { contractTests, testLog } from 'spec-first/contract-tests';
 import { testClient } from 'spec-first/testing';
@@ -31,6 +32,22 @@ const app = await createApp({ document, handlers, log });
 test('runs each migration once', async () => {
   const again = await openNotes(url.href);
   await again.close?.();
+});
+
+test('a migration may take longer than other statements', async () => {
+  await client.query('SELECT pg_advisory_lock(424242)');
+  const limited = new URL(url);
+  limited.searchParams.set('statement_timeout', '100');
+  let isOpen = false;
+  const opening = openNotes(limited.href).finally(() => {
+    isOpen = true;
+  });
+  await delay(1000);
+  equal(isOpen, false);
+  await client.query('SELECT pg_advisory_unlock(424242)');
+  const { ready, close } = await opening;
+  await ready?.();
+  await close?.();
 });
 
 test('stores notes, and finds them by their tag', async () => {
