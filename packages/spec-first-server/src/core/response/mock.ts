@@ -42,7 +42,7 @@ export function mock(
     );
     const [status, declared] = chosenResponse(operation, code);
     const media = BODILESS_STATUSES.has(status) ? undefined : mediaFor(declared, accepts);
-    const key = [status, media?.type, example].join(' ');
+    const key = [status, media?.type, media && example].join(' ');
     const reply = replies.get(key) ?? createReply(status, declared, media, example);
     replies.set(key, reply);
     if (reply instanceof HttpError) throw reply;
