@@ -71,14 +71,14 @@ function writeOnlyNames(root: Json): ReadonlySet<string> {
  * numbers, `writeOnly` members are not required, and `oneOf` with a discriminator is `anyOf`.
  */
 function toAjvSchema(writeOnly: ReadonlySet<string>, value: unknown): unknown {
-  const inside = (item: unknown) => toAjvSchema(writeOnly, item);
+  const convert = (item: unknown) => toAjvSchema(writeOnly, item);
   if (typeof value === 'bigint') return Number(value);
-  if (Array.isArray(value)) return value.map(inside);
+  if (Array.isArray(value)) return value.map(convert);
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([key, item]) => {
     if (key === '$ref' && typeof item === 'string') return [key, item.replace(/^#/, 'document#')];
-    if (key === 'oneOf' && value.discriminator !== undefined) return ['anyOf', inside(item)];
-    if (key !== 'required' || !Array.isArray(item)) return [key, inside(item)];
+    if (key === 'oneOf' && value.discriminator !== undefined) return ['anyOf', convert(item)];
+    if (key !== 'required' || !Array.isArray(item)) return [key, convert(item)];
     return [key, item.filter((name) => !writeOnly.has(name))];
   });
   return Object.fromEntries(entries);

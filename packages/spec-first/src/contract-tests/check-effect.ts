@@ -96,7 +96,8 @@ function checkReadable(reader: CheckedOperation, sent: unknown, response: Receiv
 
 /**
  * Checks that a response contains the sent members, at each level. Ignores members that the schema
- * of the response does not declare, such as those of another alternative of a union.
+ * of the response does not declare, such as those of another alternative of a union. Also ignores
+ * `readOnly` and `writeOnly` members, and values of another type.
  *
  * @param responseName the name of the response in messages.
  * @throws {CheckError}
@@ -134,8 +135,8 @@ function withSentMembers(received: unknown, sent: unknown): unknown {
  * Describes the first difference between the sent and the received value. Returns `undefined` if
  * there is none.
  *
- * @param declaredPart the received value without undeclared members, or `undefined` if the response
- *   is invalid.
+ * @param declaredPart the received value with the sent members that it lacks, but without
+ *   undeclared members. `undefined` if this value is invalid.
  */
 function differenceOf(
   root: Json,
@@ -160,8 +161,17 @@ function differenceOf(
         .some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
       const isDropped = isObject(declaredPart) && !Object.hasOwn(declaredPart, name);
       if ((!isList && declared.length === 0) || isOnlyInOneDirection || isDropped) continue;
-      const [other, part] = [received, declaredPart].map((value) => Object(value)[name]);
-      const difference = differenceOf(root, declared, member, other, part, `${path}/${name}`);
+      const [receivedMember, declaredMember] = [received, declaredPart].map(
+        (value) => Object(value)[name],
+      );
+      const difference = differenceOf(
+        root,
+        declared,
+        member,
+        receivedMember,
+        declaredMember,
+        `${path}/${name}`,
+      );
       if (difference !== undefined) return difference;
     }
     return undefined;

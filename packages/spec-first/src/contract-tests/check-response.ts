@@ -29,8 +29,9 @@ interface ValueValidator extends OperationValidator {
 
 /**
  * Returns a function that makes a validator of an operation. It differs from the server's validator
- * in two points. A `readOnly` member of a request and a `writeOnly` member of a response are
- * errors. No parameter is required, so that each value can be validated alone.
+ * in three points. A `readOnly` member of a request and a `writeOnly` member of a response are
+ * errors. Undeclared members of a response are validated, not removed. No parameter is required, so
+ * that each value can be validated alone.
  */
 export function validatorsFor(
   root: Json,
@@ -134,14 +135,17 @@ function checkHeaders(
     const text = headers[header.name];
     return text === undefined ? [] : [[header.name, header.read(text)]];
   });
-  const wrong = violationsOf(() => validator.responseHeaders(declared, Object.fromEntries(values)));
-  if (wrong === undefined) return;
-  const message = `the response ${status} has headers that violate their schemas: ${wrong}`;
+  const violations = violationsOf(() =>
+    validator.responseHeaders(declared, Object.fromEntries(values)),
+  );
+  if (violations === undefined) return;
+  const message = `the response ${status} has headers that violate their schemas: ${violations}`;
   throw new CheckError('the headers are valid', message);
 }
 
 /**
- * Returns the declared media type of a response, or `undefined` if no body is declared or sent.
+ * Returns the declared media type of a response. Returns `undefined` if it has no body and none is
+ * declared.
  *
  * @throws {CheckError}
  */
@@ -173,12 +177,12 @@ async function checkBody(
 ): Promise<void> {
   const { status, headers, body, isCut } = response;
   const check = (part: string, value: unknown) => {
-    const wrong = violationsOf(() => validator.response(media, value));
-    if (wrong === undefined) return;
+    const violations = violationsOf(() => validator.response(media, value));
+    if (violations === undefined) return;
     throw bodyError(
       status,
       part,
-      `violates its schema: ${wrong} in ${stringifyJson(value)?.slice(0, 500)}`,
+      `violates its schema: ${violations} in ${stringifyJson(value)?.slice(0, 500)}`,
     );
   };
   if (media.items !== undefined) {

@@ -63,8 +63,8 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
     sentRequests: () => sentRequests,
 
     /**
-     * Sends a request. Checks the response with `check` and against the document. Resolves to the
-     * response, or to `undefined` if there is none.
+     * Sends a request. Checks that the status is not 5xx, then checks the response with `check` and
+     * against the document. Resolves to the response, or to `undefined` if there is none.
      *
      * @param isStrict true if an undeclared status is an error.
      */
@@ -133,5 +133,5 @@ function checkNoFailure(response: ReceivedResponse): void {
   throw new CheckError('no request makes the service fail', message);
 }
 
-/** Returns true for the response of a mock. It may be a 5xx if no other response is declared. */
+/** Returns true for the response of a mock. It may be a 5xx if no success is declared. */
 export const isMock = ({ headers }: ReceivedResponse): boolean => headers['x-mock'] !== undefined;

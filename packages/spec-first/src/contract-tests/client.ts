@@ -28,7 +28,10 @@ const MAX_IDLE_SECONDS = 10;
 /** The origin in messages for a service that stops with the tests. */
 export const PLACEHOLDER_ORIGIN = 'http://localhost:3000';
 
-/** The maximum time from a request to the first chunk of a stream. A stream may have no end. */
+/**
+ * The maximum time from a request to the first chunk of a stream. After late headers, the first
+ * chunk may take `NEXT_CHUNK_MS`. A stream may have no end.
+ */
 const FIRST_CHUNK_MS = 500;
 
 /** The maximum time from one chunk of a stream to the next one. */

@@ -94,8 +94,8 @@ export interface ContractTestOptions {
  *
  * @example
  * import test from 'node:test';
- * await contractTests({ document: 'openapi.yaml', app, credentials: { bearerAuth: 'token' }, test
- * });
+ * const credentials = { bearerAuth: 'token' };
+ * await contractTests({ document: 'openapi.yaml', app, credentials, test });
  */
 export async function contractTests(options: ContractTestOptions): Promise<void> {
   const { allowOutside, test, report: print = console.log } = options;
@@ -210,7 +210,7 @@ const SKIPPED: Outcome = { failedChecks: [], responses: [], sentRequests: 0, isS
 const readCredentials = (source: CredentialSource = {}) =>
   typeof source === 'function' ? source() : source;
 
-/** Headers of the connection and of the encoding of the body. The client sets them itself. */
+/** Headers of the connection and of the encoding of the body. Only the client may set them. */
 const CONNECTION_HEADERS =
   /^(connection|content-(encoding|length)|expect|host|te|trailer|transfer-encoding|upgrade)$/i;
 

@@ -70,13 +70,13 @@ export function insufficientSecrets(
   if (secrets.length === 0 || requirements.some((needed) => needed.length === 0)) return [];
   const { securitySchemes: schemes } = document;
   const credentials = byScheme(schemes, source);
-  const wrong = secrets.map(({ scheme }) =>
+  const wrongSecrets = secrets.map(({ scheme }) =>
     secretOf(schemes, scheme, `wrong${credentials[scheme]?.replace(/\W/g, '')}`),
   );
   const needsScopes = requirements.every((needed) => needed.some(([, scopes]) => scopes.length));
   return [
     { label: 'without credentials', secrets: [] },
-    { label: 'with wrong credentials', secrets: wrong },
+    { label: 'with wrong credentials', secrets: wrongSecrets },
     ...(needsScopes && unscoped !== undefined
       ? [{ label: 'without the scopes', secrets: secretsFor(document, operation, unscoped) }]
       : []),
@@ -86,8 +86,8 @@ export function insufficientSecrets(
 
 /**
  * Returns variants of an operation's secrets. In each variant, the valid credential of another
- * scheme replaces one secret. Skips a credential that both schemes send in the same place. Skips a
- * secret if another requirement is satisfied without it.
+ * scheme replaces one secret. Skips a credential that both schemes send in the same place with the
+ * same value. Skips a secret if another requirement is satisfied without it.
  */
 function misplacedSecrets(
   { securitySchemes: schemes }: Document,

@@ -21,7 +21,7 @@ interface InvalidRequest extends RequestDraft {
 export interface ValidRequest extends RequestDraft {
   /** The index of the request in its sequence. */
   readonly index: number;
-  /** True if all values are random: no value is an example or an edge case. */
+  /** True unless the request is sent for an example or an edge case. */
   readonly isRandom?: boolean;
 }
 
@@ -97,7 +97,7 @@ export function createRequestGenerator(
     return part.violation(other) === '' ? other : value;
   }
 
-  /** Returns the value of a part for the request with an index: `undefined` to omit the part. */
+  /** Returns the value of a part in one request, or `undefined` to omit the part. */
   function valueFor(index: number, part: RequestPart): unknown {
     // Only responses contain valid cursors.
     if (isCursor(part) && !part.required) return resources.cursorOf(operation);

@@ -115,13 +115,13 @@ function memberNames(root: Json, schema: unknown, level = 0): string[] {
 function producedIds(operation: Operation, operations: readonly Operation[]): Set<string> {
   const { path, method, responses } = operation;
   if (method !== 'post' && method !== 'put' && method !== 'get') return new Set();
-  const children = operations.flatMap(({ path: other, template }) => {
+  const childIdNames = operations.flatMap(({ path: other, template }) => {
     const name = template.names.at(-1) ?? '';
     return other.startsWith(`${path}/{${name}}`) ? [name] : [];
   });
-  const schemaNames = responses.flatMap(({ media }) => media.flatMap(idNamesOfSchema));
-  const collection = path.endsWith('}') ? [] : [idNameOfPath(path)];
-  return new Set([...children.map(normalizedName), ...schemaNames, ...collection]);
+  const schemaIdNames = responses.flatMap(({ media }) => media.flatMap(idNamesOfSchema));
+  const collectionIdNames = path.endsWith('}') ? [] : [idNameOfPath(path)];
+  return new Set([...childIdNames.map(normalizedName), ...schemaIdNames, ...collectionIdNames]);
 }
 
 /** Returns the operation that creates the resource of another operation. */

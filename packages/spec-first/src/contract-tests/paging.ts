@@ -72,7 +72,8 @@ export async function checkPages(
     next = page.next;
     if (next === undefined) break;
   }
-  // After the last small page, all items are compared. Otherwise, only those of the small pages.
+  // After the last small page, compares all items. If more pages follow, compares only as many
+  // items as were read.
   const expected = largePage.items.slice(0, next === undefined ? undefined : smallPageItems.length);
   if (expected.every((item, index) => itemKey(item) === itemKey(smallPageItems[index]))) return;
   const message =

@@ -82,8 +82,8 @@ export function requestPartsOf({ root, operation, validator }: CheckedOperation)
       const read = writtenAndRead(parameter, value);
       // The validator adds defaults to its input, so it gets a copy.
       const values = { ...noParameters(), [where]: { [name]: structuredClone(read) } };
-      const wrong = violationsOf(() => validator.request(values, undefined, undefined));
-      return wrong ?? (isDeepStrictEqual(read, value) ? '' : undefined);
+      const violations = violationsOf(() => validator.request(values, undefined, undefined));
+      return violations ?? (isDeepStrictEqual(read, value) ? '' : undefined);
     };
     const examples = parameter.examples().map(({ value }) => value);
     return createPart({ in: where, name, required, schema, violation }, examples);
@@ -107,8 +107,8 @@ export function requestPartsOf({ root, operation, validator }: CheckedOperation)
         items === undefined
           ? validator.request(noParameters(), media, received)
           : validator.item(media, received);
-      const wrong = violationsOf(check);
-      return wrong ?? (!isForm || isSameForm(value, received) ? '' : undefined);
+      const violations = violationsOf(check);
+      return violations ?? (!isForm || isSameForm(value, received) ? '' : undefined);
     };
     const examples = media
       .examples()

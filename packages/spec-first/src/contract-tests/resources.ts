@@ -158,7 +158,8 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
      * path of the request, from links, from `Location`, and from members such as `id` and `roomId`.
      * Forgets the resource that a DELETE request deleted.
      *
-     * @returns the path parameters of each resource of the response, by the path template.
+     * @returns the path parameters of each resource of the response, by the path template. Omits
+     *   the items of lists.
      */
     addResponse(
       operation: Operation,

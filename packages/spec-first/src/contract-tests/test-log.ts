@@ -6,7 +6,7 @@ export type TestLog = ReturnType<typeof testLog>;
 
 /**
  * Makes a log that keeps the causes of failures. A failed contract test shows them. Pass the log to
- * `createApp`, or pass the output of another process to `line`.
+ * `createApp`, or call `line` with each line that another process prints.
  *
  * @example
  * const log = testLog();

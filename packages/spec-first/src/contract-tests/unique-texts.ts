@@ -1,6 +1,6 @@
 import { isObject, type Json, schemas } from 'openapi-document';
 
-/** Functions that add a key to a string of a format. The result is unique and valid. */
+/** Functions that add a key to a string of a format. The result is unique and has this format. */
 const MAKE_UNIQUE: Readonly<Record<string, (text: string, key: string) => string>> = {
   email: (text, key) => `${key}.${text}`,
   hostname: (text, key) => `${key}.${text}`,

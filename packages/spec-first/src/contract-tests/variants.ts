@@ -69,8 +69,8 @@ export function* variantsOf(
   yield* others.map(whole);
   if (Array.isArray(value)) {
     for (const [index, item] of value.slice(0, MAX_CHANGED_ITEMS).entries()) {
-      const inside = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
-      for (const variant of variantsOf(root, inside, item))
+      const itemSchemas = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
+      for (const variant of variantsOf(root, itemSchemas, item))
         yield { ...variant, place: `/0${variant.place}`, value: value.with(index, variant.value) };
     }
   } else if (isObject(value)) {
@@ -82,8 +82,10 @@ export function* variantsOf(
     for (const [name, member] of Object.entries(value)) {
       const { [name]: _missing, ...members } = value;
       yield { place: `/${name}`, newValue: undefined, value: members };
-      const inside = valueSchemas.flatMap((schema) => schemas.ofProperty(root, schema, name));
-      for (const variant of variantsOf(root, inside, member)) {
+      const memberSchemas = valueSchemas.flatMap((schema) =>
+        schemas.ofProperty(root, schema, name),
+      );
+      for (const variant of variantsOf(root, memberSchemas, member)) {
         const changed = { ...value, [name]: variant.value };
         yield { ...variant, place: `/${name}${variant.place}`, value: changed };
       }
@@ -93,7 +95,7 @@ export function* variantsOf(
 
 /** Values of the same type as a valid value. They may be invalid. */
 interface Candidates {
-  /** Listed values, values at bounds, and samples of alternatives. */
+  /** Listed values, values at bounds, unusual strings, and samples of alternatives. */
   readonly edgeCases: readonly unknown[];
   readonly others: readonly unknown[];
 }
@@ -152,15 +154,17 @@ const samplesOf = memoized((root, schema: Json): readonly unknown[] => [
 
 /** Adds edge cases of the first item to a list, and removes equal items. */
 function withDistinctItems(root: Json, subschemas: readonly Json[], list: readonly unknown[]) {
-  const inside = subschemas
+  const itemSubschemas = subschemas
     .flatMap((schema) => schemas.ofItem(root, schema, 0))
     .flatMap((schema) => schemas.alternatives(root, schema));
-  const others = list.slice(0, 1).flatMap((item) => candidatesOf(root, inside, item).edgeCases);
+  const others = list
+    .slice(0, 1)
+    .flatMap((item) => candidatesOf(root, itemSubschemas, item).edgeCases);
   const byText = new Map([...list, ...others].map((item) => [stringifyJson(item), item]));
   return [...byText.values()];
 }
 
-/** Matches escapes, character classes and the quantifiers that allow several lengths. */
+/** Matches escapes, character classes, and the quantifiers `{n,m}`, `{n,}`, `*` and `+`. */
 const QUANTIFIERS = /\\.|\[(?:\\.|[^\]])*\]|\{(\d+),(\d*)\}|[*+]/gs;
 
 /** Returns a short and a long string for the pattern of a schema. They may be invalid. */
