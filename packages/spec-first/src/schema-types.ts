@@ -92,8 +92,9 @@ export function schemaTypes(root: Json, isServer: boolean) {
         [...used].filter((key) => kindOf(key) !== 'request').map(definitionOf),
       );
       /**
-       * Returns the key of the type to write: of the kind `request` if only requests contain the
-       * definition, of the kind `plain` if that type is equal, otherwise the same key.
+       * Merges equal types of a definition. Returns the key of the kind `request` if only requests
+       * contain the definition. Returns the key of the kind `plain` if that type and the types that
+       * it references have the same text. Otherwise returns `key`.
        */
       const mergedKey = onFirstUse((key: TypeKey): TypeKey => {
         const requestKey: TypeKey = `request ${definitionOf(key)}`;
@@ -153,14 +154,14 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
     if (Array.isArray(values)) return union(values.map(literalOf));
 
-    const inside = { ...context, enclosing: [...enclosing, schema] };
-    const typesIn = (parts: unknown) => asArray(parts).map((part) => typeIn(part, inside));
+    const innerContext = { ...context, enclosing: [...enclosing, schema] };
+    const typesIn = (parts: unknown) => asArray(parts).map((part) => typeIn(part, innerContext));
     const composed = [
-      ...(typeof $ref === 'string' ? [definitionType($ref, inside)] : []),
+      ...(typeof $ref === 'string' ? [definitionType($ref, innerContext)] : []),
       ...typesIn(allOf),
       ...[anyOf, oneOf].filter(Array.isArray).map((parts) => union(typesIn(parts))),
     ];
-    return intersection([coreType(schema, inside, composed.length > 0), ...composed]);
+    return intersection([coreType(schema, innerContext, composed.length > 0), ...composed]);
   }
 
   /**
@@ -260,7 +261,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
 
 const plainOf = (key: TypeKey): TypeKey => `plain ${definitionOf(key)}`;
 
-/** Removes comments and the kinds of references. */
+/** Removes comments, and sets the kind of each reference to `plain`. */
 const comparable = (type: string): string =>
   replaceReferences(type.replaceAll(COMMENT, ''), (key) => referenceTo(plainOf(key)));
 

@@ -102,9 +102,10 @@ export function testService({
       child = service;
       process.once('exit', () => service.kill('SIGKILL'));
       address = await new Promise<string>((done, fail) => {
-        service.once('exit', (code, signal) =>
-          fail(new Error(`${program} does not start: it has ended with ${code ?? signal}`)),
-        );
+        service.once('exit', (code, signal) => {
+          const result = code === null ? `the signal ${signal}` : `exit code ${code}`;
+          fail(new Error(`${program} does not start: it has ended with ${result}`));
+        });
         createInterface(service.stdout).on('line', (line) => {
           const { msg, url } = log.line(line);
           if (msg === 'listening') done(String(url));

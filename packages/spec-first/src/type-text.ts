@@ -20,7 +20,10 @@ export function intersection(types: readonly string[]): string {
 /** Returns a type with parentheses if it is a union or an intersection. */
 export const grouped = (type: string): string => (type.startsWith(' ') ? `(${type})` : type);
 
-/** Returns an object type. Each member begins a line, since a comment must begin a line. */
+/**
+ * Returns an object type. Each member begins a line, and so does its comment. `schemaTypes` finds
+ * comments only at the start of a line.
+ */
 export const objectOf = (members: readonly string[]): string => `{\n${members.join('\n')}\n}`;
 
 /** Returns a member of an object type, with a comment from the annotations of its source. */
@@ -76,6 +79,6 @@ export function annotationsOf(source: Json): Json {
   };
 }
 
-/** Returns a value as text, with exact integers. */
+/** Returns an object or a list as JSON, with exact integers. Keeps other values. */
 const textOf = (value: unknown): unknown =>
   typeof value === 'object' ? stringifyJson(value, 2) : value;

@@ -149,7 +149,7 @@ function corrected(change: Change): Change {
 }
 
 /**
- * Removes the prefix `allOf[…]/` of properties, which they only have without `--flatten-allof`, so
- * that equal changes are found once.
+ * Removes the prefix `allOf[…]/` of properties. oasdiff writes it only without `--flatten-allof`.
+ * Without the prefix, a change has the same text in both runs, and is reported once.
  */
 const withoutAllOf = (text: string): string => text.replaceAll(/allOf\[[^\]]*\]\//g, '');
