@@ -62,7 +62,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'target, names and values of headers': 'spec-first-server/MAX_HEADER_SIZE',
   'number of headers at which a request is rejected': 'spec-first-server/MAX_HEADERS',
   'requests of one connection that wait for responses': 'spec-first-server/MAX_REQUESTS',
-  'memory of the large bodies of all requests, and of unread bytes if 100 or more connections are open':
+  'memory of all large bodies; from 100 connections on, also of incomplete requests and unread responses':
     'spec-first-server/core/BUDGET',
   'time for the header section': 'spec-first-server/headersTimeout',
   'time for the whole request': 'spec-first-server/requestTimeout',
