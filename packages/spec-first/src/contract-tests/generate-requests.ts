@@ -66,7 +66,10 @@ export function createRequestGenerator(
   /** The index of the next variant, by part and place. */
   const nextIndexes = new Map<string, number>();
 
-  /** Returns the next valid variant of a value that differs at a place. */
+  /**
+   * Returns the next valid variant of a value that differs at a place. Returns the value itself if
+   * there is none.
+   */
   function changedAt(place: string, part: RequestPart, value: unknown): unknown {
     const values = [...variantsOf(root, [part.schema], value).take(MAX_VARIANTS)]
       .filter((variant) => variant.place === place)
@@ -80,7 +83,7 @@ export function createRequestGenerator(
     return ordered[index];
   }
 
-  /** Returns a valid value that differs from another one at some random places. */
+  /** Changes a valid value at some random places. The result is valid. */
   function changedValue(part: RequestPart, value: unknown): unknown {
     const variants = variantsOf(root, [part.schema], value).take(MAX_VARIANTS);
     const places = shuffled([...new Set(variants.map(({ place }) => place))]);

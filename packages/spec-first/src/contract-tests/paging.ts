@@ -21,7 +21,7 @@ interface Paging {
   readonly cursor: RequestPart;
 }
 
-/** Returns the paging parameters of an operation, or `undefined` if it has none. */
+/** Returns the paging parameters of a GET operation, or `undefined` if it lacks one of them. */
 export function pagingOf(method: string, parameters: readonly RequestPart[]): Paging | undefined {
   const limit = parameters.find(({ in: where, name }) => where === 'query' && LIMIT.test(name));
   const cursor = parameters.find(isCursor);

@@ -81,7 +81,10 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     return path;
   }
 
-  /** Remembers the resources of the Link Objects of a response (OpenAPI 3.1 §4.8.20). */
+  /**
+   * Remembers the resources of the Link Objects of a response (OpenAPI 3.1 §4.8.20). Ignores links
+   * with `operationRef`.
+   */
   function followLinks(
     links: unknown,
     path: Json,
@@ -260,7 +263,10 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
 const etagKey = (resource: string, path: Json): string =>
   `${resource} ${Object.values(path).join(' ')}`;
 
-/** Returns the value of a runtime expression (OpenAPI 3.1 §4.8.20.3). */
+/**
+ * Returns the value of a runtime expression such as `$response.body#/id` (OpenAPI 3.1 §4.8.20.3).
+ * Returns constants unchanged, and also `$url`, `$method` and `$statusCode`.
+ */
 function evaluate(expression: unknown, values: RequestValues, response: ReceivedResponse): unknown {
   const [, message, where, name = ''] =
     /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];

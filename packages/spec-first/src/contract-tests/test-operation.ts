@@ -131,7 +131,7 @@ const mustReject = (label: string) => (response: ReceivedResponse) => {
 /** Returns a function that throws if insufficient credentials get no 401 or 403. */
 const mustDeny = (label: string) => (response: ReceivedResponse) => {
   if (response.status === 401 || response.status === 403) return;
-  // Mocks accept any credential for a scheme without a verifier.
+  // Mocks accept any credential of a scheme that has neither tokens nor a verifier.
   if (isMock(response) && label !== 'without credentials') return;
   const message = `a request ${label} has the status ${response.status}, not 401 or 403`;
   throw new CheckError('credentials are required', message);
