@@ -29,9 +29,9 @@ const TEMPLATES: readonly string[] = [
 const EXAMPLE = 'code: status, message';
 
 /**
- * Returns the text of `src/errors.ts`, which makes the body that most error responses of the
- * document declare. If no common body fits, or if error responses require headers, the file does
- * not compile until the team completes it.
+ * Returns the text of `src/errors.ts`, which makes the body that error responses of the document
+ * declare most often. If no common body fits, or if error responses require headers that the server
+ * does not set, the file does not compile until the team completes it.
  */
 export function errorsFile(document: Document): string {
   const declared = commonBody(document);
@@ -47,7 +47,7 @@ export const todo: never = 'The errors are not written yet';
 
 `;
   const comment = declared
-    ? `/** The body that most error responses of the document declare. */
+    ? `/** The body that error responses of the document declare most often. */
 type Body = ${declared.type};
 `
     : '/** Problem details (RFC 9457), since the document declares no body of errors. */';
@@ -65,8 +65,8 @@ ${missing && todo}export const errorBody: ErrorBody = {
 }
 
 /**
- * Returns the first common body that fits a schema. Its members are declared, unless the schema
- * declares none: the compiler rejects others.
+ * Returns the first common body that fits a schema. If the schema declares members, the body has no
+ * others, since the compiler would reject them.
  */
 function templateFor(root: Json, schema: Json): string | undefined {
   const declaresMembers = schemas
@@ -102,7 +102,10 @@ function requiredHeaders(document: Document): string[] {
   return [...new Set(missing.map(({ name }) => `the header ${name}`))];
 }
 
-/** Returns the JSON body that most error responses declare, and its type in the generated file. */
+/**
+ * Returns the JSON body that error responses declare most often, and its type in the generated
+ * file. Returns `undefined` if none declares a JSON body.
+ */
 function commonBody(document: Document) {
   const bodies = errorResponses(document).flatMap(({ id, key, media }) =>
     media.flatMap(({ kind, type, schema }) =>
@@ -115,9 +118,9 @@ function commonBody(document: Document) {
   if (first === undefined) return undefined;
   const { id, key, mediaType, schema } = first;
   const name = /^#\/components\/schemas\/([\w.-]+)$/.exec(String(schema.$ref))?.[1];
-  const [root, ...inside] = name
+  const [root, ...steps] = name
     ? ['components', 'schemas', name]
     : ['operations', id, 'responses', key, 'content', mediaType];
-  const type = `${root}${inside.map((step) => `[${quoted(step)}]`).join('')}`;
+  const type = `${root}${steps.map((step) => `[${quoted(step)}]`).join('')}`;
   return { mediaType, schema, type };
 }

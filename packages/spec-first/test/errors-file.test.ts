@@ -100,7 +100,7 @@ test('writes the type of a schema by its name', async () => {
   ).toBe(`import type { ErrorBody } from 'spec-first-server';
 import type { components } from '../generated/openapi.ts';
 
-/** The body that most error responses of the document declare. */
+/** The body that error responses of the document declare most often. */
 type Body = components['schemas']['Api.Error-1'];
 
 export const errorBody: ErrorBody = {
@@ -127,7 +127,7 @@ test('names what the team has to write: the body, and headers that the server do
   ).toBe(`import type { ErrorBody } from 'spec-first-server';
 import type { operations } from '../generated/openapi.ts';
 
-/** The body that most error responses of the document declare. */
+/** The body that error responses of the document declare most often. */
 type Body = operations['getA']['responses']['404']['content']['application/json'];
 
 // TODO: write the body, the header x-allow, the header allow-zone as the document declares, then delete these two lines.
