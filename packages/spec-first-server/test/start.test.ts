@@ -361,7 +361,7 @@ describe('the start logs a notice for', () => {
     [
       'a pattern with the flags of other languages',
       schema('{ type: string, pattern: "(?i)^ab$" }'),
-      'openapi.yaml:12:5 (?i)^ab$ is not a valid regular expression with the flag u: it is read as /(?i:^ab$)/u',
+      'openapi.yaml:12:5 (?i)^ab$ is not a valid regular expression with the flag u: it is read as /^ab$/iu',
     ],
     [
       'a server variable that is not declared',

@@ -122,7 +122,7 @@ function checkPatterns(
     if (typeof source !== 'string') continue;
     try {
       const expression = patternOf(source);
-      if (expression.unicode && translate(source) === source) continue;
+      if (expression.unicode && translate(source).source === source) continue;
       notice(
         pointer,
         `${source} is not a valid regular expression with the flag u: it is read as ${expression}`,

@@ -116,16 +116,16 @@ export const itemsIn = (parts: readonly Json[], index: number): unknown[] =>
   parts.map((part) => asArray(part.prefixItems)[index] ?? part.items ?? part.unevaluatedItems);
 
 /**
- * Compiles a pattern of a schema. Uses the flag u, or no flag if the pattern is invalid with it.
+ * Compiles a pattern of a schema. Uses the flag u, unless the pattern is invalid with it.
  *
  * @throws {SyntaxError}
  */
-export function patternOf(source: string): RegExp {
-  const translated = translate(source);
+export function patternOf(pattern: string): RegExp {
+  const { source, flags } = translate(pattern);
   try {
-    return new RegExp(translated, 'u');
+    return new RegExp(source, `u${flags}`);
   } catch {
-    return new RegExp(translated);
+    return new RegExp(source, flags);
   }
 }
 
@@ -144,13 +144,13 @@ const PATTERN_PARTS = /\\.|\[(?:\\.|[^\]])*\]|\(\?([ims]+)\)|\(\?P</gs;
  * Translates syntax of other languages: named groups, `\A`, `\Z`, `\z`, and flags such as `(?i)`,
  * which apply to the whole pattern. A pattern that is valid with the flag u stays the same.
  */
-export function translate(pattern: string): string {
+export function translate(pattern: string): { readonly source: string; readonly flags: string } {
   const flags = new Set<string>();
-  const translated = pattern.replace(PATTERN_PARTS, (part, letters = '') => {
+  const source = pattern.replace(PATTERN_PARTS, (part, letters = '') => {
     for (const letter of letters) flags.add(letter);
     return letters === '' ? (SYNONYMS[part] ?? part) : '';
   });
-  return flags.size === 0 ? translated : `(?${[...flags].join('')}:${translated})`;
+  return { source, flags: [...flags].join('') };
 }
 
 /** The maximum steps of a regular expression without a time limit. They take milliseconds. */

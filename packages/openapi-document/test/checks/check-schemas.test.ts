@@ -87,7 +87,7 @@ test.each<[schema: object, findings: readonly string[]]>([
   [
     { patternProperties: { '(?i)a': {}, '(': {}, b: {} } },
     [
-      'notice  (?i)a is not a valid regular expression with the flag u: it is read as /(?i:a)/u',
+      'notice  (?i)a is not a valid regular expression with the flag u: it is read as /a/iu',
       'problem  ( is not a valid regular expression (ECMA-262)',
     ],
   ],
