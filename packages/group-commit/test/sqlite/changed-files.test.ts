@@ -167,8 +167,11 @@ describe('A file with other connections', () => {
 });
 
 describe('The log', () => {
+  // A slow disk needs seconds for these writes.
+  const timeout = 60_000;
+
   test('is copied to the database when it is long, and is then overwritten', async () => {
-    const database = await open();
+    const database = await open({ timeout });
     for (let id = 1; id <= 40; id += 4) {
       await Promise.all(
         [0, 1, 2, 3].map((at) =>
@@ -181,7 +184,7 @@ describe('The log', () => {
   });
 
   test('is truncated after a long read made it large', async () => {
-    const database = await open();
+    const database = await open({ timeout });
     await database.write('add', { id: 0, text: 'a' });
     const reader = connect();
     reader.exec('BEGIN; SELECT * FROM notes');
