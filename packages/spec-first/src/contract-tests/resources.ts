@@ -271,12 +271,15 @@ function evaluate(expression: unknown, values: RequestValues, response: Received
   const [, message, where, name = ''] =
     /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];
   if (message === undefined) return expression;
-  if (where === 'header') return response.headers[name.toLowerCase()];
-  if (where !== 'body') return valuesByName(values, where === 'path' ? 'path' : 'query')[name];
-  return valueAt(
-    message === 'request' ? valuesByName(values, 'body')[''] : parsedBody(response),
-    name,
-  );
+  if (message === 'response')
+    return where === 'header'
+      ? response.headers[name.toLowerCase()]
+      : valueAt(parsedBody(response), name);
+  if (where === 'body') return valueAt(valuesByName(values, 'body')[''], name);
+  // The case of names matters, except in headers.
+  const keyOf = (text: string) => (where === 'header' ? text.toLowerCase() : text);
+  const sent = [...values].find(([part]) => part.in === where && keyOf(part.name) === keyOf(name));
+  return sent?.[1];
 }
 
 /**

@@ -273,6 +273,7 @@ describe('the path of an existing resource', () => {
 test.each([
   ['$request.path.id', 'in the path'],
   ['$request.query.number', 'in the query'],
+  ['$request.header.x-sent', 'in a header of the request'],
   ['$request.body#/a/0', 'in the request'],
   ['$response.body#/a/0', 'in the response'],
   ['$response.header.X-Number', 'in a header'],
@@ -284,7 +285,11 @@ test.each([
   const { root, operations } = await documentOf({
     paths: {
       '/carts/{id}': {
-        parameters: [path('id'), { name: 'number', in: 'query', schema: { type: 'string' } }],
+        parameters: [
+          path('id'),
+          { name: 'number', in: 'query', schema: { type: 'string' } },
+          { name: 'X-Sent', in: 'header', schema: { type: 'string' } },
+        ],
         post: operation('pay', { requestBody: json({}), responses: { '200': response } }),
       },
       '/invoices/{number}': { parameters: [path('number')], get: operation('getInvoice') },
@@ -295,6 +300,7 @@ test.each([
   const values = requestValues(pay, {
     'path id': 'in the path',
     'query number': 'in the query',
+    'header X-Sent': 'in a header of the request',
     body: { a: ['in the request'] },
   });
   const resources = trackResources(root, operations);
