@@ -41,7 +41,7 @@ test('npm run bench measures the selected contenders, writes figures and a chart
   const names = ['Express, in memory', 'This service, on disk, shared commits'];
   const [json, svg] = [join(folder, 'figures.json'), join(folder, 'chart.svg')];
   const only = ['--only', `^(${names.join('|')})$`, '--load', 'autocannon'];
-  const short = ['--rounds', '1', '--seconds', '0.1', '--warm-up', '0.1', '--connections', '4'];
+  const short = ['--rounds', '1', '--seconds', '0.5', '--warm-up', '0.1', '--connections', '4'];
   const { stdout, stderr } = await outputOf(bench(...only, ...short, '--json', json, '--svg', svg));
   expect(stderr).toContain('round 1 of 1');
   expect(stdout).toContain('POST /plants over 4 connections');
