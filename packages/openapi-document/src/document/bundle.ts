@@ -34,7 +34,8 @@ interface Reference {
  *
  * @returns the copy (`root`), and the original locations of its referenced parts (`origins`). The
  *   `problems` are references that cannot be resolved. They are removed. The `notices` are
- *   resolved references that OpenAPI does not allow, and missing documentation.
+ *   resolved references that OpenAPI does not allow, circular references between path items, and
+ *   missing documentation.
  */
 export function bundle(documentFile: string, source: Json, read: (file: string) => FileContent) {
   const { targetLocation, valueIn, dynamicAnchors } = resolver(read);

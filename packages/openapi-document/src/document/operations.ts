@@ -203,7 +203,7 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
     /** Parses the result of `write`. @throws {URIError | ParameterError} */
     read: (text: string) => readParameter(root, styled, text),
-    /** Serializes a value by `style` and `explode`. Begins with `name=` in a query or a cookie. */
+    /** Serializes a value by `style` and `explode`, see `writeParameter`. */
     write: (value: unknown) => writeParameter(styled, value),
   };
 }

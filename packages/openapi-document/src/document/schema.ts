@@ -164,8 +164,9 @@ const EXPONENTIAL = 64;
 
 /**
  * Estimates the exponent `n` for which matching a string takes about `length ** n` steps. Each
- * unbounded quantifier adds 1. A repeated group that can match in several ways takes exponential
- * time.
+ * unbounded quantifier adds 1. A pattern that does not begin with `^` adds 1, since a match may
+ * begin at any position. A repeated group that can match in several ways, and many optional parts,
+ * take exponential time.
  */
 export function patternDegree(pattern: string): number {
   let bare = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');

@@ -54,7 +54,8 @@ export const styleOf = ({ in: where, style }: Styled): Style =>
 
 /**
  * Serializes a parameter by `style` and `explode`. Returns `name=value` for a query or a cookie.
- * An empty array or object with `explode` becomes an empty string in a query or the style `cookie`.
+ * With `explode`, a query or the style `cookie` has such a pair for each item of an array and each
+ * member of an object, and an empty array or object becomes an empty string.
  */
 export function writeParameter(parameter: Styled, value: unknown): string {
   const { name, in: where, json, explode } = parameter;
