@@ -6,7 +6,7 @@ const TIMEOUT_MS = 60_000;
 /**
  * Waits until a condition holds: until it neither throws nor returns `false`.
  *
- * @throws {Error} the last error of the condition, after 60 s
+ * @throws {Error} after 60 s: the last error of the condition, or a new one if it returns `false`.
  */
 export async function eventually(condition: () => unknown): Promise<void> {
   const deadline = performance.now() + TIMEOUT_MS;

@@ -6,8 +6,8 @@ const MIN = -(2n ** 63n);
 export const MAX = 2n ** 63n - 1n;
 
 /**
- * Integers of int64. Half of them are near 2^53, where doubles lose precision, or near the ends of
- * int64.
+ * Integers of int64. Half of them are near 0, near ±2^53, where doubles lose precision, near 2^62, or
+ * near the ends of int64.
  */
 export const int64 = fc.oneof(
   fc.bigInt({ min: MIN, max: MAX }),

@@ -26,7 +26,7 @@ export interface PostgresServer {
   kill(): Promise<void>;
   /** Restarts the server after {@link kill}. Resolves when it accepts connections. */
   start(): Promise<void>;
-  /** Stops the server and removes its data. */
+  /** Stops the server and removes its folder, which contains the data of its standby, too. */
   remove(): Promise<void>;
   /** Starts a synchronous standby. From then on, each commit waits for it. */
   startStandby(): Promise<PostgresServer>;

@@ -1,6 +1,9 @@
 import { inspect } from 'node:util';
 
-/** Returns a value as JavaScript in one line. Jest's `%p` omits nested values, `%j` bigints. */
+/**
+ * Returns a value as JavaScript in one line. Jest's `%p` omits nested values, and its `%j` writes
+ * bigints as strings.
+ */
 export const textOf = (value: unknown): string =>
   inspect(value, { depth: null, breakLength: Infinity, compact: true });
 
