@@ -69,7 +69,7 @@ export function createReports(database: Database, onError: (error: unknown) => v
 
     start,
 
-    /** Resolves when all started reports are done. */
+    /** Resolves when all started reports are done or have failed. */
     finished: () => work,
   };
 }
