@@ -100,7 +100,7 @@ async function benchmark(): Promise<void> {
   const flags = readFlags();
   const { rounds, seconds } = flags;
   if (flags.help) return console.log(HELP);
-  // Each benchmark loads only its own dependencies.
+  // These modules are only loaded for their own benchmarks.
   if (flags.streams) {
     const { benchStreams } = await import('./streams.ts');
     return benchStreams(seconds, flags.open);

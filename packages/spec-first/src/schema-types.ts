@@ -93,8 +93,8 @@ export function schemaTypes(root: Json, isServer: boolean) {
       );
       /**
        * Merges equal types of a definition. Returns the key of the kind `request` if only requests
-       * contain the definition. Returns the key of the kind `plain` if that type and the types that
-       * it references have the same text. Otherwise returns `key`.
+       * contain the definition. Returns the key of the kind `plain` if the type of `key`, and each
+       * type that it references, has the same text as its `plain` type. Otherwise returns `key`.
        */
       const mergedKey = onFirstUse((key: TypeKey): TypeKey => {
         const requestKey: TypeKey = `request ${definitionOf(key)}`;

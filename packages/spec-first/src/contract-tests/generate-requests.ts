@@ -114,8 +114,9 @@ export function createRequestGenerator(
   }
 
   /**
-   * Returns the values of a valid request. Half of the requests have ids of existing resources, and
-   * three of four for an operation that ends resources, since it succeeds only once for each.
+   * Returns the values of a valid request. Half of the requests have ids of existing resources. For
+   * an operation that ends resources, three of four requests have them, since the operation
+   * succeeds only once for each resource.
    */
   function requestValues(index: number): RequestValues {
     const body = bodies.length > 0 ? [bodies[index % bodies.length] as RequestPart] : [];

@@ -264,7 +264,7 @@ const etagKey = (resource: string, path: Json): string =>
   `${resource} ${Object.values(path).join(' ')}`;
 
 /**
- * Returns the value of a runtime expression such as `$response.body#/id` (OpenAPI 3.1 §4.8.20.3).
+ * Returns the value of a runtime expression such as `$response.body#/id` (OpenAPI 3.1 §4.8.20.4).
  * Returns constants unchanged, and also `$url`, `$method` and `$statusCode`.
  */
 function evaluate(expression: unknown, values: RequestValues, response: ReceivedResponse): unknown {

@@ -43,7 +43,7 @@ export function testLog() {
      * two seconds for an entry of the request.
      */
     async causeOf(requestId: string): Promise<string | undefined> {
-      // A service buffers its log for up to a second.
+      // A service buffers its log for up to half a second.
       for (let waited = 0; waited < 200 && !causes.has(requestId); waited += 1)
         await setTimeout(10);
       return causes.get(requestId);

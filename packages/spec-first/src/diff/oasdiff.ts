@@ -10,7 +10,7 @@ export const LEVELS: readonly string[] = ['none', 'info', 'warning', 'error'];
 /** The start of the path of a webhook, before its name. */
 export const WEBHOOK = 'webhook:';
 
-/** A change, as oasdiff reports it. */
+/** A change that oasdiff reports, or that `uncompared` finds. */
 export interface Change {
   readonly id: string;
   readonly text: string;
@@ -20,7 +20,7 @@ export interface Change {
   readonly operation?: string;
   /** The path, or {@link WEBHOOK} and the name of a webhook. */
   readonly path?: string;
-  /** The place of a change that is not about an operation. */
+  /** The pointer to the changed schema, for a change that `uncompared` finds. */
   readonly pointer?: string;
 }
 

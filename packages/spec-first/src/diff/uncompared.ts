@@ -44,7 +44,10 @@ function schemasOf({ root }: Document) {
   return schemas;
 }
 
-/** Returns a limit as text without annotations, or `undefined` if it limits nothing. */
+/**
+ * Returns a limit as text without annotations. Returns `undefined` if it limits nothing, and for
+ * `additionalProperties`, `unevaluatedProperties` and `unevaluatedItems` with a schema.
+ */
 function limitOf(schema: Json, keyword: string): string | undefined {
   const value = schema[keyword];
   const isLimit = /^(additional|unevaluated)/.test(keyword) ? value === false : value !== false;
