@@ -153,7 +153,8 @@ function commonFolder([first = '', ...others]: readonly string[]): string {
  * Several files keep their paths below `top` in the folder `api`, where they cannot overwrite
  * project files.
  *
- * @throws {Error} if the file is hidden or in node_modules, or if its path needs quotes.
+ * @throws {Error} if the file is in node_modules, or if a name in its path starts with a dot or a
+ *   hyphen, or has a character that is not allowed.
  */
 function nameOfCopy(path: string, top: string, count: number): string {
   if (count === 1) return /\.json$/i.test(path) ? 'openapi.json' : 'openapi.yaml';
@@ -161,8 +162,9 @@ function nameOfCopy(path: string, top: string, count: number): string {
   if (/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name) && !/(^|\/)node_modules\//.test(name))
     return `api/${name}`;
   throw new Error(
-    `${JSON.stringify(name)} cannot be copied: rename it. A path may contain letters, digits, ` +
-      'dots, hyphens and underscores, but no hidden file and no node_modules.',
+    `${JSON.stringify(name)} cannot be copied: rename it. A path may contain ASCII letters, ` +
+      'digits, dots, hyphens and underscores. No name in it may start with a dot or a hyphen, ' +
+      'and no folder may be node_modules.',
   );
 }
 
