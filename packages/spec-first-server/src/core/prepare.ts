@@ -48,8 +48,9 @@ export interface ServiceOptions extends AccessLogOptions {
   readonly log?: Log;
   readonly tracing?: Tracing | undefined;
   /**
-   * True in development. Logs undeclared members of replies. Does not log the parts of the document
-   * that are not enforced, since `npm run dev` shows them. By default false.
+   * True in development. Logs the first member that is removed from the replies of each operation.
+   * Does not log the parts of the document that are not enforced, since `npm run dev` shows them.
+   * By default false.
    */
   readonly inDevelopment?: boolean;
   /**
@@ -180,13 +181,13 @@ function withReadMethods(
 /** The values that the operations of a service share. */
 export type ServiceContext = Awaited<ReturnType<typeof prepare>>['context'];
 
-/** Returns a function that logs the first undeclared member of each operation. */
+/** Returns a function that logs the first removed member of each operation. */
 function firstDropLogger(log: Log): (operation: Operation, name: string) => void {
   const logged = new Set<string>();
   return ({ id: operationId }, member) => {
     if (logged.has(operationId)) return;
     logged.add(operationId);
-    const message = `${operationId} answers without ${member}: the document does not declare it`;
-    log.warn({ operationId, member }, message);
+    const reason = 'the document does not declare it, or declares it writeOnly';
+    log.warn({ operationId, member }, `${operationId} answers without ${member}: ${reason}`);
   };
 }

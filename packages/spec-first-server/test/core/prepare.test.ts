@@ -290,7 +290,7 @@ test('the first undeclared member of the replies is logged in development', asyn
       level: 40,
       operationId: id,
       member: 'first',
-      msg: `${id} answers without first: the document does not declare it`,
+      msg: `${id} answers without first: the document does not declare it, or declares it writeOnly`,
     });
     expect(lines).toEqual(inDevelopment ? [message('a'), message('b')] : []);
   }

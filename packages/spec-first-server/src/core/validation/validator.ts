@@ -21,7 +21,7 @@ export type Parameters = Readonly<
 export interface ValidatorOptions {
   /** Formats besides those of OpenAPI and JSON Schema: `{ iban: (text) => … }`. */
   readonly formats?: Formats | undefined;
-  /** Called with the name of each undeclared member that is removed from a reply. */
+  /** Called with the name of each undeclared or `writeOnly` member that is removed from a reply. */
   readonly onDrop?: ((operation: Operation, name: string) => void) | undefined;
   /**
    * Removes undeclared and `writeOnly` members from replies, and `readOnly` members from requests.
@@ -42,8 +42,8 @@ export interface OperationValidator {
   /** Returns an item of a request with defaults filled in. @throws {Violations} */
   item(media: MediaType, item: unknown): unknown;
   /**
-   * Returns the body of a reply, or an item of one, as it is written: without members that the
-   * document does not declare.
+   * Returns the body of a reply, or an item of one, as it is written: without undeclared and
+   * `writeOnly` members.
    *
    * @throws {Violations} if it does not match the media type of the response.
    */
