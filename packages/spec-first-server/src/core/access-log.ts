@@ -11,8 +11,9 @@ export interface AccessLogOptions {
   /** The paths of health probes, which are logged at level debug. By default none. */
   readonly probePaths?: readonly string[];
   /**
-   * Called for each answer, for metrics: an operationId, or `(probe)`, `(page)` or `(unknown)` for
-   * other paths. The seconds end with the answer, or with the start of a stream.
+   * Called for each answer, for metrics. `operation` is an operationId, or `(probe)`, `(page)` or
+   * `(unknown)` for other paths. `seconds` is the time until the end of the answer, or until the
+   * start of a stream.
    */
   readonly observe?: ((operation: string, status: number, seconds: number) => void) | undefined;
   /**

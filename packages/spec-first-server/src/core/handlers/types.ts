@@ -192,7 +192,8 @@ export type ReplyOf<Op> = [Get<Op, 'responses'>] extends [never]
 /**
  * A handler for each operation of a document, by operationId.
  *
- * @template Verifiers the type of the project's verifiers. Handlers get the callers they return.
+ * @template Verifiers the type of the project's verifiers. Handlers get the callers that the
+ *   verifiers return.
  */
 export type HandlersOf<C extends Contract, Verifiers extends AnyVerifiers = NoVerifiers> = {
   readonly [Id in keyof C['operations']]: (

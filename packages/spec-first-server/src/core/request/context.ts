@@ -3,9 +3,9 @@ import type { Call, CallRecord } from '../call.ts';
 import type { AnyRequest, Log, RequestLog } from '../handlers/types.ts';
 
 /**
- * The members of a handler's request besides parameters, body and caller. A class with getters,
- * because V8 stores functions of plain objects in hidden classes: these would keep the whole
- * request in memory until the next major garbage collection.
+ * The members of a handler's request besides parameters, body, `contentType` and caller. A class
+ * with getters, because V8 stores functions of plain objects in hidden classes: these would keep
+ * the whole request in memory until the next major garbage collection.
  */
 export class RequestContext {
   readonly #call: Call;

@@ -71,7 +71,10 @@ function rejectText(text: string): void {
   if (text.trim() !== '') throw malformed();
 }
 
-/** Adds a line break before the first line, and two after the last one, which may have none. */
+/**
+ * Adds a line break before the body and an empty line after it. Each boundary then has a line break
+ * before it, and the section after the last boundary ends with an empty line.
+ */
 async function* withLineBreaks(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield Buffer.from('\r\n');
   yield* body;

@@ -18,8 +18,9 @@ export const withoutHandler = (
 ) => operations.filter(({ id }) => !Object.hasOwn(handlers, id) || handlers[id] === undefined);
 
 /**
- * Returns the handlers, with a stand-in for each missing one. `findings` reports missing and unused
- * handlers; `samplesFor` returns the generator of error bodies of a mocked operation.
+ * Returns the handlers, with a stand-in for each missing one. `findings` reports missing handlers
+ * if `when` is `refuse`, and unused ones unless it is `mock`. `samplesFor` returns the generator of
+ * error bodies of a mocked operation.
  */
 export async function completeHandlers(
   document: Document,

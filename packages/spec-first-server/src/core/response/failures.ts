@@ -70,10 +70,11 @@ export function failureAnswer(
 }
 
 /**
- * Converts a thrown value to the failure that is sent. {@link Violations} become 400. Errors of the
- * package http-errors are also supported: `status` and `headers` are sent, and `message` only if
- * `expose` is true. Any other value, and one with the status 500, becomes a 500 with a general
- * message, and is its cause for the log.
+ * Converts a thrown value to the failure that is sent. An {@link HttpError} has its status and
+ * message, and {@link Violations} become 400. Errors of the package http-errors are also supported:
+ * `status` and `headers` are sent, and `message` only if `expose` is true. Any other value, and an
+ * error of http-errors with the status 500, becomes a 500 with a general message, and is its cause
+ * for the log.
  *
  * Never throws, although handlers may throw values whose properties cannot be read.
  */
@@ -173,7 +174,10 @@ function mergeHeaders(...sources: readonly unknown[]): Record<string, string> {
 /** A reply to a failure, and its differences from the document. */
 interface FailureReply {
   readonly reply: CheckedReply;
-  /** The reason why the body is not the one that `errorBody` makes. */
+  /**
+   * The first difference between the declared response and the body that `errorBody` makes. It may
+   * make a matching body for another media type.
+   */
   readonly bodyMismatch?: string | undefined;
   readonly headerMismatch?: string | undefined;
 }

@@ -172,8 +172,8 @@ function chosenResponse(
 }
 
 /**
- * Returns the media type that the client accepts. Prefers JSON, since most other types cannot be
- * generated from a schema.
+ * Returns the media type that the client prefers, or the first one if it accepts none. JSON comes
+ * first, since most other types cannot be generated from a schema.
  */
 function mediaFor(
   { media }: DeclaredResponse,

@@ -13,7 +13,7 @@ export interface Problem {
   readonly errors?: readonly Violation[] | undefined;
   /**
    * The id of the request, as in the log; `undefined` if the server rejects the request before the
-   * service gets it, such as bytes that are not HTTP.
+   * service gets it, such as bytes that are not HTTP, or if the error is a mock, which is cached.
    */
   readonly requestId?: string | undefined;
 }

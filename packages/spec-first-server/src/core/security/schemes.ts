@@ -269,7 +269,7 @@ export const unusedVerifiers = (schemes: Schemes, verifiers: Verifiers = {}): Fi
       message: `the verifier ${name} has no security scheme: rename or remove it`,
     }));
 
-/** Returns the challenges of an operation: one for each scheme that it accepts. */
+/** Returns the challenges of the schemes that an operation accepts. Equal ones occur once. */
 export function challengesOf(operation: Operation, schemes: Schemes) {
   const names = [...schemesIn([operation])];
   return (presented: boolean): string =>

@@ -9,8 +9,8 @@ let context: Context | undefined;
 /**
  * Runs a synchronous task for a bounded CPU time. Returns false if the task was stopped.
  *
- * Only `node:vm` can stop running code in Node. A call costs about 0.1 ms, so use it only for slow
- * tasks.
+ * Only `node:vm` can stop code that runs in the same thread. A call costs about 0.1 ms, so use it
+ * only for slow tasks.
  */
 export function withinBudget(task: () => void, milliseconds: number): boolean {
   context ??= createContext({});

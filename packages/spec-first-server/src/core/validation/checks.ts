@@ -25,7 +25,7 @@ export interface SchemaOptions {
   readonly files?: boolean;
   /** The start of the paths of violations, such as `/body`. */
   readonly path?: string;
-  /** Called with the name of each undeclared member that is removed from a reply. */
+  /** Called with the name of each member that is removed from a reply. */
   readonly onDrop?: ((name: string) => void) | undefined;
 }
 
@@ -58,7 +58,10 @@ const COLLECTING_MS = 20;
 /** The time limit for validating a small value. Large values have more time. */
 const VALIDATING_MS = 30;
 
-/** The minimum depth of values with a time limit: nested alternatives may take exponential time. */
+/**
+ * The depth from which values always have a time limit if they are measured: nested alternatives
+ * may take exponential time.
+ */
 const MIN_TIMED_DEPTH = 12;
 
 /** The context of a validation in Ajv. */
