@@ -77,7 +77,7 @@ export class ExpressCall extends NodeCall {
 }
 
 const BODY_LOST =
-  'other middleware has read the body: mount expressHandler before it, such as before multer';
+  'other middleware, such as multer, has read the body: do not use it for paths of the document';
 
 /**
  * Returns the bytes of a body that middleware has read; `undefined` if they cannot be restored. A

@@ -110,7 +110,7 @@ export const SERVER_VARIABLES = {
   ),
   DEVELOPMENT_TOKEN: variable(
     '',
-    'a token for all security schemes and scopes; not with NODE_ENV=production',
+    'a bearer token or API key with all scopes; not with NODE_ENV=production',
     optional(parseToken),
   ),
   JWKS_URL: variable('', 'the URL of the keys of signed tokens (RFC 7517)', optional(parseUrl)),

@@ -23,8 +23,8 @@ const MAX_AGE = 600;
  * read each header that the document declares. Browsers may send cookies if the origins are listed,
  * not for `*`.
  *
- * @returns a function that returns the CORS headers of a call, and true if it is a preflight. The
- *   response to a preflight has only these headers.
+ * @returns a function that returns the CORS headers of a call, and true if it is a preflight, which
+ *   must not reach an operation.
  */
 export function crossOrigin(origins: '*' | readonly string[], operations: readonly Operation[]) {
   const declared = operations.flatMap(({ responses }) =>

@@ -121,9 +121,9 @@ export function explain(error: unknown): string {
  * examples of the document. A body without an example is generated from its schema.
  *
  * @param url the base URL of the document's paths, without a slash at the end.
- * @returns `undefined` if each operation needs a parameter outside the path, a path parameter
- *   without an example, a body other than JSON, or credentials other than a bearer token or an API
- *   key in a header.
+ * @returns `undefined` if there is no suitable operation. Unsuitable are operations that declare a
+ *   body other than JSON, and those that need a parameter outside the path, a path parameter
+ *   without an example, or credentials other than a bearer token or an API key in a header.
  */
 export async function exampleLine({ root, operations, securitySchemes }: Document, url: string) {
   const bearerSchemes = tokenSchemes(securitySchemes);

@@ -49,9 +49,9 @@ const MAX_STREAM = 100_000;
 /** The interval between two updates of a stream, in milliseconds. */
 const UPDATE_INTERVAL = 100;
 
-/** The stream of each operation, by method and path. */
+/** The AbortController of the last request of each operation, by method and path. */
 const streams = new Map();
-/** The stream of the operation whose request is sent next. */
+/** The signal that aborts the next request, and the function that shows its response. */
 let nextStream;
 
 /** Shows streams as they arrive. Without this, Swagger UI waits for the end of a response. */
@@ -175,7 +175,7 @@ function nameParts() {
 
 /**
  * `persistAuthorization` stores credentials in `localStorage`, which outlives the tab. This page
- * stores them in `sessionStorage`, by its path.
+ * stores them in `sessionStorage`, under keys that contain the path of the page.
  */
 const storageKey = (item) => `${item} ${location.pathname}`;
 Object.defineProperty(window, 'localStorage', {
