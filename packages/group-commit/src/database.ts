@@ -17,7 +17,8 @@ export interface Database {
 export interface DatabaseOptions {
   /**
    * The maximum number of waiting calls. Further calls are rejected, also if the waiting calls
-   * would exceed 16 million characters and bytes. 1,000 by default.
+   * would exceed 16 million characters and bytes. 1,000 by default. With SQLite, each limit applies
+   * to writes and to reads separately.
    */
   readonly maxWaiting?: number | undefined;
   /**

@@ -163,10 +163,11 @@ export function createConnections(
   }
 
   /**
-   * Runs a task with a connection. Rethrows errors of the task.
+   * Runs a task with a connection. Rethrows other errors of the task.
    *
    * @param isReset true to reset the session after the task.
    * @throws {NotStarted} if no connection can be opened, but one is in use.
+   * @throws {Unavailable} if the server cannot run statements now, or the task takes too long.
    */
   async function use<T>(task: (client: Client) => Promise<T>, isReset = false): Promise<T> {
     const connection = await connect().catch((error: unknown) => {

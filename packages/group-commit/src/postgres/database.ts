@@ -21,7 +21,10 @@ export { RowRejected, Unavailable, Unusable };
 export interface PostgresOptions<Row, Result = void> extends DatabaseOptions {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?…`. See the README for the parameters. */
   readonly url: string;
-  /** Resolves to the password for a new connection. By default, that of the URL is used. */
+  /**
+   * Resolves to the password for a new connection. By default, pg uses that of the URL,
+   * of `PGPASSWORD` or of the password file.
+   */
   readonly password?: (() => Promise<string>) | undefined;
   /** `application_name`, if the URL has none. */
   readonly name: string;

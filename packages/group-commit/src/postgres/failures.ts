@@ -15,8 +15,8 @@ const ROW_CODES = /^(2[123]|44|54|P0)/;
 
 /**
  * SQLSTATE values and classes that mean that the server cannot run statements now: lost
- * connections, rolled back transactions, missing resources, locks, stops by an operator, system and
- * internal errors.
+ * connections, a read-only server, rolled back transactions, missing resources, locks, stops by an
+ * operator, system and internal errors.
  */
 const OUTAGE_CODES = /^(08|25006|40|53|55P03|57|58|XX)/;
 
@@ -70,7 +70,7 @@ export function rowRejected(error: DatabaseError): RowRejected {
   return new RowRejected(cause.message, codeOf(error), error.constraint, cause);
 }
 
-/** Converts the error of a task. The result contains no values of a row. */
+/** Converts the error of a task. Removes values of a row if the error is from the server. */
 export function taskError(error: unknown): unknown {
   if (violatesConstraint(error)) return rowRejected(error);
   if (!(error instanceof DatabaseError)) return error;

@@ -112,7 +112,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
 
   return {
     location,
-    // Results are clones, typed by the functions of the module.
+    // The functions of the module determine the types of the results.
     write: (name, ...args) => writes.add([String(name), ...args]) as Promise<never>,
     read: (name, ...args) => reads.add([String(name), ...args]) as Promise<never>,
     ready: writes.ready,

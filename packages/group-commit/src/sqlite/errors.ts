@@ -114,7 +114,7 @@ export function threadErrorOf(file: string, error: unknown): ThreadError {
   const { message = String(error), code = 'UNKNOWN', syscall } = Object(error);
   const { name, permanent, advice } = databaseCodeOf(error) ?? { permanent: true };
   const reason = syscall
-    ? ` (${message}): its folder must exist, or its parent folder must be writable`
+    ? ` (${message}): create its folder, or make the folder above that one writable`
     : `: ${message}`;
   return {
     message:

@@ -126,7 +126,7 @@ describe('A failure', () => {
       'a folder that cannot be created',
       thrownBy(() => mkdirSync('/proc/none')),
       'ENOENT',
-      " (ENOENT: no such file or directory, mkdir '/proc/none'): its folder must exist, or its parent folder must be writable.",
+      " (ENOENT: no such file or directory, mkdir '/proc/none'): create its folder, or make the folder above that one writable.",
     ],
   ])('of %s is permanent', (_name, error, code, reason) => {
     expect(threadErrorOf('notes.db', error)).toMatchObject({
