@@ -11,7 +11,7 @@ const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--strict] [
 Checks the OpenAPI document and writes its types to ${TYPES}.
 
   --client FILE     also write a typed client of the service
-  --check           write nothing; exit with 1 if a file is stale
+  --check           write no types; exit with 1 if a file is stale
   --strict          exit with 1 if there are notices
   --allow-outside   read files outside the document's folder that it references
   --all             show all notices
@@ -63,7 +63,7 @@ export const run = command(
         console.log(`${path} written from ${file}`);
       }
     }
-    const upgrade = check ? undefined : upgradeNotice();
+    const upgrade = upgradeNotice();
     if (upgrade !== undefined) console.log(upgrade);
     if (strict && notices.length > 0) console.error(`${file} has notices, which --strict rejects.`);
     if (problems.length > 0)
