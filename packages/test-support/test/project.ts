@@ -143,7 +143,7 @@ export function start(
       for (let waited = 0; waited < 60_000; waited += 10) {
         const match = pattern.exec(output);
         if (match !== null) return match;
-        if (child.exitCode !== null) break;
+        if (child.exitCode !== null || child.signalCode !== null) break;
         await pause(10);
       }
       throw new Error(`no output matches ${pattern}:\n${output}`);
