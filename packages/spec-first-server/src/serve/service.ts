@@ -38,7 +38,7 @@ export interface Backend extends Hooks {
    * Called for `GET /readyz`.
    *
    * @throws {Error} with the reason, if the backend cannot be used now: the response is a 503. The
-   *   `headers` of an error with a `status`, such as an HttpError, are sent.
+   *   `headers` of an HttpError, or of another error with a `status` other than 500, are sent.
    */
   ready?(): Promise<void>;
   /** Current values by name, such as `waiting`: the metrics `store_NAME`. */
