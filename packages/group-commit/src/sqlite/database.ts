@@ -35,8 +35,8 @@ export interface SqliteDatabase<Define extends (db: DatabaseSync) => Functions> 
    */
   readonly write: Invoke<ReturnType<Define>>;
   /**
-   * Calls a function that only reads. It runs concurrently with commits, and sees the changes of
-   * all resolved calls.
+   * Calls a function that only reads. It sees the changes of all resolved calls. With a file, it
+   * runs concurrently with commits.
    *
    * @throws {Unavailable} if the database cannot be used now.
    */
