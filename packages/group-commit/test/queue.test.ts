@@ -204,7 +204,7 @@ describe('add', () => {
     expect(codes).toEqual([]);
   });
 
-  test('retries a commit that did not start immediately if no commit is in progress', async () => {
+  test('immediately retries a commit that did not start if no commit is in progress', async () => {
     const { add, commitAt } = create();
     const result = add('a');
     (await commitAt(0)).reject(new NotStarted());

@@ -49,7 +49,7 @@ test.each([
   [['--import', 'spec-first-server/compile-cache'], 'alive\n'],
   [['--import=spec-first-server/compile-cache'], 'alive\n'],
   [[], ''],
-])('a program that starts with %j ignores SIGHUP: it prints %j', (args, output) => {
+])('after SIGHUP, a program that starts with %j prints %j', (args, output) => {
   const code = "process.kill(process.pid, 'SIGHUP'); setTimeout(() => console.log('alive'), 100);";
   const env = { NODE_COMPILE_CACHE: folder };
   const { stdout } = spawnSync(process.execPath, [...args, '--eval', code], {

@@ -85,7 +85,7 @@ paths:
   await client.get('/accounts').expect(200, [{ name: 'a' }]);
 });
 
-test('writeOnly members of a reply that properties does not declare are removed', async () => {
+test('writeOnly members of a reply that are not in the keyword properties are removed', async () => {
   const secret = '{ $ref: "#/components/schemas/Secret" }';
   const document = `openapi: 3.1.0
 info: { title: Secrets, version: 1.0.0 }

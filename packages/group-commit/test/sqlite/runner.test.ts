@@ -85,7 +85,7 @@ describe('write', () => {
     expect(db.isTransaction).toBe(false);
   });
 
-  test('runs calls again without several calls that end the transaction', () => {
+  test('leaves out each call that ends the transaction, and runs the other calls again', () => {
     const outcomes = runner.write([end, add(1), ['add', { id: 9, text: 'end' }], add(2)]);
     expect(outcomes.map((outcome) => outcome?.error !== undefined)).toEqual([
       true,
@@ -123,16 +123,19 @@ describe('write', () => {
   test.each([
     [9, 1],
     [10, 2],
-  ])('after a failure and %d commits runs calls with a failing one %d times', (commits, times) => {
-    runner.write([['fail', 'tea']]);
-    for (let count = 0; count < commits; count += 1) runner.write([add(count)]);
-    calls = [];
-    runner.write([
-      ['record', 'ran'],
-      ['fail', 'tea'],
-    ]);
-    expect(calls.filter((name) => name === 'ran')).toHaveLength(times);
-  });
+  ])(
+    '%d commits after a failed call, another failing call makes the other calls run %d times',
+    (commits, times) => {
+      runner.write([['fail', 'tea']]);
+      for (let count = 0; count < commits; count += 1) runner.write([add(count)]);
+      calls = [];
+      runner.write([
+        ['record', 'ran'],
+        ['fail', 'tea'],
+      ]);
+      expect(calls.filter((name) => name === 'ran')).toHaveLength(times);
+    },
+  );
 });
 
 describe('read', () => {

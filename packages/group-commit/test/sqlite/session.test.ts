@@ -69,7 +69,7 @@ test('a session waits for the disk at each commit, and bounds its log', async ()
 });
 
 test.each(['COMMIT', 'ROLLBACK', 'BEGIN'])(
-  'a module that runs %s is rejected, and so is its function',
+  'a function that runs %s is rejected, and so is a module',
   async (sql) => {
     const { run } = await open();
     expect(run('write', ['exec', sql], add(1))).toMatchObject([
@@ -173,7 +173,7 @@ test('a session that only reads does not create a file', async () => {
   expect(existsSync(file)).toBe(false);
 });
 
-test('a file that is not a database is rejected, not changed and closed', async () => {
+test('a file that is not a database is rejected and closed, and is not changed', async () => {
   const text = 'These are my notes. '.repeat(100);
   writeFileSync(file, text);
   expect((await open()).run('rehearse')).toMatchObject({ code: 'SQLITE_NOTADB', permanent: true });

@@ -74,7 +74,7 @@ test.each<[title: string, schema: unknown, names: readonly string[]]>([
   ['a pattern', { patternProperties: { '^a': {} } }, ['file']],
   ['other properties', { additionalProperties: { type: 'string' } }, []],
   ['no schema', undefined, ['file', 'a/b']],
-])('an encoding of an undeclared property is reported: %s', (_title, schema, names) => {
+])('with %s, %j, the encodings without a property are %j', (_title, schema, names) => {
   const media = { schema, encoding: { file: {}, 'a/b': {} } };
   expect(findingsOf((report) => checkEncoding(ROOT, media, '/m', report))).toEqual(
     names.map(

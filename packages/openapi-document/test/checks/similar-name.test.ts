@@ -11,13 +11,13 @@ test.each([
   ['maxlength', 'a difference of case', 'maxLength'],
   ['required', 'no difference', 'required'],
   ['🌱plano', 'another character at the end, after an emoji', '🌱plant'],
-])('%s is similar to a name with %s: %s', (name, _title, similar) => {
+])('%s, with %s, is similar to %s', (name, _title, similar) => {
   expect(similarName(name, NAMES)).toBe(similar);
 });
 
 test.each([
   ['rqird', 'two differences'],
   ['unit', 'no resemblance'],
-])('%s is not similar to a name with %s', (name) => {
+])('%s, with %s, is similar to no name', (name) => {
   expect(similarName(name, NAMES)).toBeUndefined();
 });

@@ -174,7 +174,7 @@ describe('members of the other direction', () => {
     },
   );
 
-  test('that properties does not declare are forbidden in responses', () => {
+  test('that are not in the keyword properties are forbidden in responses', () => {
     const A = { patternProperties: { a: ref('Key') }, additionalProperties: ref('Key') };
     const Key = { type: 'string', writeOnly: true };
     const { request, response, both } = lowered({ A, Key }, 'A');
@@ -197,21 +197,24 @@ describe('members of the other direction', () => {
     expect(both.$defs.B).toEqual({ allOf: [def('A'), {}] });
   });
 
-  test.each(['allOf', 'anyOf', 'oneOf'])('are not required by the schemas in %s', (keyword) => {
-    const A = {
-      properties: { id: { readOnly: true } },
-      [keyword]: [{ required: ['id'] }, ref('R')],
-    };
-    const { request, response } = lowered({ A, R: { required: ['id', 'b'] } }, 'A');
-    expect(request.$defs.A).toEqual({
-      properties: {},
-      'x-dropped': ['id'],
-      [keyword]: [{}, def('R')],
-    });
-    // A referenced schema is the same at each place of the reference.
-    expect(request.$defs.R).toEqual({ required: ['id', 'b'] });
-    expect(response.$defs.A).toMatchObject({ [keyword]: [{ required: ['id'] }, def('R')] });
-  });
+  test.each(['allOf', 'anyOf', 'oneOf'])(
+    'are not required by the schemas in %s, except for references',
+    (keyword) => {
+      const A = {
+        properties: { id: { readOnly: true } },
+        [keyword]: [{ required: ['id'] }, ref('R')],
+      };
+      const { request, response } = lowered({ A, R: { required: ['id', 'b'] } }, 'A');
+      expect(request.$defs.A).toEqual({
+        properties: {},
+        'x-dropped': ['id'],
+        [keyword]: [{}, def('R')],
+      });
+      // A referenced schema is the same at each place of the reference.
+      expect(request.$defs.R).toEqual({ required: ['id', 'b'] });
+      expect(response.$defs.A).toMatchObject({ [keyword]: [{ required: ['id'] }, def('R')] });
+    },
+  );
 
   test('that one alternative declares may be required by the others, but not by the schema itself', () => {
     const other = { required: ['id'] };

@@ -139,7 +139,7 @@ describe('stringifyJson', () => {
   test.each<[title: string, convert: (this: bigint) => unknown]>([
     ['returns a string', toText],
     ['returns a double', toDouble],
-  ])('writes numbers if a global toJSON %s', (_title, convert) => {
+  ])('writes bigints as exact numbers, even if BigInt.prototype.toJSON %s', (_title, convert) => {
     const value = { a: [2n ** 60n, 1], at: new Date(0), b: { toJSON: () => 2n ** 60n } };
     const text =
       '{"a":[1152921504606846976,1],"at":"1970-01-01T00:00:00.000Z","b":1152921504606846976}';

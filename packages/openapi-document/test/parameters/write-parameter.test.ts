@@ -134,7 +134,7 @@ test.each<[fields: object, encoding: FormEncoding, text: string]>([
   expect(writeForm(fields, encoding)).toBe(text);
 });
 
-test('a field without a style in its encoding has no style', () => {
+test('a field whose encoding has neither style nor explode has no style', () => {
   expect(styledField('a', undefined)).toBeUndefined();
   expect(styledField('a', { contentType: 'text/plain' })).toBeUndefined();
 });

@@ -172,7 +172,7 @@ describe('the configuration', () => {
   });
 
   test.each([{}, { METRICS_HOST: '127.0.0.1' }, { METRICS_HOST: '0.0.0.0' }, { HOST: '::' }])(
-    'rejects the port of the server for the metrics: %j',
+    'rejects metrics at the port of the server: %j',
     (env) => {
       expect(configError({ PORT: '3000', METRICS_PORT: '3000', ...env })).toBe(
         'METRICS_PORT must differ from PORT, both are 3000',

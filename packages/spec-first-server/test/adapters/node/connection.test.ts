@@ -185,7 +185,7 @@ describe('a body', () => {
   });
 
   test('in chunks of one byte is read on demand, and merged into one buffer', async () => {
-    // Counted first, since the count can take longer than the limit for the first request.
+    // Counting takes long, so it precedes the connection, whose first request has a time limit.
     const before = queryObjects(Uint8Array, { format: 'count' });
     const accepted = once(listening.server, 'connection');
     const socket = await connected(port);

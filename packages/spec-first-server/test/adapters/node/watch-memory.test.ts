@@ -40,7 +40,7 @@ function watch(sizes: readonly number[], waiting: readonly number[] = []) {
 const equalSizes = (count: number, size: number): number[] => Array(count).fill(size);
 
 test('the largest connections are rejected until the rest fits in the budget', async () => {
-  // 64 MiB are allowed: 100 connections of 0.5 MiB, and two large ones.
+  // 110 MiB, of which 64 MiB are allowed: 100 connections of 0.5 MiB, one of 20 MiB, one of 40 MiB.
   const sizes = [...equalSizes(98, MIB / 2), 20 * MIB, MIB / 2, 40 * MIB, MIB / 2];
   const { rejected, destroyed } = watch(sizes);
   await eventually(() => rejected.length > 0);
@@ -58,7 +58,7 @@ test('a connection with a pending response is destroyed, since a second one cann
   expect(rejected).toEqual([]);
 });
 
-test('of many large connections, 50 get a response and the others are destroyed', async () => {
+test('of many connections beyond the budget, 50 get a response and the others are destroyed', async () => {
   const { rejected, destroyed } = watch(equalSizes(130, 64 * MIB));
   await eventually(() => rejected.length > 0);
   expect(rejected).toHaveLength(50);

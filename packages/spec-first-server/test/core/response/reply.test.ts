@@ -399,7 +399,7 @@ paths:
 
 const PLANT = 'type: object, required: [id], properties: { id: { type: integer } }';
 
-describe('members that the document does not declare are removed from', () => {
+describe('a reply keeps only the members that the document allows in', () => {
   test.each<[title: string, schema: string, value: unknown, answer: unknown]>([
     ['an object', `{ ${PLANT} }`, { id: 1, hash: 'x' }, { id: 1 }],
     ['a closed object', `{ ${PLANT}, additionalProperties: false }`, { id: 1, b: 2 }, { id: 1 }],
@@ -440,7 +440,7 @@ describe('members that the document does not declare are removed from', () => {
       { k: 'b', y: 2 },
     ],
     [
-      'members that a condition declares',
+      'the branch that a condition selects',
       '{ type: object, properties: { k: {} }, if: { properties: { k: { const: 1 } } }, then: { properties: { a: {} } }, else: { properties: { b: {} } } }',
       { k: 1, a: 1, b: 2 },
       { k: 1, a: 1 },
@@ -453,14 +453,19 @@ describe('members that the document does not declare are removed from', () => {
       { id: 1, next: { id: 2 } },
     ],
     [
-      'members by pattern',
+      'an object with patterns',
       '{ type: object, patternProperties: { ^x-: {} } }',
       { 'x-a': 1, b: 2 },
       { 'x-a': 1 },
     ],
     ['an object of any members', '{ type: object }', { a: { b: 1 } }, { a: { b: 1 } }],
     ['any value', '{}', { a: { b: 1 } }, { a: { b: 1 } }],
-    ['a member __proto__', `{ ${PLANT} }`, JSON.parse('{"id":1,"__proto__":{"b":2}}'), { id: 1 }],
+    [
+      'an object that is sent with a member __proto__',
+      `{ ${PLANT} }`,
+      JSON.parse('{"id":1,"__proto__":{"b":2}}'),
+      { id: 1 },
+    ],
   ])('%s', async (_title, schema, value, answer) => {
     const before = structuredClone(value);
     const reply = await bodiesOf(schema);

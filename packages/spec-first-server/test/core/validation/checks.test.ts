@@ -360,7 +360,7 @@ describe('the time limit of a request', () => {
   });
 });
 
-/** A list whose two alternatives both match, so that validation tries both at each level. */
+/** A linked list. Each of its objects matches both alternatives, so both are tried at each level. */
 const Chain = {
   oneOf: ['a', 'b'].map((name) => ({
     type: 'object',
