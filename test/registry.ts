@@ -30,14 +30,14 @@ const project = join(folder, 'my-api');
 const running: ChildProcess[] = [];
 let registry = '';
 
-/** The environment of this process, without the variables that npm sets for scripts. */
+/** The environment of this process, without variables that change npm, Node or its test runner. */
 const machine = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(npm_|NODE_(ENV|OPTIONS|TEST_CONTEXT)|FORCE_COLOR)/.test(name),
   ),
 );
 
-/** Returns an environment with Node, npm and the registry only. */
+/** Returns that environment with the Node of this repository, the registry and a separate home. */
 const environment = () => ({
   ...machine,
   PATH: [resolve('node_modules/node/bin'), process.env.PATH].join(delimiter),

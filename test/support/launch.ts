@@ -22,7 +22,7 @@ export interface Launched {
   /**
    * Resolves to the first log line that matches.
    *
-   * @throws {Error} with all output, if no line matches within 60 s.
+   * @throws {Error} with all output, if the service ends or 60 s pass before a line matches.
    */
   line(matches: (line: Line) => boolean): Promise<Line>;
   /** Resolves to the URL when the service listens. */

@@ -18,7 +18,7 @@ const DENIED = { NODE_OPTIONS: `--import=${preload}`, NETWORK_LOG: log };
 const run = (args: readonly string[]) => runWith(folder, args, DENIED);
 const attempts = (): string => (existsSync(log) ? readFileSync(log, 'utf8') : '');
 
-/** The requests to a server. Each reference of the document has a URL of this server. */
+/** The requests to a server. All external URLs of the document are URLs of this server. */
 const requests: string[] = [];
 const server = createServer((request, response) => {
   requests.push(request.url ?? '');
