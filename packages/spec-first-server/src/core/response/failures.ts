@@ -55,7 +55,7 @@ export function failureAnswer(
   const isHidden = reply.body === undefined || bodyMismatch !== undefined;
   if (isHidden && failure.errors !== undefined && error instanceof Violations) {
     const violations = error.violations.filter((each) => !isUndeclared(each));
-    record.reason = new Violations(violations).message;
+    if (violations.length > 0) record.reason = new Violations(violations).message;
   }
   if (bodyMismatch !== undefined)
     addReason('the body of errorBody does not match the document', bodyMismatch);

@@ -19,6 +19,7 @@ import {
 import { type ErrorBody, PROBLEM_DETAILS } from '../../../src/core/response/problem.ts';
 import { createService, type Service } from '../../../src/core/service.ts';
 import { createValidators, Violations } from '../../../src/core/validation/validator.ts';
+import { isUndeclared } from '../../../src/core/validation/violations.ts';
 
 function cyclic(): Error {
   const error = new Error('cyclic');
@@ -431,6 +432,14 @@ paths:
     const { body, record } = answerTo(VIOLATIONS, undefined, bodiless);
     expect([body, record.reason]).toEqual([undefined, '/body/name must be string']);
     expect(record.isUndeclaredError).toBeUndefined();
+  });
+
+  test('logs a general reason if all violations have names that the client chose', () => {
+    const undeclared = VIOLATIONS.violations.filter((each) => isUndeclared(each));
+    const { record } = answerTo(new Violations(undeclared));
+    expect(record.reason).toMatch(
+      /^the request does not match the document; the body of errorBody/,
+    );
   });
 
   test('has problem details if no body of the document matches', () => {
