@@ -20,6 +20,7 @@ const PROGRESS = 100_000;
 
 async function copy(from: string, to: string): Promise<void> {
   const [file, target] = [sqliteFile(from), sqliteFile(to)];
+  if (from === to) throw new Error('FROM_URL and TO_URL must be different');
   if (file === undefined)
     throw new Error('FROM_URL must name a SQLite file; use pg_dump for PostgreSQL');
   if ([file, target].includes(':memory:'))
@@ -65,7 +66,7 @@ function openSource(file: string): DatabaseSync {
 }
 
 const [from, to, extra] = process.argv.slice(2);
-if (from === undefined || to === undefined || extra !== undefined || from === to) {
+if (from === undefined || to === undefined || extra !== undefined) {
   console.error(HELP);
   process.exit(2);
 }
