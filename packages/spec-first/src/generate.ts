@@ -78,7 +78,7 @@ export function firstNotices(file: string, notices: readonly string[]): readonly
   if (rest <= 0) return notices;
   return [
     ...notices.slice(0, 10),
-    `${file} has ${rest} more notices. "npm run generate -- --all" shows all.`,
+    `${file} has ${rest} more ${rest === 1 ? 'notice' : 'notices'}. "npm run generate -- --all" shows all.`,
   ];
 }
 

@@ -451,7 +451,7 @@ components:
 test.each([
   [0, 0, undefined],
   [10, 10, undefined],
-  [11, 10, 'a.yaml has 1 more notices. "npm run generate -- --all" shows all.'],
+  [11, 10, 'a.yaml has 1 more notice. "npm run generate -- --all" shows all.'],
 ])('firstNotices of %i notices returns %i', (count, limit, last) => {
   const notices = Array.from({ length: count }, (_, index) => `notice ${index}`);
   const expected = [...notices.slice(0, limit), last].filter((line) => line !== undefined);

@@ -1,4 +1,12 @@
-import { asArray, isObject, type Json, memoized, schemas, stringifyJson } from 'openapi-document';
+import {
+  asArray,
+  escapePointerToken,
+  isObject,
+  type Json,
+  memoized,
+  schemas,
+  stringifyJson,
+} from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
 
 /** A value that differs from another value in one place. It may be invalid. */
@@ -81,13 +89,13 @@ export function* variantsOf(
     };
     for (const [name, member] of Object.entries(value)) {
       const { [name]: _missing, ...members } = value;
-      yield { place: `/${name}`, newValue: undefined, value: members };
+      yield { place: `/${escapePointerToken(name)}`, newValue: undefined, value: members };
       const memberSchemas = valueSchemas.flatMap((schema) =>
         schemas.ofProperty(root, schema, name),
       );
       for (const variant of variantsOf(root, memberSchemas, member)) {
         const changed = { ...value, [name]: variant.value };
-        yield { ...variant, place: `/${name}${variant.place}`, value: changed };
+        yield { ...variant, place: `/${escapePointerToken(name)}${variant.place}`, value: changed };
       }
     }
   }

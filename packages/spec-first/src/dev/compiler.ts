@@ -23,7 +23,7 @@ export async function checkTypes(signal: AbortSignal): Promise<string | undefine
       const lines = (`${stdout}${stderr}`.trim() || error.message).split(/\r?\n/);
       const rest = lines.length - MAX_LINES;
       const output = ['The code does not compile:', ...lines.slice(0, MAX_LINES)];
-      if (rest > 0) output.push(`… and ${rest} more lines. "npx tsc" shows all.`);
+      if (rest > 0) output.push(`… (lines left out: ${rest}). "npx tsc" shows all.`);
       done(output.join('\n'));
     });
   });

@@ -32,9 +32,11 @@ test.each<[title: string, script: string, result: string]>([
   [
     'that prints 21 lines',
     printing(21),
-    ['The code does not compile:', ...lines(20), '… and 1 more lines. "npx tsc" shows all.'].join(
-      '\n',
-    ),
+    [
+      'The code does not compile:',
+      ...lines(20),
+      '… (lines left out: 1). "npx tsc" shows all.',
+    ].join('\n'),
   ],
   [
     'that prints to standard output and standard error',
