@@ -76,9 +76,10 @@ export const run = command(
 export function firstNotices(file: string, notices: readonly string[]): readonly string[] {
   const rest = notices.length - 10;
   if (rest <= 0) return notices;
+  const word = rest === 1 ? 'notice' : 'notices';
   return [
     ...notices.slice(0, 10),
-    `${file} has ${rest} more ${rest === 1 ? 'notice' : 'notices'}. "npm run generate -- --all" shows all.`,
+    `${file} has ${rest} more ${word}. "npm run generate -- --all" shows all.`,
   ];
 }
 
