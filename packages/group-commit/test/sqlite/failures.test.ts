@@ -79,7 +79,7 @@ describe('openDatabase rejects a path, and changes no file,', () => {
   });
 
   test('if the parent folder accepts no new folder', async () => {
-    await expectUnusable('/proc/none/notes.db', /cannot be used .*ENOENT.*its folder must exist/);
+    await expectUnusable('/proc/none/notes.db', /cannot be used .*ENOENT.*create its folder/);
   });
 
   testWithMount('if the file system is read-only', async () => {
