@@ -175,8 +175,8 @@ function mergeHeaders(...sources: readonly unknown[]): Record<string, string> {
 interface FailureReply {
   readonly reply: CheckedReply;
   /**
-   * The first difference between the declared response and the body that `errorBody` makes. It may
-   * make a matching body for another media type.
+   * The first difference between the declared response and the body that `errorBody` makes.
+   * Also set if the reply has a matching body of another media type.
    */
   readonly bodyMismatch?: string | undefined;
   readonly headerMismatch?: string | undefined;

@@ -108,7 +108,7 @@ export class Forbidden extends HttpError {
       super(403, messageOrScopes);
       return;
     }
-    // Headers allow fewer characters than names of scopes.
+    // A scope may contain characters that a header must not contain.
     const scope = messageOrScopes.map((name) => encodeURI(name.toWellFormed())).join(' ');
     const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
     const scopeNames = messageOrScopes.join(' ');

@@ -33,12 +33,12 @@ const FIRST_ITEM_MS = 500;
 /** The silence after which an event stream gets a comment, in milliseconds. */
 const HEARTBEAT_MS = 15_000;
 
-/** The number of bytes after which streams yield to other requests. */
+/** The number of bytes or characters after which streams yield to other requests. */
 const MAX_SENT = 16_384;
 
 const DONE: Result = { done: true, value: undefined };
 
-/** The bytes that all streams have sent since other requests last ran. */
+/** The bytes, or characters of text, that all streams have sent since other requests last ran. */
 let sentBytes = 0;
 
 /**

@@ -41,7 +41,7 @@ const MAX_KEY_SET = 1024 ** 2;
 /** The allowed difference between the clocks of issuer and service, in seconds. */
 const CLOCK_TOLERANCE = 10;
 
-/** Rejects implausible `exp` values, such as milliseconds. In seconds. */
+/** The longest time until `exp`, in seconds. Rejects implausible values, such as milliseconds. */
 const MAX_LIFETIME = 100 * 365.25 * 24 * 60 * 60;
 
 const LOOPBACK = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -206,7 +206,7 @@ function apiKey(location: string, name: string): CredentialKind {
       return value || undefined;
     },
     required: `An API key is required, in the ${place}`,
-    // Headers allow fewer characters than names of parameters.
+    // The name may contain characters that a header must not contain.
     challenge: () => `ApiKey in="${location}", name="${encodeURI(name)}"`,
   };
 
