@@ -30,8 +30,8 @@ export type LoweredSchema = Json | boolean;
  *
  * - `$ref` becomes `#/$defs/Name`. A schema in `components.schemas` keeps its name.
  * - Members of the other direction are removed from `properties` and `required`, and listed in
- *   `x-dropped`. The server removes them from values. In requests with `x-read-only: reject` beside
- *   `readOnly` or at the top of the document, their schema is `false`.
+ *   `x-dropped`. The server removes them from values. In requests, their schema is `false` if
+ *   `x-read-only: reject` is beside `readOnly` or at the top of the document.
  * - In responses, a `writeOnly` schema in `additionalProperties` or `patternProperties` is `false`.
  * - Each alternative of a `discriminator` requires the values that select it. `x-tag` contains the
  *   name of the member and the values. It is also added if constants distinguish the alternatives.
