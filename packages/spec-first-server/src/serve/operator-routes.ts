@@ -14,7 +14,8 @@ type AnswerOperator = (call: Call) => Promise<Answer> | undefined;
 
 /**
  * Creates the routes for operators: health, readiness, and the document with its page. If the
- * document has the same path, its operation is served instead, and `shadowed` contains the path.
+ * document has the same path, its operation is served instead, and `shadowed` contains the path,
+ * except `/`.
  *
  * @param ready resolves if the service can do its work.
  * @param page the document and its page, by path, if they are served.
