@@ -37,7 +37,7 @@ const FIRST_CHUNK_MS = 500;
 /** The maximum time from one chunk of a stream to the next one. */
 const NEXT_CHUNK_MS = 50;
 
-/** The maximum number of chunks that are read from a stream. */
+/** The number of chunks after which a stream is cut at its next pause. */
 const MAX_CHUNKS = 10;
 
 export type Client = ReturnType<typeof createClient>;

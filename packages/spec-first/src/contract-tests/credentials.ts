@@ -19,7 +19,7 @@ export interface Secret {
  * Returns the secrets for an operation. They satisfy its first security requirement for which
  * `source` has all credentials. A requirement without schemes is used last.
  *
- * @throws {Error} if there is no such requirement.
+ * @throws {Error} if the operation has requirements, but `source` satisfies none of them.
  */
 export function secretsFor(
   { securitySchemes: schemes }: Document,

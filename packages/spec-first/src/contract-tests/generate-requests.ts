@@ -37,7 +37,7 @@ const MAX_PLACES = 8;
 /** The maximum number of values of one part that edge cases are made from. */
 const MAX_EDGE_CASE_SOURCES = 3;
 
-/** The number of valid requests that invalid requests are made from. */
+/** The minimum number of valid requests that invalid requests are made from. */
 const INVALID_SOURCES = 6;
 
 export type RequestGenerator = ReturnType<typeof createRequestGenerator>;

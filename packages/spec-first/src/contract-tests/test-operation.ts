@@ -181,7 +181,7 @@ async function checkSuccess(
 /** The maximum number of resources that are created before an operation that ends them. */
 const MAX_CREATED = 10;
 
-/** The maximum number of requests to create these resources. */
+/** The maximum number of requests to create these resources, unless there are more examples. */
 const MAX_CREATION_REQUESTS = 60;
 
 /** Creates at most `MAX_CREATED` resources, so that a later operation can end them. */
