@@ -107,7 +107,7 @@ function forbidden(file: string, imported: string): string | undefined {
   const importedPart = partOf(imported);
   // The tests of the repository may test inner parts of a package.
   if (part === 'test') return undefined;
-  // A dependency with another version than in the root: only the folder of the package has it.
+  // A package may have another version of a dependency than the root has, in its own node_modules.
   if (imported.includes('/node_modules/')) return undefined;
   if (part !== importedPart && importedPart.startsWith('packages/')) {
     return 'import a package by its name';

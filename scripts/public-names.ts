@@ -15,7 +15,8 @@ interface Manifest {
 
 /**
  * Lists the public names of a packed library: the exports of its entries, and the members of
- * exported interfaces and classes. Each follows its entry: `. serve`, `. ServeOptions.open`.
+ * exported interfaces and classes. Each begins with its entry and a space: `. serve`,
+ * `. ServeOptions.open`.
  *
  * @param folder the unpacked tarball, with its declarations.
  */

@@ -97,7 +97,8 @@ function checkReadable(reader: CheckedOperation, sent: unknown, response: Receiv
 /**
  * Checks that a response contains the sent members, at each level. Ignores members that the schema
  * of the response does not declare, such as those of another alternative of a union. Also ignores
- * `readOnly` and `writeOnly` members, and values of another type.
+ * `readOnly` and `writeOnly` members, an object or a list in place of a scalar, and an object or a
+ * scalar in place of a list.
  *
  * @param responseName the name of the response in messages.
  * @throws {CheckError}
@@ -176,8 +177,8 @@ function differenceOf(
     }
     return undefined;
   }
-  // A response may have another type, such as an object in place of a string. Such values are not
-  // compared.
+  // A response may have an object or a list in place of a scalar, or an object or a scalar in place
+  // of a list. Such values are not compared.
   const isOtherType =
     !isObject(sent) && (isObject(received) || Array.isArray(received) !== Array.isArray(sent));
   if (

@@ -81,7 +81,7 @@ export function createClient(base: string, displayedOrigin = new URL(base).origi
         if (isStream) incoming.destroy();
       };
       const chunks: Buffer[] = [];
-      // The time until the headers counts, since a service may send them with the first chunk.
+      // Includes the time until the headers, since a service may send them with the first chunk.
       const remaining = FIRST_CHUNK_MS - (performance.now() - startTime);
       let timer = setTimeout(cutStream, Math.max(NEXT_CHUNK_MS, remaining));
       try {
