@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createApp } from 'spec-first-server';
+import { type AnyHandler, createApp, HttpError } from 'spec-first-server';
+import { withFiles } from 'test-support/documents';
 import { failedTests } from './contract-tests/failed-tests.ts';
 import { STORE_FAULTS, type StoreFault, storeHandlers } from './contract-tests/store.ts';
 
@@ -76,4 +77,52 @@ test.each(STORES)('contract tests find the faults of a store: %s', async (...fau
 
 test('each fault is in one store', () => {
   expect(STORES.flat().sort()).toEqual([...STORE_FAULTS].sort());
+});
+
+/** Parcels with a unique code that has a pattern, and a unique name that has none. */
+const PARCELS = `
+openapi: 3.1.0
+info: { title: Parcels, version: 1.0.0 }
+paths:
+  /parcels:
+    post:
+      operationId: addParcel
+      requestBody:
+        required: true
+        content: { application/json: { schema: { $ref: '#/components/schemas/Parcel' } } }
+      responses:
+        '200':
+          description: The stored parcel
+          content: { application/json: { schema: { $ref: '#/components/schemas/Parcel' } } }
+        '409': { description: The code or the name is taken }
+components:
+  schemas:
+    Parcel:
+      type: object
+      required: [code, name]
+      properties:
+        code: { type: string, pattern: '^PO-[0-9]{6}$', example: PO-123456 }
+        name: { type: string, minLength: 1, maxLength: 40, example: My parcel }
+        remark: { type: string, maxLength: 200 }
+`;
+
+test('contract tests find a fault of a store with unique strings', async () => {
+  const taken = new Set<unknown>();
+  let requests = 0;
+  const addParcel: AnyHandler = ({ body }) => {
+    const { code, name, remark, ...others } = body as Record<string, unknown>;
+    requests += 1;
+    if (taken.has(code) || taken.has(name)) throw new HttpError(409, 'the code or name is taken');
+    taken.add(code).add(name);
+    const kept = remark === undefined ? {} : { remark: String(remark).slice(0, 199) };
+    return { status: 200, body: { code, name, ...kept, ...others } };
+  };
+  await withFiles({ 'openapi.yaml': PARCELS }, async (folder) => {
+    const options = { document: join(folder, 'openapi.yaml'), runs: 20 };
+    const app = createApp({ document: options.document, handlers: { addParcel } });
+    const [message = ''] = Object.values(await failedTests({ ...options, app }));
+    expect(message).toMatch(/\/remark was sent as "…(\w{20})\w", and is "…\1" in the response/);
+    console.log(requests, taken.size / 2);
+    expect(taken.size / 2).toBeGreaterThan(requests / 3);
+  });
 });

@@ -187,10 +187,23 @@ function differenceOf(
   ) {
     return undefined;
   }
-  return `${path} was sent as ${excerptOf(sent)}, and is ${excerptOf(received)}`;
+  const start = excerptStart(sent, received);
+  return `${path} was sent as ${excerptOf(sent, start)}, and is ${excerptOf(received, start)}`;
 }
 
-const excerptOf = (value: unknown): string => stringifyJson(value)?.slice(0, 100) ?? 'missing';
+/** Returns the index of the first character that messages show of two different values. */
+function excerptStart(sent: unknown, received: unknown): number {
+  if (typeof sent !== 'string' || typeof received !== 'string') return 0;
+  const length = Math.min(sent.length, received.length);
+  let same = 0;
+  while (same < length && sent[same] === received[same]) same += 1;
+  return same < 90 ? 0 : same - 20;
+}
+
+function excerptOf(value: unknown, start: number): string {
+  const shown = typeof value === 'string' && start > 0 ? `…${value.slice(start)}` : value;
+  return stringifyJson(shown)?.slice(0, 100) ?? 'missing';
+}
 
 /**
  * Returns true if a scalar equals the sent scalar. A missing value equals `null`, and a time equals

@@ -92,12 +92,16 @@ export function createRequestGenerator(
       .reduce((other: unknown, place) => changedAt(place, part, other), value);
   }
 
-  /** Makes the addresses and UUIDs in a value unique, unless the result is invalid. */
+  /** Makes strings in a valid value unique. In half of the values, these are only addresses. */
   function withUniqueParts(part: RequestPart, value: unknown): unknown {
-    // Eight hexadecimal digits.
-    const key = random().toString(16).slice(2).padEnd(8, '0');
-    const other = withUniqueTexts(root, [part.schema], value, key);
-    return part.violation(other) === '' ? other : value;
+    const isValid = (other: unknown) => part.violation(other) === '';
+    const unique = withUniqueTexts(root, [part.schema], value, {
+      // Eight hexadecimal digits.
+      key: random().toString(16).slice(2).padEnd(8, '0'),
+      isAnyTextChanged: random() < 0.5,
+      isValid,
+    });
+    return isValid(unique) ? unique : value;
   }
 
   /** Returns the value of a part in one request, or `undefined` to omit the part. */

@@ -9,23 +9,41 @@ const MAKE_UNIQUE: Readonly<Record<string, (text: string, key: string) => string
   uuid: (text, key) => `${text.slice(0, -key.length)}${key}`,
 };
 
+/** The numbers of letters and digits that are replaced in a string without a format. */
+const REPLACED_COUNTS = [8, 6, 4];
+
+const CHARACTERS = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+
+/** The options of {@link withUniqueTexts}. */
+interface UniqueTextOptions {
+  /** At most 12 hexadecimal digits that no other request has. */
+  readonly key: string;
+  /** True to change strings without a format too, but not those of an `enum`. */
+  readonly isAnyTextChanged: boolean;
+  /** Returns true if a changed value is valid. Invalid changes are not made. */
+  isValid(changed: unknown): boolean;
+}
+
 /**
- * Adds a key to the addresses and UUIDs in a value. Many services require unique addresses, and
+ * Makes strings in a value unique. Many services require unique addresses, codes or names, and
  * would reject all requests but the first with 409.
  *
  * @param valueSchemas the schemas of the value.
- * @param key at most 12 hexadecimal digits that no other request has.
  */
 export function withUniqueTexts(
   root: Json,
   valueSchemas: readonly unknown[],
   value: unknown,
-  key: string,
+  options: UniqueTextOptions,
 ): unknown {
+  const { key, isAnyTextChanged, isValid } = options;
   if (Array.isArray(value)) {
     return value.map((item, index) => {
       const itemSchemas = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
-      return withUniqueTexts(root, itemSchemas, item, key);
+      return withUniqueTexts(root, itemSchemas, item, {
+        ...options,
+        isValid: (changed) => isValid(value.with(index, changed)),
+      });
     });
   }
   if (isObject(value)) {
@@ -33,14 +51,39 @@ export function withUniqueTexts(
       const memberSchemas = valueSchemas.flatMap((schema) =>
         schemas.ofProperty(root, schema, name),
       );
-      return [name, withUniqueTexts(root, memberSchemas, member, key)];
+      const changed = withUniqueTexts(root, memberSchemas, member, {
+        ...options,
+        isValid: (changedMember) => isValid({ ...value, [name]: changedMember }),
+      });
+      return [name, changed];
     });
     return Object.fromEntries(members);
   }
   if (typeof value !== 'string') return value;
-  const functionsOfFormats = valueSchemas
-    .flatMap((schema) => schemas.alternatives(root, schema))
-    .map(({ format }) => MAKE_UNIQUE[String(format)]);
-  const makeUnique = functionsOfFormats.find((candidate) => candidate !== undefined);
-  return makeUnique === undefined ? value : makeUnique(value, key);
+  const subschemas = valueSchemas.flatMap((schema) => schemas.alternatives(root, schema));
+  const makeUnique = subschemas
+    .map(({ format }) => MAKE_UNIQUE[String(format)])
+    .find((candidate) => candidate !== undefined);
+  if (makeUnique !== undefined) {
+    const unique = makeUnique(value, key);
+    return isValid(unique) ? unique : value;
+  }
+  const isFixed = subschemas.some((schema) =>
+    ['format', 'enum', 'const'].some((keyword) => schema[keyword] !== undefined),
+  );
+  if (isFixed || !isAnyTextChanged) return value;
+  return REPLACED_COUNTS.map((count) => withOtherEnd(value, key, count)).find(isValid) ?? value;
 }
+
+/**
+ * Replaces the last letters and digits of a string with others of the same kind, so that most
+ * patterns still match: `PO-12` becomes `PO-47`. Returns a string with fewer of them unchanged.
+ */
+const withOtherEnd = (text: string, key: string, count: number): string =>
+  text.replace(new RegExp(`(?:[a-z0-9][^a-z0-9]*){${count}}$`, 'i'), (end) =>
+    end.replace(/[a-z0-9]/gi, (character, position: number) => {
+      const characters = CHARACTERS.find((candidate) => candidate.includes(character)) ?? '';
+      const step = Number.parseInt(key.charAt(position % key.length), 16);
+      return characters.charAt((characters.indexOf(character) + step) % characters.length);
+    }),
+  );

@@ -165,6 +165,20 @@ describe('the response to a change', () => {
       '/m/0/b was sent as 2',
     ],
     ['a long text', text, 'x'.repeat(200), '', `/m was sent as "${'x'.repeat(99)}, and is ""`],
+    [
+      'a shortened text',
+      text,
+      'x'.repeat(200),
+      'x'.repeat(199),
+      `/m was sent as "…${'x'.repeat(21)}", and is "…${'x'.repeat(20)}"`,
+    ],
+    [
+      'a long text with a difference far from its start',
+      text,
+      `${'x'.repeat(200)}abc`,
+      `${'x'.repeat(200)}ade`,
+      `/m was sent as "…${'x'.repeat(19)}abc", and is "…${'x'.repeat(19)}ade"`,
+    ],
   ])('cannot have %s', async (_name, schema, sent, received, message) => {
     const failedChecks = await differences({ m: schema }, { m: sent }, stored({ m: received }));
     expect(failedChecks).toEqual([expect.stringContaining(`a change is stored: ${message}`)]);

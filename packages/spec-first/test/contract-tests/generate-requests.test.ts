@@ -260,7 +260,7 @@ describe('invalid requests', () => {
         parameter('query', 'limit', { type: 'integer', maximum: 9 }, { required: true }),
         parameter('header', 'X-A', text, { required: true }),
       ],
-      ...ADD_ROOM,
+      requestBody: { required: true, ...json({ ...ROOM, required: ['name', 'beds', 'color'] }) },
     });
     expect(labels).toEqual(
       expect.arrayContaining([

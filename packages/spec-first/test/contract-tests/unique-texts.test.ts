@@ -1,5 +1,10 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { withUniqueTexts } from '../../src/contract-tests/unique-texts.ts';
+
+/** Makes strings unique. Any change is valid by default. */
+const optionsOf = (key: string, isValid: (changed: unknown) => boolean = () => true) => ({
+  ...{ key, isValid, isAnyTextChanged: false },
+});
 
 const text = (format: string) => ({ type: 'string', format });
 
@@ -10,7 +15,7 @@ test.each([
   ['url', 'https://example.com/a', 'https://example.com/a0a1b'],
   ['uuid', '123e4567-e89b-12d3-a456-426614174000', '123e4567-e89b-12d3-a456-426614170a1b'],
 ])('a string of the format %s gets a unique part', (format, value, unique) => {
-  expect(withUniqueTexts({}, [text(format)], value, '0a1b')).toBe(unique);
+  expect(withUniqueTexts({}, [text(format)], value, optionsOf('0a1b'))).toBe(unique);
 });
 
 test('unique strings are made inside lists, objects and alternatives', () => {
@@ -32,11 +37,49 @@ test('unique strings are made inside lists, objects and alternatives', () => {
     name: 'x',
     count: 1,
   };
-  expect(withUniqueTexts(root, [schema], value, 'f0')).toEqual({
+  expect(withUniqueTexts(root, [schema], value, optionsOf('f0'))).toEqual({
     to: ['f0.a@b.example'],
     from: 'f0.c@d.example',
     date: '2024-02-29',
     name: 'x',
     count: 1,
+  });
+});
+
+describe('a string without a format', () => {
+  const unique = (value: unknown, schema: object = {}, isValid = (_changed: unknown) => true) =>
+    withUniqueTexts({}, [schema], value, { key: '12345678', isAnyTextChanged: true, isValid });
+
+  test('keeps its length and the kinds of its characters', () => {
+    expect(unique('My parcel')).toBe('Na tfxjmm');
+    expect(unique('Room AB-09')).toBe('Sqrq GI-11');
+    expect(unique('x'.repeat(10))).toBe('xxyzabcdef');
+  });
+
+  test('is not changed if it has fewer than four letters and digits', () => {
+    for (const text of ['', 'a-b-c', 'EUR', '漢字漢字漢字']) expect(unique(text)).toBe(text);
+  });
+
+  test('is not changed if the schema lists its values or has another format', () => {
+    expect(unique('green', { enum: ['green', 'blue'] })).toBe('green');
+    expect(unique('green', { const: 'green' })).toBe('green');
+    expect(unique('2024-02-29', { format: 'date' })).toBe('2024-02-29');
+  });
+
+  test('has fewer new characters if the pattern matches only then', () => {
+    const startsWithOrder = (changed: unknown) => /^ORDER-/.test(String(changed));
+    expect(unique('ORDER-123456', {}, startsWithOrder)).toBe('ORDER-246802');
+    expect(unique('ORDER-1234', {}, startsWithOrder)).toBe('ORDER-2468');
+    expect(unique('ORDER-12', {}, startsWithOrder)).toBe('ORDER-12');
+  });
+});
+
+test('an invalid change of one member is not made', () => {
+  const schema = { properties: { mail: text('email'), list: { items: text('email') } } };
+  const isValid = (changed: unknown) => !JSON.stringify(changed).includes('f0.first');
+  const value = { mail: 'first@b.example', list: ['first@c.example', 'd@e.example'] };
+  expect(withUniqueTexts({}, [schema], value, optionsOf('f0', isValid))).toEqual({
+    mail: 'first@b.example',
+    list: ['first@c.example', 'f0.d@e.example'],
   });
 });
