@@ -194,8 +194,8 @@ function withoutFolders(filename: string): string {
 
 /**
  * A parameter of a header, in quotation marks or not (RFC 9110 §5.6.6). Browsers write the filename
- * `a\` as `filename="a\"`. A quotation mark is therefore the last one of a value if a semicolon or
- * the end of the header follows, even after a backslash.
+ * `a\` as `filename="a\"`. Even after a backslash, a quotation mark therefore ends the value if a
+ * semicolon or the end of the header follows it.
  */
 const PARAMETER = /;\s*(?:([^\s;="]+)=(?:"(.*?)"(?=\s*(?:;|$))|([^\s;"]*)))?\s*/gy;
 

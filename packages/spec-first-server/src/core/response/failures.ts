@@ -176,7 +176,7 @@ interface FailureReply {
   readonly reply: CheckedReply;
   /**
    * The first difference between the declared response and the body that `errorBody` makes.
-   * Also set if the reply has a matching body of another media type.
+   * Set even if a body of another media type matches and is sent.
    */
   readonly bodyMismatch?: string | undefined;
   readonly headerMismatch?: string | undefined;

@@ -6,7 +6,10 @@ export interface Violation {
   /** A JSON pointer to the value, such as `/body/name`. The middle of a long one is left out. */
   readonly path: string;
   readonly message: string;
-  /** The keyword of JSON Schema that the value breaks, such as `maxLength`. */
+  /**
+   * The keyword of JSON Schema that the value breaks, such as `maxLength`. `timeout` if validating
+   * the value takes too long.
+   */
   readonly keyword: string;
 }
 
