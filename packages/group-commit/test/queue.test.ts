@@ -450,7 +450,7 @@ describe('ready', () => {
     expect(checks).toEqual([[], ['a']]);
   });
 
-  test('checks the calls of a failed commit, even if a call in its own commit succeeded', async () => {
+  test('checks the calls of a failed commit, even if a call committed alone succeeds', async () => {
     const { add, checks, commitAt, ready } = create({}, { shares: (call) => call !== 'alone' });
     const failing = add('a').catch(() => {});
     (await commitAt(0)).reject(failure('42P01'));

@@ -269,7 +269,7 @@ describe('in a document with members that are not enforced', () => {
       { insensitive: 'LEAFS' },
       '/body/insensitive must match pattern',
     ],
-    ['a property that is required by itself is optional', { required: {} }, undefined],
+    ['a property with required: true is optional', { required: {} }, undefined],
     ['$dynamicRef is followed', { dynamic: 'a' }, '/body/dynamic must be integer'],
     ['an anchor is followed', { anchored: 'a' }, '/body/anchored must be integer'],
     ['$id changes nothing', { identified: 'a' }, '/body/identified must be integer'],

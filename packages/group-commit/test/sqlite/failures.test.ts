@@ -100,7 +100,7 @@ describe('openDatabase rejects a path, and changes no file,', () => {
     } else {
       chmodSync(file, 0o444);
     }
-    // SQLite creates them even to read a database in WAL mode.
+    // SQLite creates these files even to read a database in WAL mode.
     const log = { 'notes.db-shm': expect.any(String), 'notes.db-wal': hash('sha256', '') };
     await expectUnusable(file, 'cannot be written', log);
   });

@@ -124,7 +124,7 @@ describe('write', () => {
     [9, 1],
     [10, 2],
   ])(
-    '%d commits after a failed call, another failing call makes the other calls run %d times',
+    'if a call fails again after %d commits, the other calls of its commit run %d times',
     (commits, times) => {
       runner.write([['fail', 'tea']]);
       for (let count = 0; count < commits; count += 1) runner.write([add(count)]);

@@ -38,7 +38,7 @@ afterEach(() => {
   for (const session of sessions) session.close();
 });
 
-test('a session writes, and one that only reads sees it', async () => {
+test('a session writes a row, and a read-only session sees it', async () => {
   const [writer, reader] = [await open(), await open({ readOnly: true })];
   expect(writer.run('write', add(1), ['bytes', 1])).toEqual([
     undefined,

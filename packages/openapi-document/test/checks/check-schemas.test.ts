@@ -195,7 +195,7 @@ describe('a schema that refers to itself for the same value is a problem', () =>
     expect(check({ Base, S: { allOf: [base], properties: { a: base } } })).toEqual([]);
   });
 
-  test('but not for a part of the value', () => {
+  test('but may refer to itself for a part of the value', () => {
     const parts = {
       items: S,
       prefixItems: [S],

@@ -285,14 +285,14 @@ describe('a stream of events', () => {
       expect(await Array.fromAsync(body)).toEqual([{ data: 'a' }]);
     },
   );
+});
 
-  test('of another sequence is not opened again', async () => {
-    const { fetch, requests } = fetchOf(
-      new Response('{"id":"1"}\n', { headers: { 'Content-Type': 'application/jsonl; a=b' } }),
-    );
-    const route: Route = { ...GET, streams: [{ type: 'application/jsonl', sequence: 'lines' }] };
-    const { body } = await callWith(route, { fetch })();
-    expect(await Array.fromAsync(body)).toEqual([{ id: '1' }]);
-    expect(requests).toHaveLength(1);
-  });
+test('a stream of JSON lines is not opened again', async () => {
+  const { fetch, requests } = fetchOf(
+    new Response('{"id":"1"}\n', { headers: { 'Content-Type': 'application/jsonl; a=b' } }),
+  );
+  const route: Route = { ...GET, streams: [{ type: 'application/jsonl', sequence: 'lines' }] };
+  const { body } = await callWith(route, { fetch })();
+  expect(await Array.fromAsync(body)).toEqual([{ id: '1' }]);
+  expect(requests).toHaveLength(1);
 });

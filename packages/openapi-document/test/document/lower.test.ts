@@ -187,7 +187,7 @@ describe('members of the other direction', () => {
     });
   });
 
-  test('are kept without a direction, but not required', () => {
+  test('are kept, but not required, if the schema is lowered without a direction', () => {
     const { both } = lowered(declared, 'B');
     expect(both.$defs.A).toEqual({
       type: 'object',
@@ -224,7 +224,7 @@ describe('members of the other direction', () => {
     });
   });
 
-  test('are not required by conditions, but by schemas of other values', () => {
+  test('are no longer required by conditions, but still by schemas of other values', () => {
     const A = {
       properties: { id: { readOnly: true }, inner: { required: ['id'] } },
       not: { required: ['id', 'a'] },

@@ -286,7 +286,7 @@ describe('ExpressCall', () => {
   });
 });
 
-test('addHeaders appends to Vary and Set-Cookie, and replaces other headers except by its defaults', () => {
+test('addHeaders appends to Vary and Set-Cookie; others are replaced, but not by defaults', () => {
   const { response } = createRequest();
   const existing = { Vary: 'Origin', 'Set-Cookie': 'a=1', 'X-A': 'old', 'X-Frame-Options': 'DENY' };
   for (const [name, value] of Object.entries(existing)) response.setHeader(name, value);

@@ -457,7 +457,7 @@ test('around gets the operation, the request, and a function that calls the hand
   expect(calls).toEqual([['add', { text: 'a' }, 204]]);
 });
 
-test('around gets an error that the handler throws as a rejection', async () => {
+test('around gets a rejection from next if the handler throws', async () => {
   const fail: AnyHandler = () => {
     throw new HttpError(409, 'taken');
   };
@@ -508,7 +508,7 @@ describe('the process continues', () => {
     ['an undeclared media type', 'GET', { contentType: 'text/css' }],
     ['an invalid header', 'GET', { headers: { 'X-A': 'a\nb' } }],
     ['an undeclared body', 'GET', { status: 204 }],
-  ])('with 500 if a file cannot be read: %s', async (_title, method, parts) => {
+  ])('and answers 500 if a file cannot be read: %s', async (_title, method, parts) => {
     const file = createReadStream('/does-not-exist');
     const whenClosed = closed(file);
     const download: AnyHandler = () => ({ status: 200, body: file, ...parts });

@@ -177,7 +177,7 @@ describe('a part of the document that is not enforced', () => {
   test.each([
     [10, 10, undefined],
     [13, 10, 3],
-  ])('is one of %i, of which %i are listed in one line', async (count, listed, unlisted) => {
+  ])('shares one line: of %i parts, the line lists %i', async (count, listed, unlisted) => {
     const { lines } = await prepared(unknown(count));
     expect(lines).toHaveLength(1);
     expect(lines[0]?.locations).toHaveLength(listed);

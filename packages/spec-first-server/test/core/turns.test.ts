@@ -113,7 +113,7 @@ test('nextRound resolves after the work that arrived earlier', async () => {
   expect(order).toEqual(['first round', 'work', 'second round']);
 });
 
-test('all waiting work runs, although it uses no time', async () => {
+test('all waiting work runs, even if it uses no time', async () => {
   let left = 50;
   void nextRound();
   for (let count = left; count > 0; count -= 1) {

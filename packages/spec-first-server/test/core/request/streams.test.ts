@@ -17,14 +17,14 @@ async function* chunks(...texts: string[]) {
 describe('limitedStream', () => {
   test.each([
     ['bytes', Buffer.from('abcdef')],
-    ['a stream of them', chunks('abc', 'def')],
+    ['a stream of bytes', chunks('abc', 'def')],
   ])('reads %s up to the limit', async (_title, body) => {
     expect(Buffer.concat(await limitedStream(body, 6).toArray()).toString()).toBe('abcdef');
   });
 
   test.each([
     ['bytes', () => Buffer.from('abcdef')],
-    ['a stream of them', () => chunks('abc', 'def')],
+    ['a stream of bytes', () => chunks('abc', 'def')],
   ])('fails with 413 if there are more bytes: %s', async (_title, body) => {
     await expect(limitedStream(body(), 5).toArray()).rejects.toMatchObject({
       status: 413,

@@ -573,7 +573,7 @@ paths:
     expect(answerTo(none, ascii, null)).toMatchObject({ type: errorBody.mediaType, body: 'none' });
   });
 
-  describe('of a response with required headers', () => {
+  describe('whose declared response requires headers', () => {
     const limited = `openapi: 3.1.0
 info: { title: Limits, version: 1.0.0 }
 paths:

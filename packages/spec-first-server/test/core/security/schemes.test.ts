@@ -489,7 +489,7 @@ describe('a scheme without tokens', () => {
   });
 });
 
-test('a request without credentials gets those of each alternative', async () => {
+test('without credentials, the message names the credentials of each alternative', async () => {
   const document = await documentWith(
     { bearer, oauth: { type: 'oauth2', flows: {} }, first: header('X-1'), second: header('X-2') },
     {
