@@ -17,7 +17,7 @@ const bookingOf = ({ id, room, day, guest }: Row): Schemas['Booking'] => ({
   guest: String(guest),
 });
 
-/** Runs in the thread of the database. Waiting calls share a commit. */
+/** Runs in the threads of the database. Waiting writes share a commit. */
 export default function bookings(db: DatabaseSync) {
   db.exec(`
     CREATE TABLE IF NOT EXISTS rooms (

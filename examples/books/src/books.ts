@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 export type Book = { isbn: string; title: string; author: string };
 
-/** Runs in the thread of the database. Waiting calls share a commit, and resolve after it. */
+/** Runs in the threads of the database. Waiting writes share a commit, and resolve after it. */
 export default function books(db: DatabaseSync) {
   db.exec(`
     CREATE TABLE IF NOT EXISTS books (

@@ -15,7 +15,7 @@ export const documentHandlers = (
       orderId,
       kind,
       title,
-      // The server rejects types that the document does not declare.
+      // The server rejects types that the OpenAPI document does not declare.
       contentType: file.type as DocumentType,
       size: file.size,
       content: new Uint8Array(await file.arrayBuffer()),

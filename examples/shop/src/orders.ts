@@ -157,7 +157,7 @@ export function orderHandlers(database: Database, orders: Orders): Pick<Handlers
   };
 }
 
-/** Compares lines. Transactions that change products in the same order cannot deadlock. */
+/** Compares lines by product id. Changing products by ascending id prevents deadlocks. */
 const byProduct = (left: OrderLine, right: OrderLine): number =>
   Number(left.productId > right.productId) - Number(left.productId < right.productId);
 

@@ -33,7 +33,7 @@ export function checkSchemas(
     }
     if (kind === 'mediaType') checkEncoding(root, schema, pointer, report);
     if (kind !== 'schema') return;
-    // Adds the target to `$defs`, which the last two checks read.
+    // Adds the target to `$defs`, which `checkCycles` and `checkCounts` read.
     if (schema.$ref !== undefined) lowering.lower(schema);
     checkNames(root, schema, pointer, report);
     checkKeywords(root, schema, pointer, report);

@@ -68,7 +68,7 @@ const validatorsOf = onFirstUse((version: '3.1' | '3.2') => {
 const definitionOf = (kind: Kind): string =>
   kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Returns true for a member that OpenAPI 3.2 has. It is read in each version. */
+/** Returns true for a member of OpenAPI 3.2. Documents of older versions may use it, too. */
 const isMember32 = (kind: Kind, name: string): boolean =>
   valueAt(schema32.$defs, `/${definitionOf(kind)}/properties/${escapePointerToken(name)}`) !==
   undefined;

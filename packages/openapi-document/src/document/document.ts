@@ -63,7 +63,7 @@ export function decoded(text: string): string {
   }
 }
 
-/** Percent-encodes the text of a path template, but not its parameters. */
+/** Percent-encodes a path template, but not the braces of its parameters. */
 export const encodedPath = (template: string): string =>
   template.replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent);
 

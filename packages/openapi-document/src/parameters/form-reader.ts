@@ -83,7 +83,7 @@ export function formReader(
     return Object.fromEntries(entries);
   }
 
-  /** Converts the values of a field: to an array if there are several or the schema allows one. */
+  /** Converts the values of a field: to an array if the schema allows it or there are several. */
   function fieldOf(name: string, values: readonly unknown[]): unknown {
     const schemas = schemasOf(name);
     const { contentType } = encoding[name] ?? {};

@@ -46,7 +46,7 @@ export function coerceObject(
   return Object.fromEntries(members);
 }
 
-/** Parses JSON. Returns invalid JSON unchanged, and validation rejects it. */
+/** Parses JSON. Returns invalid JSON unchanged: validation rejects it if no string is allowed. */
 export function jsonOrText(text: string): unknown {
   try {
     return parseJson(text);
