@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { run } from 'test-support/project';
 
-/** Flags for a simulation of Node 20: it reports that version and cannot load other modules. */
+/** Flags that simulate Node 20: only main.ts and node-version.ts of the project can be loaded. */
 const OLDER = [
   '--import',
   `data:text/javascript,

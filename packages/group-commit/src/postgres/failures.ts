@@ -38,7 +38,7 @@ const URL_ADVICE =
 
 const codeOf = (error: unknown): string => String(Object(error).code ?? '');
 
-/** Returns true if a statement violated a constraint. */
+/** Returns true for an error that one row causes, such as a violated constraint. */
 export const violatesConstraint = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && ROW_CODES.test(codeOf(error));
 

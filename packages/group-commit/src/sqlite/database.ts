@@ -88,7 +88,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
       check: (calls, milliseconds) => send(writer, { kind: 'rehearse', calls, milliseconds }),
       stats: () => fileSizes(file),
       async close() {
-        // The writer is closed last: it removes the log, which a reader cannot.
+        // One after the other: the last connection to close removes the log.
         await reads.close();
         await writer.close();
       },

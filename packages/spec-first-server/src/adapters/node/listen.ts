@@ -274,7 +274,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     server,
     /** Such as `http://127.0.0.1:3000`. */
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    /** Adds `Connection: close` to all further responses. */
+    /** Adds `Connection: close` to further responses, unless the request is incomplete. */
     drain,
     /** Stops accepting, finishes the requests in flight, and aborts those that take too long. */
     async stop(): Promise<void> {

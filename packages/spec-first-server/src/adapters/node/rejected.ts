@@ -8,7 +8,7 @@ import type { ClientConnection } from './connection.ts';
 import { parserFault } from './faults.ts';
 import { hasBody } from './request-body.ts';
 
-/** Loaded without `import`, which would also load the HTTP client and take 40 ms. */
+/** Loaded without `import`, which would also load HTTP/2 and undici, and take 40 ms. */
 export const http = process.getBuiltinModule('node:http');
 
 /**

@@ -24,7 +24,7 @@ const FILES = {
   'favicon-32x32.png': 'image/png',
 };
 
-/** Returns the path of a file. Called on its first request: a bundle may not contain Swagger UI. */
+/** Returns the path of a file. Called on its first request: a bundle can lack Swagger UI. */
 const fileOf = (name: string): string =>
   name.startsWith('page.')
     ? join(import.meta.dirname, 'browser', name)
