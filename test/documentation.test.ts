@@ -220,8 +220,8 @@ function expectScriptOfNewProject(line: string): void {
 }
 
 /**
- * Checks that `npm run new` accepts a command for a folder that is not empty, except for the folder.
- * Other tests create projects.
+ * Checks that `npm run new` accepts the options of a command, and rejects only its folder, which is
+ * not empty. Other tests create projects.
  */
 async function expectAccepted(line: string): Promise<void> {
   await expect(run(line)).rejects.toThrow('is not empty');
@@ -462,7 +462,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
   async [command('docker run -v')]() {
     const dockerArguments = await docker(command('docker run -v'));
     const [, line = ''] = /^run -v plants:\/data sha256:1 (node .*)\n$/.exec(dockerArguments) ?? [];
-    // Another test runs this command: it is that of npm run copy-plants.
+    // npm run copy-plants runs the same script, which test/scripts/copy-plants.test.ts tests.
     expect(line).toMatch(
       new RegExp(
         `^${RegExp.escape(scripts['copy-plants'])} sqlite:/data/plants\\.db postgres://\\S+$`,

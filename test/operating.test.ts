@@ -226,7 +226,7 @@ while True:
     }
   });
 
-  test('gets no message if systemd-notify is missing: the service logs a warning', async () => {
+  test('needs the program systemd-notify: without it, the service logs a warning', async () => {
     const env = { ACCESS_TOKENS: 'token', NOTIFY_SOCKET: join(folder, 'none'), PATH: folder };
     const service = launch(env);
     const warning = await service.line(({ level }) => level === 40);

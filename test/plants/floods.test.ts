@@ -40,7 +40,7 @@ const startFlooded = (): Launched => {
     JWKS_URL: `http://127.0.0.1:${port}/`,
     LOG_LEVEL: 'info',
     METRICS_PORT: '0',
-    // More than the connections that store plants, and far less than their requests.
+    // Above the 20 connections that store plants, and far below the number of their requests.
     MAX_WAITING: '30',
   });
 };

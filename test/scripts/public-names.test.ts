@@ -41,7 +41,7 @@ test.each([
   expect(await namesOf(declarations)).toStrictEqual(names);
 });
 
-test('the members of interfaces and classes are public, and those of their members are not', async () => {
+test('members of interfaces and classes are public, but members of members are not', async () => {
   const declarations = `export interface Options {
     readonly port?: number;
     open(): void;
@@ -96,7 +96,7 @@ export interface Texts {
   ]);
 });
 
-test('parameters of functions are no members, but members of exported classes are, with their statics', async () => {
+test('members of classes, also static ones, are public names; parameters have none', async () => {
   const inner = `export declare function open(options: {
     readonly port: number;
 }): void;

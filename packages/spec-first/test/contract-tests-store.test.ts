@@ -15,7 +15,7 @@ const failuresOf = (faults: readonly StoreFault[], last?: string) => {
 
 const AFTER_CHANGES = 'operations follow the document after others have changed the data';
 
-/** The name of the test that finds each fault, or a part of it, and the message of the test. */
+/** For each fault: a part of the name of the test that finds it, and the message of that test. */
 const EXPECTED: Record<StoreFault, readonly [name: string, message: RegExp]> = {
   'missing 404': ['deleteOrder', /the status 500 is a failure of the service/],
   'missing header': ['createOrder', /the status 500 is a failure of the service/],

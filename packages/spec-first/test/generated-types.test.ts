@@ -246,7 +246,7 @@ async function writeSources(folder: string, document: string): Promise<string> {
   return types + client;
 }
 
-/** Returns the document with a schema for each keyword, and for each word of the generated files. */
+/** Adds schemas that are named like the keywords and the words of the generated files. */
 function withTakenNames(document: string, generated: string): string {
   const keywords = Array.from(
     { length: ts.SyntaxKind.LastKeyword - ts.SyntaxKind.FirstKeyword + 1 },

@@ -320,7 +320,7 @@ describe('a named type', () => {
     });
   });
 
-  test('gets a number if its name with a suffix is the name of a part of another schema', () => {
+  test('gets a number if its name with a suffix is the name of a part of a schema', () => {
     const Part = { $ref: '#/components/schemas/A/properties/writable' };
     const schemas = { A: record({ id, writable: text }), Part };
     expect(componentTypes(schemas, ['A']).types).toEqual([

@@ -70,7 +70,7 @@ test('the tests of a new project accept error bodies with the id of the request'
   expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^ℹ pass 1$/m) });
 });
 
-/** A program that logs its variables, its arguments and its folder, and then a URL without a server. */
+/** Logs its variables, its arguments and its folder, and then a URL where no server listens. */
 const PROGRAM = `
 const { env, argv: [, , ...args] } = process;
 console.log('not JSON');

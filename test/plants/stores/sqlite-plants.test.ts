@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from '@jest/globals';
 import plants from '../../../src/stores/sqlite-plants.ts';
 
-test('a plant is stored once, and other plants with its id beside it', () => {
+test('a plant is stored once, and different plants with its id are stored, too', () => {
   const db = new DatabaseSync(':memory:');
   const rows = [
     { id: 1n, name: 'Fern', tag: null },

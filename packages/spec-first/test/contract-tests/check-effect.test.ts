@@ -233,18 +233,18 @@ describe('the response to a change of a union', () => {
   });
 
   test.each([
-    ['the selected one', { oneOf: [cat, dog] }, { kind: 'dog', tricks: 1 }, { kind: 'dog' }],
-    ['each selected one', { anyOf: [a, b] }, { a: 'x', b: 1 }, { a: 'x' }],
-    ['the sent one', { oneOf: [a, b] }, { a: 'x' }, { b: 1 }],
-    ['another one', { oneOf: [cat, dog] }, { kind: 'dog' }, { kind: 'cat' }],
+    ['of its alternative', { oneOf: [cat, dog] }, { kind: 'dog', tricks: 1 }, { kind: 'dog' }],
+    ['of all its alternatives', { anyOf: [a, b] }, { a: 'x', b: 1 }, { a: 'x' }],
+    ['if it has another alternative', { oneOf: [a, b] }, { a: 'x' }, { b: 1 }],
+    ['if it selects another alternative', { oneOf: [cat, dog] }, { kind: 'dog' }, { kind: 'cat' }],
     [
-      'nested unions',
+      'of nested unions',
       { oneOf: [{ anyOf: [cat, a] }, dog] },
       { kind: 'cat', lives: 1 },
       { kind: 'cat' },
     ],
-    ['an invalid response', { oneOf: [cat, dog] }, { kind: 'dog', tricks: 1 }, {}],
-  ])('cannot lose members of %s', async (_name, schema, sent, received) => {
+    ['if it is invalid', { oneOf: [cat, dog] }, { kind: 'dog', tricks: 1 }, {}],
+  ])('must have the sent members %s', async (_name, schema, sent, received) => {
     const failedChecks = await differences({ m: schema }, { m: sent }, stored({ m: received }));
     expect(failedChecks).toEqual([
       expect.stringMatching(/a change is stored: .* in the response$/),

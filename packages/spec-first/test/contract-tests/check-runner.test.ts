@@ -94,7 +94,7 @@ describe('a check runner', () => {
     ['the status 500', responseOf(500), 'no request makes the service fail'],
     ['the status 503', responseOf(503), 'no request makes the service fail'],
     ['the status 500 of a mock', responseOf(500, { 'x-mock': 'true' }), 'each status is declared'],
-    ['a body that is too large', responseOf(413), undefined],
+    ['the status 413', responseOf(413), undefined],
     ['a client error', responseOf(499), 'each status is declared'],
   ])('checks the response: %s', async (_name, response, check) => {
     const { sendAndCheck, draft, failedChecks } = await createRunner(() => response);

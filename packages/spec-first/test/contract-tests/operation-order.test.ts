@@ -98,7 +98,7 @@ describe('operations are ordered', () => {
   });
 
   test.each(['query', 'body'])(
-    'by a name without a capital letter in the %s, if a path has this parameter',
+    'by an id in the %s whose name has no capital letter, if a path has a parameter of this name',
     async (where) => {
       const members =
         where === 'query'

@@ -342,7 +342,7 @@ describe('ids by name', () => {
     expect(idsOf(name)).toEqual(expected);
   });
 
-  test('of a list are not those of the schema of the response', async () => {
+  test('from a list do not get the name of the schema of the response', async () => {
     const { addResponse, idsOf } = await tracked();
     addResponse('addGuest', {}, { total: 1, items: [{ id: 9 }] }, {}, 201);
     addResponse('addGuest', {}, [{ id: 10 }], {}, 201);
@@ -381,7 +381,7 @@ describe('ids by name', () => {
     ['/cats/{ID}', 'ID', 'catId'],
     ['/cats/{_id}/toys', '_id', 'cat_id'],
     ['/{id}', 'id', 'rootId'],
-  ])('come from the path %s, but not for the name id', async (template, parameter, name) => {
+  ])('from %s have the name of a collection, never %s', async (template, parameter, name) => {
     const get = operation('get', { parameters: [path(parameter)] });
     const document = await documentOf({ paths: { [template]: { get } } });
     const resources = trackResources(document.root, document.operations);

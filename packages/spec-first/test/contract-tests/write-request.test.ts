@@ -187,7 +187,7 @@ describe('a form with files', () => {
     expect(await fileAt(form.get('range'))).toEqual(['e', 'audio/mpeg', 'file']);
   });
 
-  test('has each declared media type twice in turn', async () => {
+  test('has each declared media type of a file in two successive requests', async () => {
     const forms = await Promise.all([0, 1, 2, 3, 4].map((index) => formOf({ file: 'a' }, index)));
     const types = forms.map((form) => Object(form.get('file')).type);
     expect(types).toEqual(['image/png', 'image/png', 'image/jpeg', 'image/jpeg', 'image/png']);
