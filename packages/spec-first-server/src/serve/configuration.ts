@@ -179,11 +179,6 @@ export function readConfig(env: Environment): Config {
       'DEVELOPMENT_TOKEN must not be set with NODE_ENV=production: it has all scopes',
     );
   }
-  if (!hasCredentials(config)) {
-    throw new ConfigError(
-      'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
-    );
-  }
   if (config.MISSING_OPERATIONS === 'mock') {
     const requirement = 'refuse or 501 with NODE_ENV=production';
     throw wrongValue('MISSING_OPERATIONS', 'mock', requirement);

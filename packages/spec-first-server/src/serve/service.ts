@@ -268,7 +268,7 @@ async function readDocument(file: string, allowOutside?: boolean): Promise<Docum
 /**
  * Generates an access token if the document takes tokens and no credentials are configured.
  *
- * @throws {ConfigError} if the start would not show it.
+ * @throws {ConfigError} in production, and if the start would not show the token.
  */
 function generatedToken(
   config: Config,
@@ -278,6 +278,11 @@ function generatedToken(
 ): string | undefined {
   if (hasCredentials(config) || tokenSchemes(securitySchemes, verifiers).size === 0)
     return undefined;
+  if (isProduction(process.env)) {
+    throw new ConfigError(
+      'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
+    );
+  }
   if (isatty(1) || log.isLevelEnabled('info')) return randomToken();
   const reason = 'the generated token would not be logged';
   throw new ConfigError(`ACCESS_TOKENS must be set with LOG_LEVEL=${config.LOG_LEVEL}: ${reason}`);

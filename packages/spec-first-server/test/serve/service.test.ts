@@ -56,6 +56,13 @@ const file = (name: string, text: string): string => {
 };
 const openapi = file('openapi.yaml', DOCUMENT);
 const broken = file('broken.yaml', BROKEN);
+const open = file(
+  'open.yaml',
+  `openapi: 3.1.0
+info: { title: Open, version: 1.0.0 }
+paths: { /a: { get: { operationId: a, responses: { '204': { description: done } } } } }
+`,
+);
 
 let lines: Record<string, unknown>[];
 let service: RunningService | undefined;
@@ -87,6 +94,11 @@ const handlers: Backend['handlers'] = {
     await delay(20);
     return { status: 204 };
   },
+};
+/** A definition for a document without security. */
+const UNSECURED: Partial<ServiceDefinition> = {
+  open: () => ({ handlers: { a: () => ({ status: 204 }) } }),
+  verifiers: undefined,
 };
 const configOf = (env: Readonly<Record<string, string>>) =>
   readConfig({ PORT: '0', ACCESS_TOKENS: 'secret', OPENAPI_FILE: openapi, ...env });
@@ -271,13 +283,6 @@ describe('a service', () => {
   });
 
   test('generates a token if the document takes tokens and none are configured', async () => {
-    const open = file(
-      'open.yaml',
-      `openapi: 3.1.0
-info: { title: Open, version: 1.0.0 }
-paths: { /a: { get: { operationId: a, responses: { '204': { description: done } } } } }
-`,
-    );
     const tokenOf = async (
       env: Readonly<Record<string, string>>,
       definition: Partial<ServiceDefinition> = {},
@@ -288,11 +293,23 @@ paths: { /a: { get: { operationId: a, responses: { '204': { description: done } 
     };
     expect(await tokenOf({ ACCESS_TOKENS: '' })).toMatch(/^[\w-]{43}$/);
     expect(await tokenOf({ ACCESS_TOKENS: 'secret' })).toBeUndefined();
-    const unsecured: Partial<ServiceDefinition> = {
-      open: () => ({ handlers: { a: () => ({ status: 204 }) } }),
-      verifiers: undefined,
-    };
-    expect(await tokenOf({ ACCESS_TOKENS: '', OPENAPI_FILE: open }, unsecured)).toBeUndefined();
+    expect(await tokenOf({ ACCESS_TOKENS: '', OPENAPI_FILE: open }, UNSECURED)).toBeUndefined();
+  });
+
+  test('needs configured credentials in production only if its document takes tokens', async () => {
+    process.env.NODE_ENV = 'production';
+    const message =
+      'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production';
+    await expect(start({}, { ACCESS_TOKENS: '' })).rejects.toThrow(message);
+    const check = (env: object, definition: object) =>
+      checkService(configOf({ ACCESS_TOKENS: '', ...env }), { ...DEFINITION, ...definition }, log);
+    await expect(check({}, {})).rejects.toThrow(message);
+
+    const verifiers = { ours: () => ANN, bearer: () => ANN };
+    await start({ verifiers }, { ACCESS_TOKENS: '' });
+    await service?.stop();
+    await check({}, { verifiers });
+    await start(UNSECURED, { ACCESS_TOKENS: '', OPENAPI_FILE: open });
   });
 
   test('has no tokens for a scheme that the project verifies', async () => {
