@@ -41,7 +41,7 @@ export function addDefinitions(
   }
 }
 
-/** Returns a function that calls the compiled definition and copies its `errors`. */
+/** Copies `errors` and `evaluated`, since Ajv reads them from the function that it calls. */
 function forwarding(definition: Definition, compile: () => unknown): ValidateFunction {
   const { schema } = definition;
   const forward = Object.assign(call, { schema, schemaEnv: definition });

@@ -46,7 +46,6 @@ export function checkNames(root: Json, schema: Json, pointer: string, { notice }
   }
 }
 
-/** Reports Encoding Objects of properties that the schema does not have. */
 export function checkEncoding(
   root: Json,
   { schema, encoding }: Json,

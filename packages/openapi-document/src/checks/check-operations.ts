@@ -59,7 +59,6 @@ export function checkOperations(document: Document, report: Report): void {
   }
 }
 
-/** Reports variables of server URLs that are not declared. */
 function checkServers(root: Json, { notice }: Report): void {
   for (const [index, server] of asArray(root.servers).entries()) {
     const { url, variables } = asObject(server);
@@ -102,10 +101,7 @@ function checkDeclared(
   }
 }
 
-/**
- * Reports scopes that the flows of their OAuth 2 scheme do not declare. Each is reported once.
- * Schemes without declared scopes may have any.
- */
+/** Reports each undeclared scope once. A scheme that declares no scopes may have any. */
 function checkScopes({ operations, securitySchemes }: Document, { notice }: Report): void {
   for (const [schemeName, { type, flows }] of Object.entries(securitySchemes)) {
     const declared = Object.values(asObject(flows)).flatMap((flow) =>
@@ -124,11 +120,7 @@ function checkScopes({ operations, securitySchemes }: Document, { notice }: Repo
   }
 }
 
-/**
- * Reports missing responses, bodies that are not checked, and invalid limits of their size.
- *
- * @param reportedTypes the media types that are already reported. Each is reported once.
- */
+/** Reports missing responses, bodies that are not checked, and invalid limits of their size. */
 function checkBodies(
   { id, pointer, requestBody, responses }: Operation,
   reportedTypes: Set<string>,

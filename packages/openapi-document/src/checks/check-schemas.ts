@@ -49,14 +49,12 @@ export function checkSchemas(
   checkCounts(lowering, report);
 }
 
-/** Keywords for a minimum and the maximum that belongs to it. */
 const LIMITS = [
   ['minimum', 'maximum'],
   ['exclusiveMinimum', 'exclusiveMaximum'],
   ...['Length', 'Items', 'Contains', 'Properties'].map((of) => [`min${of}`, `max${of}`] as const),
 ] as const;
 
-/** Messages for keywords that are not enforced exactly. */
 const REMARKS = {
   $dynamicRef: '$dynamicRef is read as $ref',
   unevaluatedItems: 'unevaluatedItems may be enforced wrongly beside "contains" or "anyOf"',
@@ -112,7 +110,6 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
   }
 }
 
-/** Reports invalid regular expressions of a schema. */
 function checkPatterns(
   { pattern, patternProperties }: Json,
   pointer: string,

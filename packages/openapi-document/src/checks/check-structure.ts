@@ -21,7 +21,6 @@ import { type Kind, memberKind, walk } from '../document/kinds.ts';
 import { stringifyJson } from '../json/exact.ts';
 import { reasonOf } from './reason.ts';
 
-/** Receives the findings of a check. */
 export interface Report {
   /**
    * Reports an error. The operations that use the part at the pointer cannot be served. If it may
@@ -149,8 +148,7 @@ const unknownMember = ({ params }: ErrorObject): string | undefined =>
 const BRANCHES = ['if', 'oneOf', 'anyOf', 'propertyNames'];
 
 /**
- * Matches errors that are ignored. Other checks report missing responses better. Some references
- * that can be resolved are not URIs.
+ * Other checks report missing responses better. Some references that can be resolved are not URIs.
  */
 const IGNORED = /^responses (minProperties|required|if)$|\/\$ref format$/;
 
@@ -178,7 +176,6 @@ const OPTIONAL = new Set([
 /** Members for which `null` is the same as absent. */
 const ABSENT = /\/(schema|content|parameters|requestBody|responses|headers|links|callbacks)$/;
 
-/** Returns true if an error in an object does not affect operations. */
 function isHarmless(object: Json, error: ErrorObject, kind: Kind): boolean {
   const { instancePath, keyword, params } = error;
   const path = [instancePath, params.missingProperty].filter((part) => part !== undefined);

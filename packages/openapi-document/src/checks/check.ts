@@ -75,7 +75,6 @@ export function checkDocument(
   return { problems, broken, notices };
 }
 
-/** The parts of a document that an operation depends on. */
 interface Dependencies {
   readonly operation: Operation;
   /** The pointer of its path item. */
@@ -105,6 +104,5 @@ function dependenciesOf(root: Json, operation: Operation): Dependencies {
   return { operation, pathItem, parts };
 }
 
-/** Returns true if a pointer is inside one of the parts, or is the path item itself. */
 const dependsOn = ({ pathItem, parts }: Dependencies, pointer: string): boolean =>
   pointer === pathItem || pointersTo(pointer).some((outer) => parts.has(outer));

@@ -76,15 +76,12 @@ export function checkExamples(root: Json): Finding[] {
   return findings;
 }
 
-/** Keywords that do not affect validation. */
 const UNCHECKED_KEYWORDS = /^(title|description|default|examples?|deprecated|externalDocs)$/;
 
 /** The schemas of a document, lowered for both directions. */
 export const loweringOf = memoized((root, _document: Json) => createLowering(root));
 
-/**
- * Compiles the schemas of a document. Schemas that differ only in annotations share a validator.
- */
+/** Schemas that differ only in annotations share a validator. */
 const validatorsFor = memoized((root) => {
   const code = { regExp: patternEngine, optimize: false };
   const ajv = addFormats.default(
@@ -111,5 +108,5 @@ const validatorsFor = memoized((root) => {
   };
 });
 
-/** Serializes a value. Parsing the text replaces bigints by doubles, since Ajv rejects bigints. */
+/** Parsing the text replaces bigints by doubles, since Ajv rejects bigints. */
 const textOf = (value: unknown): string => stringifyJson(value) ?? 'null';

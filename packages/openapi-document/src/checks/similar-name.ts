@@ -8,7 +8,6 @@ export function similarName(name: string, names: readonly string[]): string | un
   return candidates.find((other) => !variants.isDisjointFrom(variantsByDeletion(other)));
 }
 
-/** Returns a name and its variants with one character removed. */
 function variantsByDeletion(name: string): Set<string> {
   const variants = new Set([name]);
   for (let index = 0; index < name.length; index += 1)
