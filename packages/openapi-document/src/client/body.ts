@@ -30,7 +30,7 @@ export function encodeBody(
   return form;
 }
 
-/** Converts an item of a field to a file. A file without a media type gets the declared one. */
+/** A file without a media type gets the declared one, if that is a single type. */
 function fileOf(item: unknown, type: string | undefined): Blob {
   if (!(item instanceof Blob)) return new Blob([String(item)], { type: type ?? 'text/plain' });
   const isDeclared = type !== undefined && !/[*,]/.test(type);
@@ -38,7 +38,7 @@ function fileOf(item: unknown, type: string | undefined): Blob {
   return item instanceof File ? new File([item], item.name, { type }) : new Blob([item], { type });
 }
 
-/** Reads a body: JSON as a value, text as a string, anything else as a stream of bytes. */
+/** Reads JSON as a value, text as a string, events and other types as a stream of bytes. */
 export async function readBody(response: Response, type: string | undefined): Promise<unknown> {
   if (type === undefined || response.body === null) return undefined;
   if (isJsonType(essenceOf(type))) return parseJson(await response.text());

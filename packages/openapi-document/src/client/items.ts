@@ -4,8 +4,8 @@ import { delay } from './send.ts';
 /**
  * Reads the items of a stream. A stream of events with ids is reopened when it ends or the
  * connection is lost, as `EventSource` does (HTML §9.2). The new request has the last id in
- * `Last-Event-ID`. It is repeated if it fails or the response is 5xx. Reading ends if a response
- * has another status than the first one. Throws if the signal is aborted.
+ * `Last-Event-ID`. The request is repeated if it fails or the response is 5xx. Reading ends if a
+ * response has another status than the first one. Throws if the signal is aborted.
  */
 export async function* itemsOf(
   first: Response,

@@ -1,4 +1,3 @@
-/** Sends a request once. */
 type Send = (signal: AbortSignal | null | undefined) => Promise<Response>;
 
 interface RetryOptions {
@@ -53,10 +52,7 @@ function timeLimit(milliseconds: number) {
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }
 
-/**
- * Returns the milliseconds before the next attempt: those of `Retry-After`, or an exponential
- * backoff.
- */
+/** Returns milliseconds: those of `Retry-After`, or an exponential backoff. */
 function pauseBefore(attempt: number, response: Response | undefined): number {
   const after = response?.headers.get('Retry-After') ?? '';
   const pause = /^\d+$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now();
@@ -65,7 +61,7 @@ function pauseBefore(attempt: number, response: Response | undefined): number {
   return 250 * 2 ** attempt * (0.5 + Math.random() / 2);
 }
 
-/** Resolves after a pause. Rejects if the signal is aborted. */
+/** Rejects if the signal is aborted. */
 export async function delay(
   milliseconds: number,
   signal: AbortSignal | null | undefined,

@@ -13,7 +13,7 @@ type SentBytes =
   | Uint8Array<ArrayBuffer>
   | ReadableStream<Uint8Array<ArrayBuffer>>;
 type BodyOf<Type, Value> = Type extends JsonType | FormType ? Value : SentBytes;
-/** A body. `contentType` is required if several media types are declared. */
+/** `contentType` is required if several media types are declared. */
 type Body<Content> = {
   [T in keyof Content]: { readonly body: BodyOf<T, Content[T]> } & ([keyof Content] extends [T]
     ? { readonly contentType?: T }
@@ -108,7 +108,7 @@ export interface CallOptions extends RequestInit {
   readonly reconnect?: boolean;
 }
 
-/** Functions by operationId. The input is optional if nothing in it is required. */
+/** Functions by operation id. The input is optional if nothing in it is required. */
 export type Client<Operations> = {
   readonly [Id in keyof Operations]: (
     ...args: Record<never, never> extends Input<Operations[Id]>
