@@ -35,7 +35,6 @@ export function bodyLimitOf(media: MediaType, defaultLimit: number): number {
   return isBytes && typeof maxLength === 'number' ? maxLength : defaultLimit;
 }
 
-/** Parses a limit. A streamed body may have a larger limit. @throws {Error} */
 function parseLimit({ kind }: MediaType, limit: unknown): number {
   const isStreamed = kind === 'stream' || kind === 'multipart';
   const text = typeof limit === 'object' ? '' : String(limit);

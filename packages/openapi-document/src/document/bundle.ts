@@ -39,11 +39,9 @@ interface Reference {
  */
 export function bundle(documentFile: string, source: Json, read: (file: string) => FileContent) {
   const { targetLocation, valueIn, dynamicAnchors } = resolver(read);
-  /** The pointers of components in the copy. */
   const componentPointers = new Set<string>();
   /** The `$ref` of the component for each part of another file, by {@link locationKey}. */
   const componentRefs = new Map<string, string>();
-  /** Parts of other files that became components. */
   const addedComponents: { readonly group: string; readonly name: string; copy?: unknown }[] = [];
   const references: Reference[] = [];
   const origins = new Map<string, Location>();
@@ -62,7 +60,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   for (const reference of references) checkReference(root, reference);
   return { root, origins, problems, notices };
 
-  /** Lists the locations of the members of an object, including those of its `$ref` target. */
+  /** Includes the members of the `$ref` target of the object. */
   function memberLocations(
     from: Location,
     followed: readonly string[] = [],
@@ -134,7 +132,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     return inherited ?? (isEmpty ? undefined : copies);
   }
 
-  /** Copies the target of a reference. Returns `undefined` if it is missing or circular. */
+  /** Returns `undefined` if the target is missing or circular. */
   function copyTarget(
     ref: string,
     target: Location | undefined,
@@ -179,7 +177,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     return Array.isArray(value) ? members.map(([, copy]) => copy) : Object.fromEntries(members);
   }
 
-  /** Returns the `$ref` to a part of a file. A part of another file becomes a component. */
+  /** A part of another file becomes a component. */
   function refToPart(target: Location, kind: MemberKind, group: string): string {
     if (target.file === documentFile) return refTo(target.pointer);
     const existingRef = componentRefs.get(locationKey(target));
@@ -210,7 +208,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     return asObject(copyOf({ $ref: value }, 'schema', from, pointer)).$ref ?? value;
   }
 
-  /** Returns the target of a reference. Reports a URL, and a target that does not exist. */
+  /** Reports a URL, an unreadable file, and a missing part of another file. */
   function targetOf(
     ref: string,
     kind: MemberKind,
@@ -267,7 +265,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   }
 }
 
-/** The group of components for a kind. Path items are copied to the places of their references. */
+/** `undefined` for path items: they are copied to the places of their references. */
 const groupOf = (kind: MemberKind): string | undefined =>
   typeof kind === 'string' && kind !== 'pathItem' ? componentGroup(kind) : undefined;
 
@@ -290,13 +288,11 @@ const memberLocation = ({ file, pointer }: Location, key: string): Location => (
   pointer: memberPointer(pointer, key),
 });
 
-/** Returns a name for a component: the last part of its pointer, or the name of its file. */
 function componentName({ file, pointer }: Location): string {
   const name = pointer.slice(pointer.lastIndexOf('/') + 1) || basename(file, extname(file));
   return name.replace(/[^\w.-]/g, '_');
 }
 
-/** Returns the reason why a reference cannot be resolved, or `undefined` if it can. */
 function problemOf(root: Json, ref: string): string | undefined {
   try {
     if (valueAt(root, ref) === undefined) return `$ref: ${ref} does not exist`;

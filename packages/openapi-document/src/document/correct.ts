@@ -51,7 +51,6 @@ export async function correct(
   return { root, corrections };
 }
 
-/** The keyword that hides `format` from the upgrade. */
 const HIDDEN_FORMAT = 'x-hidden-format';
 
 /**
@@ -103,7 +102,6 @@ function allowNull(schema: Json): void {
   Reflect.set(schema, 'anyOf', [Object.fromEntries(restricting), { type: 'null' }]);
 }
 
-/** Sets `type: string` as the schema of parameters and headers without a schema. */
 function readAsText(parameter: Json, pointer: string, corrections: Finding[]): void {
   const { $ref, schema = null, content } = parameter;
   if ($ref !== undefined || isObject(content) || schema !== null) return;
@@ -111,7 +109,7 @@ function readAsText(parameter: Json, pointer: string, corrections: Finding[]): v
   corrections.push({ pointer, message: 'schema is missing: the value is read as a string' });
 }
 
-/** Sets `required: true` of a path parameter (OpenAPI 3.1 §4.8.12.2.1): a path always has it. */
+/** A path parameter must be required (OpenAPI 3.1 §4.8.12.2.1). */
 function requireInPath(parameter: Json, pointer: string, corrections: Finding[]): void {
   if (parameter.in !== 'path' || parameter.required === true) return;
   Reflect.set(parameter, 'required', true);
@@ -131,7 +129,6 @@ function quoteNull(schema: Json, pointer: string, corrections: Finding[]): void 
   corrections.push({ pointer: `${pointer}/type`, message });
 }
 
-/** Declares missing path parameters as strings. */
 function declareParameters(root: Json, corrections: Finding[]): void {
   for (const { path, source, item, pointer } of operationObjects(pathItemsIn(root, 'paths'))) {
     const declared = [item.parameters, source.parameters]

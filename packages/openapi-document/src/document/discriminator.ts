@@ -83,7 +83,6 @@ export function tagOfParent(root: Json, ref: string): ParentTag | undefined {
   return tags.get(ref);
 }
 
-/** The tags of schemas with a discriminator, by the reference to the schema. */
 const parentTags = memoized(() => new Map<string, ParentTag | undefined>());
 
 function parentTag(root: Json, ref: string): ParentTag | undefined {
@@ -126,7 +125,6 @@ function tagName({ discriminator, oneOf, anyOf }: Json): string | undefined {
   return typeof propertyName === 'string' && selectsChildren ? propertyName : undefined;
 }
 
-/** Lists the references to the components that extend a schema, directly or indirectly. */
 const descendantsOf = (root: Json, ref: string): string[] =>
   Object.entries(asObject(asObject(root.components).schemas)).flatMap(([name, schema]) => {
     const parents = asArray(asObject(schema).allOf).flatMap((part) => allOfSchemas(root, part));

@@ -21,7 +21,6 @@ export class DocumentError extends Error {
   }
 }
 
-/** A JSON pointer into a file. */
 export interface Location {
   readonly file: string;
   readonly pointer: string;
@@ -95,7 +94,6 @@ export function onFirstUse<Key, Value>(create: (key: Key) => Value): (key: Key) 
   };
 }
 
-/** Returns a word with its first letter in upper case. */
 export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** Returns a name that is not taken: the name itself, or the name with a number from 2. */

@@ -4,7 +4,6 @@ import { alternatives } from './schema.ts';
 
 /** The items of a sequence. */
 export interface Items {
-  /** The schema of their values. */
   readonly schema: unknown;
   /** The format of the `data` of events. In `mixed` data, only objects and arrays are JSON. */
   readonly data: 'json' | 'text' | 'mixed';
@@ -16,7 +15,6 @@ export type EventData = 'json' | 'mixed';
 /** An internal keyword for events whose `data` is validated after decoding. */
 export const EVENT_DATA = 'x-event-data';
 
-/** Keywords that restrict a string. */
 const STRING_KEYWORDS = /^(type|const|enum|pattern|format|(min|max)Length)$/;
 
 /** The schema of JSON in `mixed` data. */

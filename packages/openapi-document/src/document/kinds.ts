@@ -119,7 +119,8 @@ export function memberKind(kind: MemberKind | undefined, key: string): MemberKin
 }
 
 /**
- * Calls `visit` for an object of a document and each object inside it. Does not follow references.
+ * Calls `visit` for an object of a document and each object inside it. Skips extensions and data,
+ * such as the values of examples. Does not follow references.
  */
 export function walk(
   value: unknown,

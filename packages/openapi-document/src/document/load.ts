@@ -89,7 +89,7 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
   };
 }
 
-/** Reads a referenced file. Checks the folder of the file after resolving symbolic links. */
+/** Checks the folder of the file after resolving symbolic links. */
 function contentOf(file: string, document: string, allowOutside: boolean): FileContent {
   try {
     const path = relative(realpathSync(dirname(document)), realpathSync(file));
@@ -108,7 +108,6 @@ function contentOf(file: string, document: string, allowOutside: boolean): FileC
   }
 }
 
-/** Messages for error codes of the file system. */
 const FILE_ERRORS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EISDIR: 'it is a folder, not a file',

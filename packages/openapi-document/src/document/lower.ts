@@ -57,7 +57,6 @@ const OMITTED = new Set([
   ...['readOnly', 'writeOnly', EVENT_DATA],
 ]);
 
-/** Keywords with conditions for the same value, not for a member of it. */
 const CONDITIONS = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
 
 /** Keywords with schemas for members that `properties` does not declare. */
@@ -66,7 +65,6 @@ const OTHER_MEMBERS = new Set(['additionalProperties', 'patternProperties']);
 /** Keywords with schemas that apply to the same value, not to a member of it. */
 export const IN_PLACE = new Set([...CONDITIONS, 'allOf', 'anyOf', 'oneOf']);
 
-/** Returns true if a default is valid for its property. */
 type Fits = (property: Json, value: unknown) => boolean;
 
 /**
@@ -82,7 +80,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   const cache = new WeakMap<Json, LoweredSchema>();
   const eventCache = new WeakMap<Json, LoweredSchema>();
   const droppedKeyword = direction === 'request' ? 'readOnly' : 'writeOnly';
-  /** Functions that lower definitions. A queue, because recursion could overflow the stack. */
+  /** A queue, because recursion could overflow the stack. */
   const pending: (() => void)[] = [];
 
   return {
@@ -292,7 +290,6 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 }
 
-/** The `$ref` to a definition of lowered schemas. */
 export const definitionRef = (name: string): string => refTo(`/$defs/${escapePointerToken(name)}`);
 
 /** The name of the definition at a `$ref` of a lowered schema. */

@@ -89,7 +89,6 @@ export function mediaTypeFor<Media extends { readonly type: string }>(
   return matches.find((match) => match !== undefined);
 }
 
-/** Returns a media type in lower case, without spaces, quotation marks or a charset. */
 const normalized = (type: string): string =>
   type
     .toLowerCase()

@@ -64,7 +64,6 @@ function mediaType(root: Json, type: string, value: unknown, parentPointer: stri
   return { ...media, asJson };
 }
 
-/** Reads Encoding Objects. Ignores members of a wrong type. */
 const encodingOf = (encoding: unknown): FormEncoding =>
   Object.fromEntries(
     Object.entries(asObject(encoding)).map(([name, value]) => {
@@ -80,7 +79,7 @@ const encodingOf = (encoding: unknown): FormEncoding =>
     }),
   );
 
-/** Decodes the items of an example. Returns a string unchanged: it is a serialized sequence. */
+/** Returns a string unchanged, since it is a serialized sequence. */
 function decodedItems({ data }: Items, example: unknown): unknown {
   if (typeof example === 'string') return example;
   return [example].flat().map((item: unknown) => {
@@ -92,7 +91,6 @@ function decodedItems({ data }: Items, example: unknown): unknown {
   });
 }
 
-/** An example of the document. */
 export interface Example {
   readonly value: unknown;
   readonly name?: string;

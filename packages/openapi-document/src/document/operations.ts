@@ -24,14 +24,12 @@ interface PathItem {
   readonly pointer: string;
 }
 
-/** Lists the path items of `paths` or `webhooks`. */
 export const pathItemsIn = (root: Json, member: 'paths' | 'webhooks'): PathItem[] =>
   Object.entries(asObject(root[member])).flatMap(([path, item]) => {
     const isPathItem = memberKind(memberKind('document', member), path) !== undefined;
     return isPathItem ? [{ path, item, pointer: `/${member}/${escapePointerToken(path)}` }] : [];
   });
 
-/** Lists the Operation Objects of path items, in order, with their path items. */
 export const operationObjects = (items: readonly PathItem[]) =>
   items.flatMap(({ path, item: value, pointer: itemPointer }) => {
     const item = asObject(value);
@@ -50,7 +48,7 @@ export const operationObjects = (items: readonly PathItem[]) =>
 
 type OperationObject = ReturnType<typeof operationObjects>[number];
 
-/** Lists the operations of path items, in order. The document may be invalid. */
+/** Lists the operations of path items. The document may be invalid. */
 export function operationsOf(root: Json, items = pathItemsIn(root, 'paths')): Operation[] {
   const objects = operationObjects(items);
   const ids = idsOf(objects);
@@ -84,7 +82,7 @@ function operationOf(root: Json, object: OperationObject, id: string) {
     responses: responsesOf(root, source.responses, `${pointer}/responses`),
     /**
      * Security Requirement Objects: the scopes, by the name of the security scheme. A request must
-     * satisfy one of the objects. Empty if no credentials are needed.
+     * satisfy one of the objects. If the list or one object is empty, no credentials are needed.
      */
     security: asArray(source.security ?? root.security) as Readonly<
       Record<string, readonly string[]>
@@ -148,7 +146,7 @@ export function declaredFor(
  */
 const IGNORED_HEADERS = /^header (accept|accept-encoding|content-type|authorization)$/;
 
-/** The parameters of an operation and its path item. Those of the operation take precedence. */
+/** Parameters of the operation take precedence over those of its path item. */
 function parametersOf(
   root: Json,
   { item, itemPointer, source: operation, pointer }: OperationObject,
@@ -208,7 +206,7 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
   };
 }
 
-/** Returns the schema of a parameter. With `allowEmptyValue`, it allows an empty string, too. */
+/** With `allowEmptyValue`, the schema of a scalar in the query also allows an empty string. */
 function schemaOf(root: Json, { in: where, schema, allowEmptyValue }: Json): unknown {
   const isScalar = shapeOf(root, schema) === 'text';
   if (where !== 'query' || allowEmptyValue !== true || !isScalar) return schema;

@@ -80,7 +80,6 @@ export function conflictIn(text: string): string | undefined {
   return `${line}:1 has a merge conflict (${marker[0]}): resolve it first`;
 }
 
-/** Advice for error messages of the parser. */
 const HINTS: Readonly<Record<string, string>> = {
   'bad indentation of a mapping entry':
     'a text that contains ": " or " #", or begins with @ or `, needs quotation marks',
@@ -133,8 +132,6 @@ function countComposites(value: unknown, sizes: Map<object, number>): number {
 /**
  * Formats findings as sorted, distinct lines: `file:line:column message`. Of the findings with the
  * same unreadable file (`about`), only the first is included.
- *
- * @param positionsOf returns the positions of pointers.
  */
 export function describeFindings(
   findings: readonly Finding[],
@@ -214,7 +211,7 @@ function positionsIn(file: string): (pointer: string) => string | undefined {
   }
 }
 
-/** Returns the offset of a node. Its event leaves out a quotation mark or `*` at the start. */
+/** The event of a node leaves out a quotation mark or `*` at the start. */
 function offsetOf(text: string, node: Extract<Event, { anchorStart: number }>): number {
   let offset = node.anchorStart;
   if ('start' in node) offset = node.start;

@@ -26,7 +26,7 @@ export function resolver(read: (file: string) => FileContent) {
   const uriOf = onFirstUse(registerFile);
   return { targetLocation, valueIn, dynamicAnchors };
 
-  /** Returns the target of a reference, or `undefined` for a URL outside the document's files. */
+  /** Returns `undefined` for a URL outside the document's files. */
   function targetLocation(ref: string, from: Location): Location | undefined {
     const [path = '', fragment = ''] = ref.split('#');
     const pointer = decoded(fragment);
@@ -41,7 +41,6 @@ export function resolver(read: (file: string) => FileContent) {
     return resourceAt(uriOf(target), pointer) ?? { file: target, pointer };
   }
 
-  /** Registers the schemas of a file. Returns the URI of the file. */
   function registerFile(file: string): string {
     const uri = pathToFileURL(resolve(file)).href;
     const location = { file, pointer: '' };

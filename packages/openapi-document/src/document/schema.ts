@@ -4,12 +4,11 @@ import { asArray, asObject, isObject, type Json, memoized, valueAt } from './doc
 export const allOfSchemas = (root: Json, schema: unknown): Json[] =>
   inPlaceSchemas(root, schema, ['allOf']);
 
-/** Lists the schemas that may describe a value, including those in `anyOf`, `oneOf` and `then`. */
+/** Lists the schemas that may describe a value, including those in `oneOf`, `then` and `else`. */
 export const alternatives = memoized((root, schema: unknown): readonly Json[] =>
   inPlaceSchemas(root, schema, ['allOf', 'anyOf', 'oneOf', 'then', 'else']),
 );
 
-/** Lists a schema, its `$ref` target, and the schemas of these keywords, recursively. */
 function inPlaceSchemas(
   root: Json,
   schema: unknown,
@@ -29,7 +28,6 @@ export const typesOf = memoized(
     new Set(alternatives(root, schema).flatMap(namedTypes)),
 );
 
-/** Keywords with a value or a limit. */
 const VALUES = [
   'enum',
   'const',
@@ -101,8 +99,8 @@ function finderOf(part: Json): (name: string) => unknown[] {
 }
 
 /**
- * Returns true if a name matches a pattern. Returns false for a pattern that may take long: unlike
- * the validator, this function has no time limit.
+ * Returns false for a pattern that may take long: unlike the validator, this function has no time
+ * limit.
  */
 export const matchesName = (pattern: string, name: string): boolean =>
   name.length ** patternDegree(pattern) <= MAX_STEPS && patternOf(pattern).test(name);
@@ -116,7 +114,7 @@ export const itemsIn = (parts: readonly Json[], index: number): unknown[] =>
   parts.map((part) => asArray(part.prefixItems)[index] ?? part.items ?? part.unevaluatedItems);
 
 /**
- * Compiles a pattern of a schema. Uses the flag u, unless the pattern is invalid with it.
+ * Uses the flag u, unless the pattern is invalid with it.
  *
  * @throws {SyntaxError}
  */
