@@ -37,10 +37,7 @@ const exactReviver = (_key: string, value: unknown, context?: { source?: string 
 /** The maximum nesting of arrays and objects. Prevents stack overflows. */
 export const MAX_DEPTH = 256;
 
-/**
- * Returns true for JSON that is nested too deep. Runs before `JSON.parse`, which takes tens of
- * milliseconds for 100,000 nested arrays.
- */
+/** Runs before `JSON.parse`, which takes tens of milliseconds for 100,000 nested arrays. */
 function isTooDeep(text: string): boolean {
   // Cheap check first, since most texts have few brackets.
   const bracketCounts = ['[', '{'].map((bracket) => text.split(bracket, MAX_DEPTH).length - 1);
@@ -85,7 +82,7 @@ export function stringifyJson(value: unknown, space?: number): string | undefine
     try {
       return JSON.stringify(value, undefined, space);
     } catch {
-      // Contains a bigint.
+      // Contains a bigint. Other errors are thrown again below.
     }
   }
   return JSON.stringify(value, replaceBigint, space);
