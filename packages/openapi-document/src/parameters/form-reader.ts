@@ -18,7 +18,6 @@ export function formReader(
   { schema, encoding }: { readonly schema: unknown; readonly encoding: FormEncoding },
 ) {
   const schemasOf = propertyFinder(root, schema);
-  /** The fields that are serialized like query parameters. */
   const styled = Object.entries(encoding).flatMap(([name, value]) => {
     const field = styledField(name, value);
     return field ? { ...field, schema: { anyOf: schemasOf(name) } } : [];

@@ -90,7 +90,6 @@ export function parameterReader(
   };
 }
 
-/** Removes parameters from a query. */
 const withoutNames = (query: string, names: ReadonlySet<string>): string =>
   query
     .split('&')

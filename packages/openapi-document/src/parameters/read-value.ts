@@ -28,7 +28,6 @@ export class ParameterError extends Error {
   }
 }
 
-/** Decodes a part of a parameter, such as by percent-decoding. */
 type Decode = (part: string) => string;
 
 type Readable = Styled & {
@@ -36,7 +35,7 @@ type Readable = Styled & {
   readonly media?: { readonly formReader: () => { urlencoded(text: string): unknown } } | undefined;
 };
 
-/** Parses a serialized value. In the style `matrix`, it contains the name of the parameter. */
+/** In the style `matrix`, the text contains the name of the parameter. */
 function fromText(
   root: Json,
   parameter: Readable,
@@ -106,7 +105,6 @@ export function fromPairs(
   return fromText(root, parameter, values[0], decode, false);
 }
 
-/** Returns the reason why a parameter cannot be given several times. */
 function onceReason(root: Json, parameter: Readable): string {
   const reason = 'must be given once';
   if (parameter.json || shapeOf(root, parameter.schema) !== 'array') return reason;
@@ -185,8 +183,8 @@ export function readParameter(
 }
 
 /**
- * Returns the text of a cookie. Joins several cookies with the same name if the parameter is an
- * array with `explode`. Otherwise uses the first one, which has the longest path (RFC 6265 §5.4).
+ * Joins several cookies with the same name if the parameter is an array with `explode`. Otherwise
+ * uses the first one, which has the longest path (RFC 6265 §5.4).
  */
 const cookieText = (
   root: Json,

@@ -84,7 +84,6 @@ function byName(
   return valuesByName;
 }
 
-/** Splits a string at the first separator. */
 export function splitOnce(text: string, separator: string): [string, string] {
   const index = text.indexOf(separator);
   return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + separator.length)];

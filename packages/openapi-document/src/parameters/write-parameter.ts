@@ -48,14 +48,15 @@ const STYLES: Readonly<Record<string, Style>> = {
   cookie: { prefix: '', delimiter: ',', exploded: '; ', isNamed: true },
 };
 
-/** The separators of a parameter. In a cookie, `form` means `name=` and the style `simple`. */
+/** In a cookie, the style `form` has the separators of `simple`. */
 export const styleOf = ({ in: where, style }: Styled): Style =>
   STYLES[where === 'cookie' && style === 'form' ? 'simple' : style] ?? SIMPLE;
 
 /**
  * Serializes a parameter by `style` and `explode`. Returns `name=value` for a query or a cookie.
- * With `explode`, a query or the style `cookie` has such a pair for each item of an array and each
- * member of an object, and an empty array or object becomes an empty string.
+ * Returns the whole query for the style `querystring`. With `explode`, a query or the style
+ * `cookie` has a pair for each item of an array and each member of an object, and an empty array or
+ * object becomes an empty string.
  */
 export function writeParameter(parameter: Styled, value: unknown): string {
   const { name, in: where, json, explode } = parameter;
