@@ -71,7 +71,6 @@ export function* valuesOf(root: Json, schema: unknown, direction: Direction): Ge
   }
 }
 
-/** Formats that have another name in the generator. */
 const GENERATOR_FORMATS: Readonly<Record<string, string>> = {
   url: 'uri',
   'iso-date-time': 'date-time',

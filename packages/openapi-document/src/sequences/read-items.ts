@@ -9,7 +9,6 @@ export class UnreadableItem extends Error {
   isTooLarge = false;
 }
 
-/** The format of the items of a stream. */
 export interface ItemFormat {
   readonly sequence: ReturnType<typeof sequenceOf>;
   readonly items?: Pick<Items, 'data'> | undefined;
@@ -96,7 +95,7 @@ async function* readEvents(
   }
 }
 
-/** Decodes the `data` of an event. @throws {UnreadableItem} */
+/** @throws {UnreadableItem} */
 export function readEventData(mode: Items['data'], text: string): unknown {
   if (mode === 'json') return json(text);
   const value = mode === 'mixed' ? jsonOrText(text) : text;

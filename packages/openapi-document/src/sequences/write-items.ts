@@ -66,7 +66,6 @@ function part(boundary: string, type: string, item: unknown): Uint8Array {
   return Buffer.concat([Buffer.from(head), Buffer.from(body), Buffer.from('\r\n')]);
 }
 
-/** The media type of a part without a declared media type. */
 function defaultType(item: unknown): string {
   if (item instanceof Uint8Array) return 'application/octet-stream';
   return typeof item === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
