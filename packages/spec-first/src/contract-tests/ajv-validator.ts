@@ -13,7 +13,7 @@ import {
 
 /**
  * Makes a second validator of responses: Ajv with the original schemas of the document. It finds
- * violations that the server's validator misses, since that one uses lowered schemas.
+ * violations that the server's validator misses because it uses lowered schemas.
  *
  * @returns a function that returns the violations of a JSON body. It returns `undefined` for a
  *   valid body, and if Ajv cannot compile the schema.
@@ -52,7 +52,6 @@ export function createAjvValidator(root: Json) {
   return ({ schema }: MediaType, text: string) => validatorOf(schema)(text);
 }
 
-/** Returns the names of all `writeOnly` members in the document. */
 function writeOnlyNames(root: Json): ReadonlySet<string> {
   const names = new Set<string>();
   const addNamesIn = (value: unknown): void => {

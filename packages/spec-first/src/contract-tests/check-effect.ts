@@ -66,11 +66,6 @@ export function createEffectCheck(
   };
 }
 
-/**
- * Checks that a deleted resource cannot be read.
- *
- * @throws {CheckError}
- */
 function checkGone({ status }: ReceivedResponse): void {
   // The test of the GET operation reports a 5xx.
   if (status === 404 || status === 410 || status >= 500) return;
@@ -80,11 +75,6 @@ function checkGone({ status }: ReceivedResponse): void {
   );
 }
 
-/**
- * Checks that a stored resource exists, and has the sent members.
- *
- * @throws {CheckError}
- */
 function checkReadable(reader: CheckedOperation, sent: unknown, response: ReceivedResponse): void {
   const title = `GET ${reader.operation.path}`;
   if (response.status === 404 || response.status === 410) {
@@ -97,10 +87,8 @@ function checkReadable(reader: CheckedOperation, sent: unknown, response: Receiv
 /**
  * Checks that a response contains the sent members, at each level. Ignores members that the schema
  * of the response does not declare, such as those of another alternative of a union. Also ignores
- * `readOnly` and `writeOnly` members, an object or a list in place of a scalar, and an object or a
- * scalar in place of a list.
+ * `readOnly` and `writeOnly` members.
  *
- * @param responseName the name of the response in messages.
  * @throws {CheckError}
  */
 function checkStored(
@@ -119,7 +107,6 @@ function checkStored(
   throw new CheckError('a change is stored', `${difference} in ${responseName}`);
 }
 
-/** Adds the sent members that are missing in a response, at each level. */
 function withSentMembers(received: unknown, sent: unknown): unknown {
   if (Array.isArray(sent) && Array.isArray(received))
     return received.map((item, index) => withSentMembers(item, sent[index]));
@@ -191,7 +178,7 @@ function differenceOf(
   return `${path} was sent as ${excerptOf(sent, start)}, and is ${excerptOf(received, start)}`;
 }
 
-/** Returns the index of the first character that messages show of two different values. */
+/** Returns the index at which excerpts in a message start, to include the first difference. */
 function excerptStart(sent: unknown, received: unknown): number {
   if (typeof sent !== 'string' || typeof received !== 'string') return 0;
   const length = Math.min(sent.length, received.length);

@@ -18,7 +18,6 @@ import {
 } from 'spec-first-server/validation';
 import type { ReceivedResponse } from './client.ts';
 
-/** Validates the values of requests and responses. */
 interface ValueValidator extends OperationValidator {
   /**
    * Returns the body of a response without the members that its schema does not declare. In a
@@ -65,7 +64,6 @@ export function violationsOf(check: () => unknown): string | undefined {
   }
 }
 
-/** An operation, its document and its validators. */
 export interface CheckedOperation {
   readonly root: Json;
   readonly operation: Operation;
@@ -108,11 +106,6 @@ export async function checkResponse(
   if (media !== undefined) await checkBody(checked, media, response);
 }
 
-/**
- * Checks that the status is declared, unless the operation declares no responses.
- *
- * @throws {CheckError}
- */
 function checkStatus({ responses }: Operation, { status }: ReceivedResponse): void {
   if (responses.length === 0) return;
   const keys = responses.map(({ key }) => key).join(', ');
@@ -125,7 +118,6 @@ function checkStatus({ responses }: Operation, { status }: ReceivedResponse): vo
 export const RAISE_LIMIT =
   'raise the rate limit in tests, for example with `testService({ variables: { … } })`';
 
-/** Checks that the headers are valid. @throws {CheckError} */
 function checkHeaders(
   { validator }: CheckedOperation,
   declared: DeclaredResponse,
@@ -169,7 +161,6 @@ function checkMediaType(
 const bodyError = (status: number, part: string, reason: string) =>
   new CheckError('the body is valid', `${part} of the response ${status} ${reason}`);
 
-/** Checks that the body is valid. @throws {CheckError} */
 async function checkBody(
   { validator, ajvViolations }: CheckedOperation,
   media: MediaType,
@@ -212,7 +203,6 @@ async function checkBody(
   }
 }
 
-/** Returns the JSON value of a response, or `undefined` if it is not JSON. */
 export function parsedBody({ body }: ReceivedResponse): unknown {
   try {
     return parseJson(body.toString());

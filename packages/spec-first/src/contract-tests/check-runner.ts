@@ -5,7 +5,6 @@ import type { RequestValues } from './request-parts.ts';
 import type { TestLog } from './test-log.ts';
 import { curlLine, type RequestDraft, writeRequest } from './write-request.ts';
 
-/** An operation with the client and the secrets to call it. */
 export interface Target extends CheckedOperation {
   readonly client: Client;
   readonly secrets: readonly Secret[];
@@ -56,10 +55,8 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
   }
 
   return {
-    /** Returns true if no check has failed. */
     hasPassed: () => failuresByCheck.size === 0,
 
-    /** Returns the number of requests that `sendAndCheck` sent. */
     sentRequests: () => sentRequests,
 
     /**
@@ -97,12 +94,7 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
       return response;
     },
 
-    /**
-     * Runs a further check, and keeps it if it fails.
-     *
-     * @param draft the request that the failed check shows.
-     * @param response the response that the failed check shows.
-     */
+    /** Runs a further check. Records its failure with this request and this response. */
     async runCheck(
       draft: RequestDraft,
       response: ReceivedResponse,
@@ -115,7 +107,6 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
       }
     },
 
-    /** Resolves to the failed checks, with their logged causes. */
     failedChecks: () =>
       Promise.all(
         [...failuresByCheck.values()].map(async ({ requestId, ...failure }) => ({
@@ -126,12 +117,11 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
   };
 }
 
-/** Checks that the status is not 5xx, except from a mock. @throws {CheckError} */
 function checkNoFailure(response: ReceivedResponse): void {
   if (response.status < 500 || isMock(response)) return;
   const message = `the status ${response.status} is a failure of the service`;
   throw new CheckError('no request makes the service fail', message);
 }
 
-/** Returns true for the response of a mock. It may be a 5xx if no success is declared. */
+/** A mock may respond with 5xx, for example if the operation declares no success. */
 export const isMock = ({ headers }: ReceivedResponse): boolean => headers['x-mock'] !== undefined;

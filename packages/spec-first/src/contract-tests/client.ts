@@ -3,7 +3,6 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it is sent. */
 export interface SerializedRequest {
   readonly method: string;
   /** The path and the query, relative to the base URL. */
@@ -12,7 +11,6 @@ export interface SerializedRequest {
   readonly body?: Buffer | undefined;
 }
 
-/** A response with its body. */
 export interface ReceivedResponse {
   readonly status: number;
   /** The headers, by names in lower case. Several values of one name are joined with commas. */
@@ -22,7 +20,6 @@ export interface ReceivedResponse {
   readonly isCut: boolean;
 }
 
-/** The number of seconds without data after which a request fails. */
 const MAX_IDLE_SECONDS = 10;
 
 /** The origin in messages for a service that stops with the tests. */
@@ -101,8 +98,8 @@ export function createClient(base: string, displayedOrigin = new URL(base).origi
 }
 
 /**
- * Sends a request, and resolves to the response. If a reused connection is reset, sends the request
- * again: the service may close an idle connection at any time.
+ * If a reused connection is reset, sends the request again: the service may close an idle
+ * connection at any time.
  */
 async function sendWithRetry(start: () => http.ClientRequest): Promise<http.IncomingMessage> {
   const outgoing = start();
@@ -115,8 +112,8 @@ async function sendWithRetry(start: () => http.ClientRequest): Promise<http.Inco
 }
 
 /**
- * Ends a request after ten seconds without data in either direction. Counts only seconds in which
- * this process runs, since a busy machine may suspend it together with the service.
+ * Ends a request after `MAX_IDLE_SECONDS` without data in either direction. Counts only seconds in
+ * which this process runs, since a busy machine may suspend it together with the service.
  */
 function limitIdleTime(outgoing: http.ClientRequest): void {
   let [idleSeconds, transferred] = [0, 0];

@@ -164,7 +164,6 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     };
   }
 
-  /** Throws an error that describes the failed checks, if there are any. */
   function throwFailedChecks(operation: Operation, failedChecks: readonly FailedCheck[]): void {
     if (failedChecks.length === 0) return;
     const sameRuns = process.env.CONTRACT_RUNS ? ` CONTRACT_RUNS=${runs}` : '';
@@ -234,12 +233,6 @@ async function clientFor(document: Document, { app, url }: ContractTestOptions):
   return createClient(`${await listen(await app)}${document.basePaths[0]}`, PLACEHOLDER_ORIGIN);
 }
 
-/**
- * Returns the integer in an environment variable. Returns `undefined` if the variable is not set or
- * empty.
- *
- * @throws {RangeError} if the text does not match `form`.
- */
 function integerFromEnvironment(name: string, form: RegExp, expected: string): number | undefined {
   const text = process.env[name];
   if (text === undefined || text === '') return undefined;
@@ -264,7 +257,6 @@ const describeFailedCheck = ({
 const excerptOf = ({ status, body }: ReceivedResponse): string =>
   `${status} ${body.toString().slice(0, 300)}`.trimEnd();
 
-/** Returns lines with the numbers of requests, successes and statuses of each operation. */
 function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, randomSeed: number): string {
   const isSuccess = ({ status }: ReceivedResponse) => status < 400;
   const tested = [...outcomes].filter(([, { isSkipped }]) => !isSkipped);

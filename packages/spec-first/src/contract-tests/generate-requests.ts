@@ -17,7 +17,6 @@ interface InvalidRequest extends RequestDraft {
   readonly violation?: string;
 }
 
-/** A request that satisfies the document. */
 export interface ValidRequest extends RequestDraft {
   /** The index of the request in its sequence. */
   readonly index: number;
@@ -25,10 +24,8 @@ export interface ValidRequest extends RequestDraft {
   readonly isRandom?: boolean;
 }
 
-/** A variant whose whole value is an empty string. */
 const EMPTY = { newValue: '', value: '' };
 
-/** The maximum number of variants of one value. */
 const MAX_VARIANTS = 2_000;
 
 /** The maximum number of places at which one value is changed. */
@@ -92,7 +89,10 @@ export function createRequestGenerator(
       .reduce((other: unknown, place) => changedAt(place, part, other), value);
   }
 
-  /** Makes strings in a valid value unique. In half of the values, these are only addresses. */
+  /**
+   * Makes strings in a valid value unique. In half of the calls, changes only strings with a format
+   * such as `email`.
+   */
   function withUniqueParts(part: RequestPart, value: unknown): unknown {
     const isValid = (other: unknown) => part.violation(other) === '';
     const unique = withUniqueTexts(root, [part.schema], value, {
@@ -160,7 +160,6 @@ export function createRequestGenerator(
     );
   }
 
-  /** Yields requests with one edge case each, such as a value at a bound. */
   function* edgeCases(maxCount: number): Generator<ValidRequest> {
     const candidates = [...parameters, ...bodies]
       .filter((part) => !isCursor(part))
@@ -211,7 +210,7 @@ export function createRequestGenerator(
 
   /**
    * Returns requests that violate the document: one for each label, at most `runs`. Requests with
-   * different violations come first. If they are fewer than half of `runs`, adds further requests.
+   * different violations come first. Repeats labels if there are fewer than `runs / 2`.
    */
   function invalid(runs: number): InvalidRequest[] {
     const candidates = shuffled(
@@ -260,7 +259,6 @@ function edgeCasesOf(root: Json, part: RequestPart): unknown[] {
   return [...byPlace.values()].map(([variant]) => variant?.value);
 }
 
-/** Yields requests that violate the document, each with one change of a valid request. */
 function* invalidFrom(
   { root, operation }: CheckedOperation,
   values: RequestValues,

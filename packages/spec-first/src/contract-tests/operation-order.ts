@@ -77,7 +77,10 @@ const rankOf = (operation: Operation): number =>
 
 const depthOf = ({ path }: Operation): number => path.split('/').length;
 
-/** Returns true if an operation ends a resource. It succeeds only once for each resource. */
+/**
+ * Returns true if an operation ends a resource. Such an operation succeeds only once for each
+ * resource.
+ */
 export function isEnding(operation: Operation): boolean {
   const { id, method, path } = operation;
   if (isDeletion(operation)) return true;
@@ -85,7 +88,7 @@ export function isEnding(operation: Operation): boolean {
   return method !== 'get' && (ENDING.test(last) || ENDING.test(id));
 }
 
-/** Returns the names of the ids that an operation needs in its path, parameters and bodies. */
+/** Returns the normalized names of the ids that an operation needs. */
 function neededIds(
   root: Json,
   { parameters, requestBody }: Operation,
@@ -111,7 +114,7 @@ function memberNames(root: Json, schema: unknown, level = 0): string[] {
     ]);
 }
 
-/** Returns the names of the ids that the responses of an operation may contain. */
+/** Returns the normalized names of the ids that the responses may contain. */
 function producedIds(operation: Operation, operations: readonly Operation[]): Set<string> {
   const { path, method, responses } = operation;
   if (method !== 'post' && method !== 'put' && method !== 'get') return new Set();

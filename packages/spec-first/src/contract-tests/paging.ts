@@ -12,30 +12,27 @@ const CURSOR = /^(cursor|after|page_?token|continuation(_?token)?|starting_?afte
 /** Names of members with the cursor of the next page. */
 const NEXT_CURSOR = /^(next|next_?(cursor|page_?token|token)|continuation(_?token)?|end_?cursor)$/i;
 
-/** The maximum number of small pages that are read. */
 const MAX_PAGES = 10;
 
-/** The parameters that select a page of a list. */
 interface Paging {
   readonly limit: RequestPart;
   readonly cursor: RequestPart;
 }
 
-/** Returns the paging parameters of a GET operation, or `undefined` if it lacks one of them. */
 export function pagingOf(method: string, parameters: readonly RequestPart[]): Paging | undefined {
   const limit = parameters.find(({ in: where, name }) => where === 'query' && LIMIT.test(name));
   const cursor = parameters.find(isCursor);
   return method === 'get' && limit && cursor ? { limit, cursor } : undefined;
 }
 
-/**
- * Returns true for a parameter with the cursor of a page. Only responses contain valid cursors. A
- * parameter whose values are dates is not a cursor, even if its name is `after`.
- */
+/** A parameter whose values are dates is not a cursor, even if its name is `after`. */
 export const isCursor = ({ in: where, name, schema }: RequestPart) =>
   where === 'query' && CURSOR.test(name) && !/^date/.test(String(asObject(schema).format));
 
-/** Returns the cursor of the next page from the body of a response. It may be part of a URL. */
+/**
+ * Returns the cursor of the next page from the body of a response. The member may be a URL with the
+ * cursor as a parameter.
+ */
 export function nextCursor(body: unknown): unknown {
   const [, next] = Object.entries(asObject(body)).find(([name]) => NEXT_CURSOR.test(name)) ?? [];
   const { searchParams = [] } = URL.parse(String(next), 'http://host') ?? {};
@@ -82,7 +79,6 @@ export async function checkPages(
   throw new CheckError('pages contain all items of the list', message);
 }
 
-/** Returns the items of a page and the next cursor, or `undefined` if the body is not a page. */
 function pageOf(response: ReceivedResponse) {
   const body = parsedBody(response);
   if (response.status >= 300 || !isObject(body)) return undefined;

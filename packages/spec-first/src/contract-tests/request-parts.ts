@@ -16,11 +16,11 @@ import { withoutRoundingErrors } from './variants.ts';
 /** A parameter, or a body of one media type. */
 export interface RequestPart {
   readonly in: Parameter['in'] | 'body';
-  /** The name of the parameter; empty for a body. */
+  /** Empty for a body. */
   readonly name: string;
   readonly required: boolean;
   readonly schema: unknown;
-  /** The media type of a body. */
+  /** Set only for a body. */
   readonly media?: MediaType;
   /** Valid values from the examples of the document. */
   readonly examples: readonly unknown[];
@@ -36,23 +36,23 @@ export interface RequestPart {
 /** The values of a request, before serialization. */
 export type RequestValues = ReadonlyMap<RequestPart, unknown>;
 
-/** Returns the values in one place of a request, such as the query, by name. */
+/** Returns the values in one place of a request by name. The name of a body is empty. */
 export const valuesByName = (values: RequestValues, where: RequestPart['in']): Json =>
   Object.fromEntries(
     [...values].filter(([part]) => part.in === where).map(([{ name }, value]) => [name, value]),
   );
 
-/** The maximum number of samples of a schema. Further values are variants of them. */
+/** The maximum number of samples of a schema. Other values are variants of these samples. */
 const MAX_SAMPLES = 12;
 
-/** Samples of the schema `true`, which allows any value. */
+/** Samples for a missing schema and for the schema `true`. */
 const ANY_VALUES = ['text', 1, true, {}];
 
 /**
- * Returns the parameters of an operation, and a body for each media type. Omits optional ones
- * without a valid value.
+ * Returns the parameters of an operation, and a body for each media type. Omits optional parameters
+ * and media types without a valid value.
  *
- * @throws {Error} if no valid value is found for a required parameter or body.
+ * @throws {Error} if no valid value is found for a required parameter or a required body.
  */
 export function requestPartsOf({ root, operation, validator }: CheckedOperation): {
   parameters: RequestPart[];
@@ -196,7 +196,6 @@ const isSameForm = (sent: unknown, received: unknown): boolean =>
 /** Matches text that is sent unchanged in a header and a cookie. */
 const VISIBLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** Returns true if a value can be serialized in a media type. */
 function isWritable(media: MediaType, value: unknown): boolean {
   const { kind, items } = media;
   if (items !== undefined) {

@@ -26,10 +26,9 @@ import {
   resourcePathOf,
 } from './resource-names.ts';
 
-/** The maximum number of tracked resources of one path template. */
+/** The maximum number of tracked resources of one path template, and of ids of one name. */
 const MAX_RESOURCES = 50;
 
-/** The tracked resources of a service. */
 export type Resources = ReturnType<typeof trackResources>;
 
 /** Tracks resources by the ids in responses. Later requests use these ids. */
@@ -103,7 +102,6 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     }
   }
 
-  /** Remembers the ids in the body of a response, by name. */
   function rememberIdsIn(
     { path, responses }: Operation,
     { status }: ReceivedResponse,
@@ -231,11 +229,9 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       }
     },
 
-    /** Returns the entity tag of a resource, for the header `If-Match`. */
     etagOf: ({ path }: Operation, resourcePath: Json): string | undefined =>
       etags.get(etagKey(resourcePathOf(path), resourcePath)),
 
-    /** Returns the last cursor of a next page in the responses of an operation. */
     cursorOf: ({ id }: Operation): unknown => cursors.get(id),
 
     /**

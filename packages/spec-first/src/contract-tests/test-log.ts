@@ -51,7 +51,6 @@ export function testLog() {
   };
 }
 
-/** Returns the message of an error, and the first five frames of its stack outside libraries. */
 function describeError({ message, stack }: Json): string {
   const frames = String(stack)
     .split('\n')

@@ -20,15 +20,12 @@ import type { RequestValues } from './request-parts.ts';
 import type { Resources } from './resources.ts';
 import type { TestLog } from './test-log.ts';
 
-/** An operation to test, with the options of its test. */
 export interface OperationTest extends Target {
   readonly resources: Resources;
-  /** Secrets that the service must reject. */
   readonly insufficientSecrets: readonly InsufficientSecrets[];
   readonly log?: TestLog | undefined;
   /** Sets the number of requests, as in `ContractTestOptions`. */
   readonly runs: number;
-  /** The seed of the random numbers that the requests are made from. */
   readonly randomSeed: number;
   /** True if the service may reject valid requests. */
   readonly mayReject: boolean;
@@ -38,7 +35,6 @@ export interface OperationTest extends Target {
   readonly reader: Target | undefined;
 }
 
-/** The result of the test of an operation. */
 export type Outcome = Awaited<ReturnType<typeof testOperation>>;
 
 /** Calls an operation with valid and invalid requests. Checks each response. */
@@ -48,7 +44,6 @@ export async function testOperation(context: OperationTest) {
   const requests = createRequestGenerator(context, resources, randomSeed);
   const checkEffect = mayChange ? undefined : createEffectCheck(context, runner);
   const valid = requests.valid(Math.ceil(runs / 2), runs);
-  /** The responses to valid requests. */
   const responses = await sendValid(context, runner, valid, checkEffect);
   const isSkipped = isNotImplemented(responses);
   if (isSkipped) return { failedChecks: [], responses, sentRequests: 1, isSkipped };
@@ -86,7 +81,7 @@ const MAX_SILENT_STREAMS = 2;
 
 /**
  * Sends valid requests. Resolves to the responses. Stops after the first request if the operation
- * is not implemented. Omits random requests after `MAX_SILENT_STREAMS` streams without data.
+ * is not implemented.
  */
 async function sendValid(
   { operation, resources, mayReject }: OperationTest,
@@ -110,25 +105,21 @@ async function sendValid(
   return responses;
 }
 
-/** Returns true if the first response shows that the operation is not implemented. */
 const isNotImplemented = ([first]: readonly ReceivedResponse[]): boolean =>
   first?.status === 501 && !isMock(first);
 
-/** Returns a function that throws if a valid request is rejected as malformed. */
 const mustAccept = (mayReject: boolean) => (response: ReceivedResponse) => {
   if (![400, 415, 422].includes(response.status) || mayReject || isMock(response)) return;
   const message = `the status is ${response.status} for a request that satisfies the document`;
   throw new CheckError('a valid request is not rejected as malformed', message);
 };
 
-/** Returns a function that throws if an invalid request is accepted. */
 const mustReject = (label: string) => (response: ReceivedResponse) => {
   if (response.status >= 400) return;
   const message = `the status is ${response.status} for ${label}`;
   throw new CheckError('an invalid request is rejected with 4xx', message);
 };
 
-/** Returns a function that throws if insufficient credentials get no 401 or 403. */
 const mustDeny = (label: string) => (response: ReceivedResponse) => {
   if (response.status === 401 || response.status === 403) return;
   // Mocks accept any credential of a scheme that has neither tokens nor a verifier.
@@ -137,7 +128,6 @@ const mustDeny = (label: string) => (response: ReceivedResponse) => {
   throw new CheckError('credentials are required', message);
 };
 
-/** Checks that small pages of a list contain the same items as a large page. */
 async function checkPaging(
   target: Target,
   runner: CheckRunner,
@@ -156,7 +146,10 @@ async function checkPaging(
   await runner.runCheck(draft, success, () => checkPages(paging, readPage));
 }
 
-/** Checks that an operation succeeds at least once. */
+/**
+ * Checks that an operation succeeds at least once. If all responses are errors, sends one more
+ * request, which the failed check shows.
+ */
 async function checkSuccess(
   { operation }: OperationTest,
   runner: CheckRunner,
@@ -178,10 +171,9 @@ async function checkSuccess(
   });
 }
 
-/** The maximum number of resources that are created before an operation that ends them. */
 const MAX_CREATED = 10;
 
-/** The maximum number of requests to create these resources, unless there are more examples. */
+/** The maximum number of requests of `createResources`, unless there are more examples. */
 const MAX_CREATION_REQUESTS = 60;
 
 /** Creates at most `MAX_CREATED` resources, so that a later operation can end them. */
@@ -202,6 +194,5 @@ export async function createResources(
   }
 }
 
-/** Returns the title of an operation's test. */
 export const titleOf = ({ method, path, id }: Operation): string =>
   `${method.toUpperCase()} ${path} (${id})`;

@@ -1,6 +1,6 @@
 import { isObject, type Json, schemas } from 'openapi-document';
 
-/** Functions that add a key to a string of a format. The result is unique and has this format. */
+/** Functions that make a string unique with a key, by format. The result has the same format. */
 const MAKE_UNIQUE: Readonly<Record<string, (text: string, key: string) => string>> = {
   email: (text, key) => `${key}.${text}`,
   hostname: (text, key) => `${key}.${text}`,
@@ -9,26 +9,23 @@ const MAKE_UNIQUE: Readonly<Record<string, (text: string, key: string) => string
   uuid: (text, key) => `${text.slice(0, -key.length)}${key}`,
 };
 
-/** The numbers of letters and digits that are replaced in a string without a format. */
+/** Numbers of letters and digits to replace in a string without a format, tried in this order. */
 const REPLACED_COUNTS = [8, 6, 4];
 
 const CHARACTERS = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 
-/** The options of {@link withUniqueTexts}. */
 interface UniqueTextOptions {
-  /** At most 12 hexadecimal digits that no other request has. */
+  /** At most 12 hexadecimal digits, unique to the request. */
   readonly key: string;
-  /** True to change strings without a format too, but not those of an `enum`. */
+  /** True to change strings without a format too, except those of an `enum` or a `const`. */
   readonly isAnyTextChanged: boolean;
-  /** Returns true if a changed value is valid. Invalid changes are not made. */
+  /** A change is kept only if this returns true. */
   isValid(changed: unknown): boolean;
 }
 
 /**
  * Makes strings in a value unique. Many services require unique addresses, codes or names, and
  * would reject all requests but the first with 409.
- *
- * @param valueSchemas the schemas of the value.
  */
 export function withUniqueTexts(
   root: Json,
@@ -76,8 +73,9 @@ export function withUniqueTexts(
 }
 
 /**
- * Replaces the last letters and digits of a string with others of the same kind, so that most
- * patterns still match: `PO-12` becomes `PO-47`. Returns a string with fewer of them unchanged.
+ * Replaces the last `count` ASCII letters and digits with others of the same kind, so that most
+ * patterns still match: with 4, `ORDER-1234` may become `ORDER-2468`. Does not change a string with
+ * fewer letters and digits.
  */
 const withOtherEnd = (text: string, key: string, count: number): string =>
   text.replace(new RegExp(`(?:[a-z0-9][^a-z0-9]*){${count}}$`, 'i'), (end) =>

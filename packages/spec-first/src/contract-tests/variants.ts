@@ -21,10 +21,8 @@ interface Variant {
   readonly isEdgeCase?: boolean;
 }
 
-/** A value of each JSON type. */
 const OF_EACH_TYPE = [null, true, 'text', 1.5, [], {}];
 
-/** The maximum number of items of a list that are changed. */
 const MAX_CHANGED_ITEMS = 2;
 
 /** The maximum length of strings and lists. Longer values would test size limits, not schemas. */
@@ -33,7 +31,6 @@ const MAX_LENGTH = 5_000;
 /** Strings that services often handle wrongly. */
 const TEXTS = '|a|0|null|true| |a b|ä|漢字|🌵|e\u0301|\u200f|\'|"|\\|<b>&|%00|__proto__'.split('|');
 
-/** A string with many unusual characters. */
 const UNUSUAL = `ä漢🌵'"\\<b>&%`;
 
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
@@ -155,7 +152,7 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
   return { edgeCases: listed, others: [...examples, ...opposite] };
 }
 
-/** Returns one sample of a schema, or none if it cannot be generated. It may be invalid. */
+/** Returns one sample of a schema, or none if it cannot be generated. The sample may be invalid. */
 const samplesOf = memoized((root, schema: Json): readonly unknown[] => [
   ...valuesOf(root, schema, 'request').take(1),
 ]);
@@ -206,13 +203,11 @@ const boundsIn = (subschemas: readonly Json[], keywords: readonly string[]): Bou
     (bound): bound is Bound => typeof bound === 'number' || typeof bound === 'bigint',
   );
 
-/** Returns the values one step below and one step above each bound. */
 const valuesBeside = (bounds: readonly Bound[], step: number): Bound[] =>
   bounds.flatMap((bound): Bound[] =>
     typeof bound === 'bigint' ? [bound - 1n, bound + 1n] : [bound - step, bound + step],
   );
 
-/** Returns numbers beside the bounds, small numbers, large numbers and fractions. */
 function numbersBeside(
   subschemas: readonly Json[],
   value: Bound,
@@ -242,7 +237,6 @@ function stringsOf(subschemas: readonly Json[], value: string): string[] {
 const isSendable = (length: Bound): length is number =>
   typeof length === 'number' && length >= 0 && length <= MAX_LENGTH;
 
-/** Describes the kind of a value for messages. */
 export function describeKind(value: unknown): string {
   if (value === undefined) return 'a missing value';
   if (value === null) return 'null';

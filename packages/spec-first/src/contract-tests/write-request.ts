@@ -18,7 +18,7 @@ export interface RequestDraft {
   readonly undeclaredQuery?: string;
 }
 
-/** Serializes a request as the document declares. */
+/** Serializes a request and its credentials. */
 export async function writeRequest(
   operation: Operation,
   draft: RequestDraft,
@@ -71,7 +71,6 @@ async function encodedBody(media: MediaType, value: unknown, { rawBody, index = 
   return { contentType, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-/** Replaces the values of file fields with files. */
 function formWithFiles(media: MediaType, form: unknown, requestIndex: number): object {
   const reader = media.formReader();
   const fields = Object.entries(Object(form)).map(([name, value]) => {
@@ -95,7 +94,6 @@ const CONCRETE: Readonly<Record<string, string>> = {
   'video/*': 'video/mp4',
 };
 
-/** Returns a media type of a range, such as `text/plain` of `text/*`. Keeps other media types. */
 const concreteType = (range: string): string => CONCRETE[range] ?? range.replace('*', 'plain');
 
 /** Returns a request as a curl command for a POSIX shell. */
