@@ -1,7 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { readEnvFile } from 'spec-first-server';
 
-/** The option `--allow-outside`, for each command that reads a document. */
 export const ALLOW_OUTSIDE = { 'allow-outside': { type: 'boolean' } } as const;
 
 /** Returns the path of the document: `OPENAPI_FILE`, also from `.env`, or `openapi.yaml`. */
@@ -12,12 +11,12 @@ type Parsed<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >;
 
-/** Thrown for a wrong command line. */
 export class UsageError extends Error {}
 
 /**
- * Returns a function that parses the arguments of a command and calls `run`. It prints the message
- * of an error, and resolves to the exit code: 0 for `--help`, 2 for a wrong command line.
+ * Returns a function that parses the arguments of a command and calls `run`. The function prints
+ * the message of an error, and resolves to the exit code: 0 for `--help`, 2 for a wrong command
+ * line.
  *
  * @param maxArguments the maximum number of arguments that are not options.
  * @param errorCode the exit code after any other error.

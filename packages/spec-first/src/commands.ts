@@ -2,7 +2,6 @@
 import 'spec-first-server/compile-cache';
 import manifest from '../package.json' with { type: 'json' };
 
-/** Commands by name: a summary, and a function that loads the module. */
 const COMMANDS = {
   new: ['make a project for a document', () => import('./new.ts')],
   generate: ['check the document and write its types', () => import('./generate.ts')],

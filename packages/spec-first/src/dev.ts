@@ -76,7 +76,6 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 0, async (values) => {
   handleSave(true);
   return 0;
 
-  /** Starts a new server after a save, and writes or checks the types. */
   function handleSave(isDocument: boolean): void {
     if (isStopping) return;
     void serveNewest();
@@ -139,7 +138,6 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 0, async (values) => {
     sayOnce('missing', describeMissing(started.missing, missingOperations === 'mock'));
   }
 
-  /** Prints a text about a subject, unless it is the same as the last one. */
   function sayOnce(subject: string, text: string): void {
     if (text !== lastTexts.get(subject)) say(text);
     lastTexts.set(subject, text);
@@ -182,7 +180,6 @@ function retire(server: Worker): void {
   server.process.kill('SIGTERM');
 }
 
-/** Describes the operations without a handler, with the command that writes stubs for them. */
 export function describeMissing(missing: readonly string[], isMocked: boolean): string {
   if (missing.length === 0) return '';
   const first = missing.slice(0, 10);

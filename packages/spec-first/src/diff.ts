@@ -155,7 +155,7 @@ function annotationOf(change: PlacedChange): string {
 
 /**
  * Calls a function with a temporary folder, then removes the folder. SIGINT, SIGTERM and SIGHUP
- * abort the function instead of ending the process.
+ * abort the function instead of ending the process, so the folder is removed.
  */
 async function inTemporaryFolder<T>(
   use: (folder: string, signal: AbortSignal) => Promise<T>,

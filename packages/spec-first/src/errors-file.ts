@@ -95,7 +95,6 @@ const errorResponses = ({ operations }: Document) =>
 /** Headers that the server sets in responses to errors. */
 const SERVER_HEADERS = /^(www-authenticate|retry-after|allow|content-.*)$/;
 
-/** Returns the headers that error responses require and that the server does not set. */
 function requiredHeaders(document: Document): string[] {
   const headers = errorResponses(document).flatMap((response) => response.headers);
   const missing = headers.filter(({ name, required }) => required && !SERVER_HEADERS.test(name));

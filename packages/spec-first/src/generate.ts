@@ -72,7 +72,6 @@ export const run = command(
   },
 );
 
-/** Returns at most ten notices, and a line with the number of the others if there are more. */
 export function firstNotices(file: string, notices: readonly string[]): readonly string[] {
   const rest = notices.length - 10;
   if (rest <= 0) return notices;
@@ -83,11 +82,10 @@ export function firstNotices(file: string, notices: readonly string[]): readonly
   ];
 }
 
-/** Returns true if a file has this text. Ignores the kind of line endings. */
+/** Ignores the kind of line endings. */
 const hasText = (path: string, text: string): boolean =>
   existsSync(path) && readFileSync(path, 'utf8').replaceAll('\r\n', '\n') === text;
 
-/** Writes a file, unless it has this text already. */
 export function writeChanged(path: string, text: string): void {
   if (hasText(path, text)) return;
   mkdirSync(dirname(path), { recursive: true });

@@ -86,7 +86,6 @@ function withoutFolder(documentFile: string, name: string, position: string): st
   return `${path.replaceAll('\\', '/')}:${line}`;
 }
 
-/** Makes the type of an operation from converted parts. */
 function operationType(request: Json, responses: Json): string {
   // The compiler prints the name of a type reference unchanged, so the text of any type can be used
   // as the name.

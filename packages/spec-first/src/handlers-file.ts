@@ -6,7 +6,6 @@ import { propertyName, quoted, TYPES } from './types.ts';
 
 const EMPTY_FILE = join(import.meta.dirname, '../templates/project/src/handlers.ts');
 
-/** The handlers in a TypeScript file. */
 interface HandlersFile {
   readonly imports: readonly ts.ImportDeclaration[];
   /** The ids of the operations with a handler. */
@@ -121,7 +120,6 @@ ${indent}  },`;
   return text.includes('\r\n') ? result.replaceAll(/\r?\n/g, '\r\n') : result;
 }
 
-/** A text to insert at a position. */
 type Insertion = readonly [position: number, text: string];
 
 /** Returns an insertion that adds names to the import of a module, or a new import. */

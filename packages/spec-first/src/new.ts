@@ -141,7 +141,6 @@ function copiedFiles(mainFile: string, { files }: Document, allowOutside: boolea
 
 const isInside = (folder: string, path: string): boolean => path.startsWith(join(folder, sep));
 
-/** Returns the deepest folder that contains all of these files. */
 function commonFolder([first = '', ...others]: readonly string[]): string {
   let folder = dirname(first);
   while (!others.every((path) => isInside(folder, path))) folder = dirname(folder);

@@ -1,6 +1,5 @@
 // Imports nothing: older versions of Node cannot load the other modules.
 
-/** The oldest major version of Node that the tools run on. */
 const MIN_NODE = 24;
 
 /**

@@ -21,7 +21,6 @@ import {
 } from './type-names.ts';
 import { grouped, intersection, memberOf, objectOf, union } from './type-text.ts';
 
-/** The types of values without members. */
 const SIMPLE: Readonly<Record<string, string>> = {
   string: 'string',
   number: 'number',
@@ -30,7 +29,6 @@ const SIMPLE: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** The type of a definition. */
 interface NamedType {
   /** The name of the definition. A second type has a suffix, such as `Writable`. */
   readonly name: string;
@@ -41,7 +39,6 @@ interface NamedType {
   readonly type: string;
 }
 
-/** The context of a schema. */
 interface TypeContext {
   readonly typeKind: TypeKind;
   /** The enclosing schemas that apply to the same value. */
@@ -116,7 +113,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
         for (const next of referencesOf(key)) keys.add(mergedKey(next));
       }
       const newAlias = aliasMaker();
-      // Names without a suffix first: they are those of the document.
+      // Names without a suffix come first, since the document has these names.
       const inOrder = [...keys].sort((one, other) => suffixOf(one).length - suffixOf(other).length);
       const aliases = new Map(
         inOrder.map((key) => [key, newAlias(definitionOf(key) + suffixOf(key))]),
@@ -134,7 +131,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     },
   };
 
-  /** Lists the references in a text, and those in the types that they lead to. */
+  /** Lists the references in a text and, recursively, in the types that it references. */
   function reachedFrom(text: string): Set<TypeKey> {
     const keys = new Set(referencesIn(text));
     for (const key of keys) {
@@ -232,7 +229,6 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return objectOf([...members, `[key: string]: ${indexType};`]);
   }
 
-  /** Returns the type of a property of a form, if it is a file or a list of files. */
   function fileType(property: unknown, contentType: unknown, typeKind: TypeKind) {
     const { $defs } = lowered[typeKind];
     const isFile = (field: unknown) => schemas.isFile({ $defs }, field, contentType);
@@ -242,7 +238,6 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return items !== undefined && isFile(items) ? `${file}[]` : undefined;
   }
 
-  /** Returns a schema, or the definition that it references. */
   function resolved(typeKind: TypeKind, schema: unknown): Json | undefined {
     const { $defs } = lowered[typeKind];
     return resolveRef({ $defs }, schema);
@@ -281,11 +276,10 @@ function isSafe(schema: Json): boolean {
   );
 }
 
-/** Returns the type of a constant. JSON is also TypeScript. */
+/** JSON is also valid as a TypeScript type. */
 const literalOf = (value: unknown): string =>
   typeof value === 'bigint' ? 'Int64' : (stringifyJson(value) ?? 'unknown');
 
-/** Returns the names of required members, and of members with a default if those are filled in. */
 function requiredOf({ required, properties }: Json, fillsDefaults: boolean): Set<string> {
   const filled = Object.entries(asObject(properties)).filter(([, property]) =>
     Object.hasOwn(asObject(property), 'default'),

@@ -14,11 +14,9 @@ const REFERENCE = /\0([^\0]*)\0/g;
 
 export const referenceTo = (key: TypeKey): string => `\0${key}\0`;
 
-/** Lists the references in a text. */
 export const referencesIn = (text: string): TypeKey[] =>
   [...text.matchAll(REFERENCE)].map(([, key]) => key as TypeKey);
 
-/** Replaces each reference in a text. */
 export const replaceReferences = (text: string, replace: (key: TypeKey) => string): string =>
   text.replaceAll(REFERENCE, (_, key: TypeKey) => replace(key));
 

@@ -5,19 +5,16 @@ import { isIdentifier } from './type-names.ts';
 
 // TypeScript types as text. The text of a union or an intersection begins with a space.
 
-/** Returns the union of types, without duplicates. */
 export function union(types: readonly string[]): string {
   const [first = 'never', ...others] = new Set(types);
   return others.length > 0 ? ` ${[first, ...others].map(grouped).join(' | ')}` : first;
 }
 
-/** Returns the intersection of types. `unknown` does not restrict it. */
 export function intersection(types: readonly string[]): string {
   const [first = 'unknown', ...others] = types.filter((type) => type !== 'unknown');
   return others.length > 0 ? ` ${[first, ...others].map(grouped).join(' & ')}` : first;
 }
 
-/** Returns a type with parentheses if it is a union or an intersection. */
 export const grouped = (type: string): string => (type.startsWith(' ') ? `(${type})` : type);
 
 /**
@@ -26,7 +23,6 @@ export const grouped = (type: string): string => (type.startsWith(' ') ? `(${typ
  */
 export const objectOf = (members: readonly string[]): string => `{\n${members.join('\n')}\n}`;
 
-/** Returns a member of an object type, with a comment from the annotations of its source. */
 export function memberOf(
   name: string,
   type: string,
@@ -44,7 +40,6 @@ interface Described {
   readonly line?: string | undefined;
 }
 
-/** Returns a comment with the annotations of a source, and with its place in the document. */
 export function commentOf({ source = {}, line }: Described): string {
   const node = ts.factory.createIdentifier('');
   openapi.addJSDocComment(annotationsOf(source), Object(node));
@@ -56,7 +51,6 @@ export function commentOf({ source = {}, line }: Described): string {
   return `/**\n * ${annotations && `${annotations}\n * `}@see ${line}\n */\n`;
 }
 
-/** Formats declarations. */
 export const formatted = (source: string): string =>
   openapi.astToString(Object(openapi.stringToAST(source)), { sourceText: source });
 

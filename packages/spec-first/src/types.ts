@@ -7,7 +7,6 @@ import { isIdentifier } from './type-names.ts';
 export const quoted = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 
-/** Returns the name of a property, in quotes if it needs them. */
 export const propertyName = (name: string): string => (isIdentifier(name) ? name : quoted(name));
 
 /** The path of the generated file in a project. */
@@ -81,7 +80,6 @@ export const createClient = (options: ClientOptions): Client<operations> =>
 `;
 }
 
-/** Returns the interface with the names of the security schemes of each operation. */
 function securityOf(operations: readonly Operation[]): string {
   const lines = operations.map(({ id, security }) => {
     const names = new Set(security.flatMap((alternative) => Object.keys(alternative)));
@@ -97,7 +95,6 @@ function securityOf(operations: readonly Operation[]): string {
   return `${title}\nexport interface security {\n${lines.join('')}}\n`;
 }
 
-/** Returns the interface with the names of the parameters that have a default. */
 function defaultsOf(root: Json, operations: readonly Operation[]): string {
   const lines = operations.flatMap(({ id, parameters }) => {
     const filled = parameters.filter(

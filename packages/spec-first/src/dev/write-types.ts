@@ -3,7 +3,6 @@ import { messageOf } from '../command.ts';
 import { firstNotices, writeChanged } from '../generate.ts';
 import { generateTypes, TYPES } from '../types.ts';
 
-/** The result of writing types. */
 interface Written {
   /** The files of the document, including missing ones. */
   readonly files: readonly string[];

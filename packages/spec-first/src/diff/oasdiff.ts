@@ -24,7 +24,6 @@ export interface Change {
   readonly pointer?: string;
 }
 
-/** An installed version of oasdiff. */
 interface Oasdiff {
   readonly file: string;
   readonly version: string;
@@ -110,11 +109,7 @@ export async function changesBetween(
   return [...new Map(changes.map((change) => [keyOf(change), change])).values()];
 }
 
-/**
- * Parses the output of oasdiff.
- *
- * @throws {Error} if the output is not a list, since an empty list would mean "no change".
- */
+/** @throws {Error} if the output is not a list, since an empty list would mean "no change". */
 function parseChanges(output: string): Change[] {
   try {
     const changes: unknown = JSON.parse(output);
