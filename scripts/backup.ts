@@ -22,7 +22,6 @@ running. To restore, stop the service, remove the -wal and -shm files beside the
 the database with the copy, and start the service.
 `;
 
-/** Returns the SQLite file of the service. @throws {Error} if its database is not such a file. */
 function sourceFile(): string {
   loadEnvFile();
   const { name, url } = databaseUrl(readVariables(variables, process.env));
@@ -53,7 +52,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Copies a database. The copy gets its name when it is complete and on disk. */
+/** The copy gets its name when it is complete and on disk. */
 function backUp(file: string, copy: string): void {
   if (existsSync(copy)) throw new Error(`${copy} must not exist: name a new file`);
   const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });

@@ -90,7 +90,6 @@ const ALLOWED = new Map(
 const IMPORT =
   /^(?:import|export|\}).*\bfrom '(\.[^']+)'|^import '(\.[^']+)'|\bimport\('(\.[^']+)'\)/;
 
-/** Lists the forbidden imports of a file, with their places. */
 export function forbiddenImports(file: string, text: string): string[] {
   return text.split('\n').flatMap((line, index) => {
     const [, ...groups] = IMPORT.exec(line) ?? [];

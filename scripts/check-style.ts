@@ -10,7 +10,6 @@ import { existsSync, readFileSync } from 'node:fs';
 const MAX_COLUMNS = 100;
 const QUESTION = /^\s*(?:\/\*\*|\*) (?:What|Whether|How|Why|Where|Who|Which)\b/;
 
-/** Lists the broken rules of a file, with their places. */
 export function findingsIn(file: string, text: string): string[] {
   const lines = text.split('\n');
   // Tests contain long documents and messages.

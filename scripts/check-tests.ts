@@ -19,7 +19,6 @@ const CODE = /^(export )?(async )?(function|class|const|let)\b/m;
 /** Returns true if a file has code besides types and exports of other files. */
 export const hasCode = (text: string): boolean => CODE.test(stripTypeScriptTypes(text));
 
-/** Returns the test file of a source file of a package. */
 export const testOf = (file: string): string =>
   file.replace('/src/', '/test/').replace(/\.ts$/, '.test.ts');
 

@@ -56,7 +56,6 @@ async function copy(from: string, to: string): Promise<void> {
   }
 }
 
-/** Opens the file to read it. @throws {Error} with the name of the file. */
 function openSource(file: string): DatabaseSync {
   try {
     return new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: 5_000 });

@@ -26,7 +26,7 @@ export const PACKAGES = globSync('*/package.json', { cwd: join(ROOT, 'packages')
   .sort();
 
 /**
- * Compiles and packs all libraries into a folder. Returns the file of each by its name.
+ * Compiles and packs all libraries into a folder. Returns the tarballs by package name.
  *
  * @throws {Error} if the code does not compile.
  */

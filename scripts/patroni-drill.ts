@@ -59,7 +59,6 @@ function load(store: PlantStore) {
   };
 }
 
-/** Waits until the store has acknowledged 500 more plants. */
 async function waitForPlants({ acknowledged }: ReturnType<typeof load>): Promise<void> {
   const target = acknowledged.size + 500;
   const deadline = performance.now() + MAX_WAIT_MS;

@@ -42,7 +42,6 @@ export function publicNames(folder: string): string[] {
   return [...new Set(names)].sort();
 }
 
-/** Lists the name of an export, and those of its members. */
 function namesOf(symbol: ts.Symbol, checker: ts.TypeChecker): string[] {
   const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
   const original = isAlias ? checker.getAliasedSymbol(symbol) : symbol;
@@ -69,7 +68,6 @@ function isPublicMember({ flags, name, declarations = [] }: ts.Symbol): boolean 
   );
 }
 
-/** Returns the public names of each packed library, by the name of the library. */
 export function publicNamesOfAll(tarballs: ReadonlyMap<string, string>): Record<string, string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'public-names-'));
   try {

@@ -12,7 +12,6 @@ export interface Contender {
 
 const root = join(import.meta.dirname, '../..');
 
-/** Returns this service with the settings of production. */
 const service = (variant: string, env: Contender['env']): Contender => ({
   name: `This service, ${variant}`,
   file: join(root, 'src/main.ts'),
@@ -57,7 +56,6 @@ export function contendersIn(folder: string): Contender[] {
   ];
 }
 
-/** Lists this service with 1 to 1,000 paths in its document. */
 export const contendersByPaths = (folder: string): Contender[] =>
   [1, 10, 100, 1000].map((paths) =>
     service(`${paths} paths`, {

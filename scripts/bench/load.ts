@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import autocannon, { type Client } from 'autocannon';
 
-/** The result of one measurement. */
 export interface Measurement {
   /** Responses per second. */
   readonly rate: number;
-  /** The number of responses. */
   readonly responses: number;
   /** The number of requests that failed: an error status, or no response. */
   readonly failures: number;
@@ -22,7 +20,6 @@ export type Load = (options: {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
-  /** The id of the first plant. */
   readonly firstId: number;
 }) => Promise<Measurement>;
 
@@ -36,7 +33,7 @@ export const HEADERS = {
 export const plantOf = (id: number): string =>
   `{"id":${id},"name":"Monstera deliciosa","tag":"tropical"}`;
 
-/** Returns true if wrk is installed. wrk needs less CPU time than autocannon. */
+/** wrk needs less CPU time than autocannon. */
 export const hasWrk = (): boolean => spawnSync('wrk', ['--version']).error === undefined;
 
 const useWrk: Load = async ({ url, connections, seconds, firstId }) => {
@@ -96,7 +93,6 @@ const useAutocannon: Load = async ({ url, connections, seconds, firstId }) => {
   };
 };
 
-/** The load generators. */
 export const LOADS: Readonly<Record<'wrk' | 'autocannon', Load>> = {
   wrk: useWrk,
   autocannon: useAutocannon,

@@ -165,7 +165,6 @@ interface MeasureOptions {
   readonly runs: Map<string, Run>;
 }
 
-/** Starts a contender, measures it once over each number of connections, and ends it. */
 async function measureContender(contender: Contender, options: MeasureOptions): Promise<void> {
   const { load, cores, folder, seconds, warmUp, runs } = options;
   const { name } = contender;

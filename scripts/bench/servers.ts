@@ -7,7 +7,6 @@ import { freePort } from 'test-support/free-port';
 import type { Contender } from './contenders.ts';
 import { HEADERS, plantOf, TOKEN } from './load.ts';
 
-/** A running contender. */
 export interface Server {
   readonly url: string;
   /** Returns the CPU time of all its threads in microseconds; `undefined` outside Linux. */
