@@ -81,16 +81,13 @@ export function createQueue<Call>(
 
   /** Calls that are not in a commit yet, oldest first. */
   let queue: WaitingCall<Call>[] = [];
-  /** True if the queue contains calls that have timed out. */
   let hasExpired = false;
   /**
    * The commits in progress. An array, since V8 may keep deleted entries of a Set, and their calls,
    * in memory until the next major garbage collection.
    */
   const commits: Promise<unknown>[] = [];
-  /** The number of commits that may be in progress now. */
   let commitLimit = engine.maxCommits;
-  /** The number of calls without an outcome, and their approximate size in characters and bytes. */
   let unsettledCount = 0;
   let unsettledSize = 0;
   let gathering = false;
@@ -118,7 +115,7 @@ export function createQueue<Call>(
     hasExpired = true;
   }
 
-  /** Removes expired calls from the queue, all at once: thousands may expire together. */
+  /** Removes expired calls all at once, since thousands may expire together. */
   function removeExpired(): void {
     if (hasExpired) queue = queue.filter(({ isSettled }) => !isSettled);
     hasExpired = false;
@@ -140,7 +137,6 @@ export function createQueue<Call>(
     }
   }
 
-  /** Takes the calls of the next commit from the queue. */
   function takeBatch(): WaitingCall<Call>[] {
     removeExpired();
     let count = 0;
@@ -155,7 +151,6 @@ export function createQueue<Call>(
     return queue.splice(0, count);
   }
 
-  /** Starts a commit, unless the maximum number of commits is in progress. */
   async function commitNext(): Promise<void> {
     if (gathering || queue.length === 0 || commits.length >= commitLimit) return;
     gathering = true;
@@ -215,7 +210,6 @@ export function createQueue<Call>(
     }
   }
 
-  /** Returns the check in progress, or starts one. */
   function sharedCheck(): Promise<void> {
     checking ??= check().finally(() => {
       checking = undefined;
@@ -239,7 +233,7 @@ export function createQueue<Call>(
       const isTooLarge = unsettledCount > 0 && unsettledSize + size > MAX_WAITING_SIZE;
       if (unsettledCount >= maxWaiting || isTooLarge) {
         onUnavailable?.('BUSY');
-        const load = `${unsettledCount}, with ${unsettledSize} characters`;
+        const load = `${unsettledCount}, with ${unsettledSize} characters and bytes`;
         const message = `Too many calls are waiting: ${load}.`;
         return Promise.reject(new Unavailable(message, 'BUSY'));
       }

@@ -248,7 +248,7 @@ describe('add', () => {
     const results = [add('a'), add('b')];
     await expect(add('c')).rejects.toMatchObject({
       code: 'BUSY',
-      message: 'Too many calls are waiting: 2, with 2 characters.',
+      message: 'Too many calls are waiting: 2, with 2 characters and bytes.',
     });
     expect(codes).toEqual(['BUSY']);
     expect(stats()).toEqual({ waiting: 2, connections: 7 });

@@ -143,7 +143,7 @@ describe('contract tests', () => {
     ]);
     for (const message of Object.values(failed))
       expect(message).toMatch(
-        /with the credential of \w+ as \w+ has the status 200, not 401 or 403/,
+        /with the credential of \w+ in place of that of \w+ has the status 200, not 401 or 403/,
       );
   });
 

@@ -618,7 +618,7 @@ describe('a failure', () => {
       ),
     );
     await expect(outcomes[10]).rejects.toThrow(
-      'Too many calls are waiting: 10, with 50 characters.',
+      'Too many calls are waiting: 10, with 50 characters and bytes.',
     );
     await expect(outcomes[11]).rejects.toThrow(Unavailable);
     expect(await first).toBe(10);

@@ -41,7 +41,6 @@ export function secretsFor(
   return Object.keys(chosen).map((name) => secretOf(schemes, name, credentials[name] ?? ''));
 }
 
-/** Returns an example of the credentials of a requirement: `{ header: '…', query: '…' }`. */
 const exampleCredentials = (requirement: Operation['security'][number]): string =>
   `{ ${Object.keys(requirement)
     .map((name) => `${name}: '…'`)
@@ -109,7 +108,7 @@ function misplacedSecrets(
       const isShared = isSamePlace(inOwnScheme, misplaced) && inOwnScheme.value === misplaced.value;
       if (schemes[name] === undefined || isShared || misplaced.value === secret.value) return [];
       return {
-        label: `with the credential of ${name} as ${secret.scheme}`,
+        label: `with the credential of ${name} in place of that of ${secret.scheme}`,
         secrets: secrets.map((item) => (item === secret ? misplaced : item)),
       };
     }),
@@ -119,7 +118,7 @@ function misplacedSecrets(
 const isSamePlace = (one: Secret, other: Secret): boolean =>
   one.in === other.in && one.name.toLowerCase() === other.name.toLowerCase();
 
-/** Returns credentials by scheme. A string is the token of each scheme. */
+/** A string is the token of every scheme. */
 const byScheme = (schemes: Document['securitySchemes'], source: Credentials | string) =>
   typeof source === 'string'
     ? Object.fromEntries(Object.keys(schemes).map((name) => [name, source]))

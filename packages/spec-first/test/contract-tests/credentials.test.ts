@@ -133,12 +133,12 @@ describe('misplaced secrets', () => {
 
   test('replace each secret by the credential of each other scheme', async () => {
     expect(await misplaced([{ header: [], query: [] }], CREDENTIALS)).toEqual([
-      ['with the credential of bearer as header', ['header b', 'query q']],
-      ['with the credential of oauth as header', ['header o', 'query q']],
-      ['with the credential of query as header', ['header q', 'query q']],
-      ['with the credential of bearer as query', ['header h', 'query b']],
-      ['with the credential of oauth as query', ['header h', 'query o']],
-      ['with the credential of header as query', ['header h', 'query h']],
+      ['with the credential of bearer in place of that of header', ['header b', 'query q']],
+      ['with the credential of oauth in place of that of header', ['header o', 'query q']],
+      ['with the credential of query in place of that of header', ['header q', 'query q']],
+      ['with the credential of bearer in place of that of query', ['header h', 'query b']],
+      ['with the credential of oauth in place of that of query', ['header h', 'query o']],
+      ['with the credential of header in place of that of query', ['header h', 'query h']],
     ]);
   });
 
@@ -149,11 +149,11 @@ describe('misplaced secrets', () => {
   // Both schemes read `Authorization: Bearer`, so the service cannot distinguish them.
   test('do not use a credential that is sent in the same place', async () => {
     expect(await misplaced([{ bearer: [] }], { bearer: 'b', oauth: 'o', basic: 'a:b' })).toEqual([
-      ['with the credential of basic as bearer', ['bearer Bearer a:b']],
+      ['with the credential of basic in place of that of bearer', ['bearer Bearer a:b']],
     ]);
     const keys = { header: 'h', lower: 'l', client: 'c' };
     expect(await misplaced([{ header: [] }], keys)).toEqual([
-      ['with the credential of client as header', ['header c']],
+      ['with the credential of client in place of that of header', ['header c']],
     ]);
   });
 

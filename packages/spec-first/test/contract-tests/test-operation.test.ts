@@ -357,7 +357,7 @@ describe('the credentials of an operation', () => {
   const secrets = [secret('a')];
   const insufficientSecrets = [
     { label: 'without credentials', secrets: [] },
-    { label: 'with the credential of b as key', secrets: [secret('b')] },
+    { label: 'with the credential of b in place of that of key', secrets: [secret('b')] },
   ];
   /** A service that accepts these keys. */
   const accepting =
@@ -367,7 +367,7 @@ describe('the credentials of an operation', () => {
 
   test.each([
     ['without credentials', undefined],
-    ['with the credential of b as key', 'b'],
+    ['with the credential of b in place of that of key', 'b'],
   ])('are required: %s', async (label, key) => {
     const options = { secrets, insufficientSecrets };
     expect(await checksOf(await rooms(), 'add', accepting('a'), options)).toEqual([]);
