@@ -3,7 +3,7 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
 // For `node --import`: keeps compiled code for the next start. Written in JavaScript, since Node
-// would load a compiler for TypeScript first. Without a folder `node_modules`, nothing is cached.
+// would load a compiler for TypeScript first.
 const modules = join(process.cwd(), 'node_modules');
 if (existsSync(modules)) {
   // Threads and child processes read the variable.

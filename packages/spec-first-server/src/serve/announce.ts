@@ -11,7 +11,7 @@ export type StartMessage = 'ready' | { readonly started: Started } | { readonly 
 /** True if the parent process is `spec-first dev`, which prints the start or its error. */
 export const isShownByParent = process.send !== undefined && process.env.SPEC_FIRST_DEV === 'true';
 
-/** Sends a message to the parent process. Resolves when it is sent, or if there is no parent. */
+/** Resolves also if the message cannot be sent. */
 export function tellParent(message: StartMessage): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined) resolve();

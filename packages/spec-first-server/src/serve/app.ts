@@ -69,7 +69,6 @@ export async function createListener(
     : createExpressApp(service, options, () => undefined);
 }
 
-/** Creates an Express app that serves a document. @throws {DocumentError | ConfigError} */
 export async function createApp(options: AppOptions): Promise<Express> {
   // The app may run in a server that does not check requests for faults.
   return createExpressApp(await createAppService(options), options, faultOf);
@@ -82,7 +81,6 @@ async function createExpressApp(
 ): Promise<Express> {
   // Loaded here, since most services have no middleware.
   const { default: express } = await import('express');
-  /** The record of each request, kept while middleware handles it. */
   const records = new WeakMap<object, CallRecord>();
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy);
 
@@ -141,7 +139,6 @@ export async function createAppService(options: AppOptions): Promise<Service> {
 
 type Handle = (call: Call) => Promise<Answer>;
 
-/** Adds the headers of CORS, and answers preflights. */
 function withOrigins(
   service: Service,
   headersFor: ReturnType<typeof crossOrigin>,
@@ -157,17 +154,13 @@ function withOrigins(
   };
 }
 
-/** Rejects requests whose `Host` is neither localhost nor an IP address. */
 function onlyLocal(service: Service, handle: Handle): Handle {
   const failure = new HttpError(421, 'the Host header must name localhost or an IP address');
   return async (call) =>
     isLocalHost(call.headers.host) ? handle(call) : service.fail(call, failure);
 }
 
-/**
- * Returns true if a host is missing, an IP address or localhost. Any other name could resolve to
- * this machine (DNS rebinding).
- */
+/** Names other than localhost could resolve to this machine (DNS rebinding). */
 function isLocalHost(host: string | undefined): boolean {
   const name = host?.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
   return name === undefined || isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);

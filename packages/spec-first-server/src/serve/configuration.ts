@@ -6,7 +6,6 @@ import { ConfigError } from '../core/security/config-error.ts';
 
 export { ConfigError };
 
-/** Environment variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Sets the variables of `.env`. Those of the environment take precedence. */
@@ -28,7 +27,7 @@ export function readEnvFile(): Readonly<Record<string, string | undefined>> {
   }
 }
 
-/** Returns the error for a wrong value. @param requirement completes "NAME must be …" */
+/** @param requirement completes "NAME must be …" */
 export function wrongValue(
   name: string,
   value: string,
@@ -81,11 +80,8 @@ export function readVariables<V extends Variables>(variables: V, env: Environmen
 }
 
 /**
- * Creates a function that throws the error of an address that is not available. Its message has
- * Node's reason, and names the variables to change.
- *
- * @param port the name of the variable of the port
- * @param host the name of the variable of the address
+ * @param port the name of the variable, such as `PORT`.
+ * @param host the name of the variable, such as `HOST`.
  */
 export const rejectAddress = (port: string, host: string) => (cause: unknown) => {
   const advice = `set ${port} to another port, or ${host} to another address`;
@@ -195,13 +191,9 @@ function checkPorts({ PORT, HOST, METRICS_PORT, METRICS_HOST = HOST }: Config): 
 
 export const isProduction = (env: Environment): boolean => env.NODE_ENV?.trim() === 'production';
 
-/** Returns true if NODE_ENV is `development`, which `npm run dev` sets. */
+/** `spec-first dev` sets NODE_ENV to `development`. */
 export const isDevelopment = (env: Environment): boolean => env.NODE_ENV?.trim() === 'development';
 
-/**
- * Returns true if credentials are configured. Otherwise the start generates and shows a token, if
- * the document takes tokens.
- */
 export const hasCredentials = (config: Config): boolean =>
   config.ACCESS_TOKENS.length > 0 ||
   config.ACCESS_TOKENS_FILE !== undefined ||
@@ -266,7 +258,7 @@ function parseProxies(text: string): boolean | number | readonly string[] {
   }
 }
 
-/** Returns the variables whose names are misspelled, with the correct names. */
+/** Returns the correct names by the misspelled ones. */
 export function misspelledVariables(
   env: Environment,
   names: readonly string[],

@@ -21,10 +21,7 @@ const MAX_AGE = 600;
 /**
  * Implements CORS (https://fetch.spec.whatwg.org/#http-cors-protocol). Scripts of other origins can
  * read each header that the document declares. Browsers may send cookies if the origins are listed,
- * not for `*`.
- *
- * @returns a function that returns the CORS headers of a call, and true if it is a preflight, which
- *   must not reach an operation.
+ * not for `*`. A preflight must not reach an operation.
  */
 export function crossOrigin(origins: '*' | readonly string[], operations: readonly Operation[]) {
   const declared = operations.flatMap(({ responses }) =>

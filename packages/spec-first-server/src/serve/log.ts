@@ -10,7 +10,6 @@ import type { Config } from './configuration.ts';
 /** The time limit for writing the last lines of the log, in milliseconds. */
 export const FLUSH_LIMIT = 2_000;
 
-/** Returns the name and the version of the project in the working directory, if it has them. */
 function readProject(): { readonly name?: string; readonly version?: string } {
   try {
     return JSON.parse(readFileSync('package.json', 'utf8'));
@@ -24,10 +23,10 @@ const { version: runtime } = manifest;
 
 const { node } = process.versions;
 
-/** The versions of the project in the working directory, of this package and of Node. */
+/** `service` and `version` are those of the project, `runtime` is the version of this package. */
 export const versions = { service, version, runtime, node };
 
-/** Describes versions, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
+/** Returns text such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
 export function describeVersions(values: typeof versions): string {
   // A private package may have no version, and a bundle no package.json.
   const project = [values.service, values.version].filter(Boolean).join(' ');
@@ -35,19 +34,13 @@ export function describeVersions(values: typeof versions): string {
   return project === '' ? libraries : `${project} (${libraries})`;
 }
 
-/** The text of `--version`. */
 export const versionText = describeVersions(versions);
 
 let output: ReturnType<typeof createOutput> | undefined;
 
-/** The number of lines that this process has dropped. */
 export let lostLines = 0;
 
-/**
- * Opens standard output for lines.
- *
- * @param onLost called after lines were dropped, with their number, when the buffer is written.
- */
+/** @param onLost called with the number of dropped lines when the buffer is written. */
 function createOutput(onLost: (lines: number) => void) {
   const out = new sonic.SonicBoom({
     fd: 1,
@@ -83,8 +76,7 @@ function createOutput(onLost: (lines: number) => void) {
 /**
  * Creates a log of JSON lines on standard output, or of readable lines if standard output is a
  * terminal and pino-pretty is installed. JSON lines never block the process: lines that cannot be
- * written are buffered, and dropped beyond a limit. When the buffer is written, a warning states
- * the number of lost lines.
+ * written are buffered, and dropped beyond a limit.
  */
 export async function createLog(level: Config['LOG_LEVEL']) {
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;
@@ -113,7 +105,6 @@ const messageFormat = ({
   readonly locations?: readonly string[];
 }) => [msg, ...locations].join('\n  ');
 
-/** Logs an error at the start on standard error, synchronously. */
 export const logStartError = (reason: string): void =>
   pino(options('fatal'), destination({ fd: 2, sync: true })).fatal(
     { reason },
@@ -131,7 +122,6 @@ const options = (level: Config['LOG_LEVEL']): LoggerOptions => ({
   timestamp: stdTimeFunctions.isoTime,
 });
 
-/** Switches between `debug` and the configured level. */
 export function toggleLogLevel(log: Logger, configured: Config['LOG_LEVEL']): void {
   log.level = log.level === 'debug' ? configured : 'debug';
   log.info({ logLevel: log.level }, 'log level changed');

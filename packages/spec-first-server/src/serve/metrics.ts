@@ -11,7 +11,6 @@ import { lostLines, versions } from './log.ts';
 const BATCH_SIZES = exponentialBuckets(1, 2, 10);
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Registers the metrics of Node, of the log and of the versions. */
 function measureProcess(): void {
   collectDefaultMetrics();
   // Removes gauges that end in `_total`, which Prometheus reserves for counters.
@@ -38,7 +37,6 @@ const counter = (name: string, help: string, ...labelNames: string[]) =>
 const histogram = (name: string, help: string, buckets = SECONDS, ...labelNames: string[]) =>
   new Histogram({ name, help, buckets, labelNames });
 
-/** Registers the metrics that a store reports. */
 const createStoreMetrics = () => ({
   batches: histogram('store_batch_size', 'Requests that shared a commit of the store', BATCH_SIZES),
   commits: histogram('store_commit_duration_seconds', 'Time of one commit of the store'),
@@ -66,15 +64,13 @@ export function createMetrics() {
     'operation',
   );
   let registered: ReturnType<typeof createStoreMetrics> | undefined;
-  /** Registers the metrics of the store on their first use, since a service may have no store. */
+  /** Registered on their first use, since a service may have no store. */
   const storeMetrics = () => {
     registered ??= createStoreMetrics();
     return registered;
   };
   return {
-    /** Reads all metrics in Prometheus's text format. */
     read: async () => ({ type: register.contentType, body: await register.metrics() }),
-    /** Counts a request. `status` is 499 if the client disconnected before the response. */
     observe(operation: string, status: number, seconds: number): void {
       requests.inc({ operation, status });
       duration.observe({ operation }, seconds);
@@ -88,7 +84,6 @@ export function createMetrics() {
       onConnect: (seconds: number): void => storeMetrics().connects.observe(seconds),
       onUnavailable: (code: string): void => storeMetrics().unavailable.inc({ code }),
     },
-    /** Adds a gauge `store_NAME` for each name; each scrape calls `stats` again. */
     watch(stats: () => Readonly<Record<string, number>>): void {
       storeMetrics();
       for (const name of Object.keys(stats())) {

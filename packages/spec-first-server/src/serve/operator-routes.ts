@@ -6,19 +6,15 @@ import type { ReadResource, Resource } from './page/page.ts';
 
 export const PROBE_PATHS = ['/healthz', '/readyz'];
 
-/** The paths that the service adds for operators. */
 export const OPERATOR_PATHS = [...PROBE_PATHS, '/docs', '/openapi.yaml', '/openapi.json'];
 
-/** Answers a call. Returns `undefined` if its path is not one for operators. */
+/** Returns `undefined` if the path of the call is not one for operators. */
 type AnswerOperator = (call: Call) => Promise<Answer> | undefined;
 
 /**
  * Creates the routes for operators: health, readiness, and the document with its page. If the
  * document has the same path, its operation is served instead, and `shadowed` contains the path,
  * except `/`.
- *
- * @param ready resolves if the service can do its work.
- * @param page the document and its page, by path, if they are served.
  */
 export function operatorRoutes(
   service: Service,
@@ -42,7 +38,6 @@ export function operatorRoutes(
   };
 }
 
-/** Returns a function that answers the calls to routes. */
 export function answerRoutes(
   service: Service,
   routes: ReadonlyMap<string, ReadResource>,
@@ -67,12 +62,6 @@ export function answerRoutes(
   }
 }
 
-/**
- * Returns the routes of the probes of health and readiness.
- *
- * @param ready resolves if the service can do its work.
- * @param broken the operations that are not served.
- */
 export const probes = (ready?: () => Promise<void>, broken: readonly string[] = []) =>
   new Map<string, ReadResource>([
     ['/healthz', async () => json({ status: 'ok' })],
@@ -85,12 +74,7 @@ export const probes = (ready?: () => Promise<void>, broken: readonly string[] = 
     ],
   ]);
 
-/**
- * Makes any error a 503, which probes expect. Keeps its headers, such as `Retry-After`. Only the
- * message of an HttpError is for clients.
- *
- * @throws {HttpError}
- */
+/** Probes expect a 503. Only the message of an HttpError is for clients. */
 function throwNotReady(cause: unknown): never {
   const { expected, headers } = failureOf(cause);
   const message = cause instanceof HttpError ? cause.message : 'the service is not ready';

@@ -73,7 +73,6 @@ export async function serve<V extends Variables = Record<never, never>>(
   }
 }
 
-/** Reads the variables and opens the log. @throws {ConfigError} */
 async function configure<V extends Variables>(variables = {} as V) {
   loadEnvFile();
   const config = readConfig(process.env);
@@ -86,7 +85,6 @@ async function configure<V extends Variables>(variables = {} as V) {
   return { config, values, log };
 }
 
-/** Checks the configuration and the document without starting the service. */
 async function check<V extends Variables>(
   { open: _open, variables, ...definition }: ServeOptions<V>,
   allowOutside?: boolean,

@@ -73,8 +73,6 @@ export type RunningService = Awaited<ReturnType<typeof startService>>;
 /**
  * Opens the backend, creates the app and listens, in this order. A stop closes them in reverse
  * order.
- *
- * @throws {Error} with a message for the operator.
  */
 export async function startService(config: Config, definition: ServiceDefinition, log: Logger) {
   const { open, allowOutside } = definition;
@@ -84,7 +82,6 @@ export async function startService(config: Config, definition: ServiceDefinition
   // If the start fails, closes everything that was opened.
   await using opened = new AsyncDisposableStack();
 
-  /** @throws {Error} if the service cannot do its work now. */
   async function ready(): Promise<void> {
     if (draining) {
       const headers = { 'Retry-After': 1 };
@@ -93,7 +90,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     await backend.ready?.();
   }
 
-  // 1. Open the backend, and read the document in parallel.
+  // The document is read while the backend opens.
   const metrics = await createMetrics(config);
   const opening = (async () => open({ warn: (message) => log.warn(message), ...metrics?.store }))();
   opened.defer(async () => (await opening.catch(() => undefined))?.close?.());
@@ -110,7 +107,6 @@ export async function startService(config: Config, definition: ServiceDefinition
     log,
   );
 
-  // 2. Create the app.
   const use = backend.use ?? definition.use;
   const service = await createAppService({
     errorBody: definition.errorBody,
@@ -132,7 +128,6 @@ export async function startService(config: Config, definition: ServiceDefinition
   if (backend.stats !== undefined) metrics?.watch(() => backend.stats?.() ?? {});
   ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready'));
 
-  // 3. Listen.
   const operators = metrics && (await serveOperators(service, config, ready, metrics.read));
   if (operators !== undefined) {
     opened.use(operators.server);
@@ -169,9 +164,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   const running = opened.move();
   return {
     started,
-    /** The generated token, if the service takes tokens and none are configured. */
     token,
-    /** Reads the file of access tokens again, and logs the outcome. */
     async reload() {
       try {
         log.info({ accepted: await authenticator.reload() }, 'access tokens read again');
@@ -180,8 +173,8 @@ export async function startService(config: Config, definition: ServiceDefinition
       }
     },
     /**
-     * Reports that the service is not ready, stops accepting, finishes the requests in flight, and
-     * closes the backend.
+     * Reports for `DRAIN_SECONDS` that the service is not ready. Then stops accepting, finishes the
+     * requests in flight, and closes the backend.
      */
     async stop() {
       draining = true;
@@ -220,7 +213,6 @@ export async function checkService(
   });
 }
 
-/** Returns the options of the app that depend on the configuration only. */
 const appOptions = (config: Config) => ({
   bodyLimit: config.BODY_LIMIT,
   docs: config.DOCS === 'on',
@@ -229,10 +221,8 @@ const appOptions = (config: Config) => ({
   slowMs: config.SLOW_MS || undefined,
 });
 
-/** Creates the metrics if `METRICS_PORT` is set. */
 async function createMetrics({ METRICS_PORT: port }: Config) {
   if (port === undefined) return undefined;
-  // Loaded only if it is used.
   const metrics = await import('./metrics.ts');
   return metrics.createMetrics();
 }

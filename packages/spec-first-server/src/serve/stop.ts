@@ -19,9 +19,7 @@ const PARENT_CHECK = 500;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
 
-/** The reactions of a running service to signals. */
 export interface SignalHandlers {
-  /** @param reason the signal, or another event that stops the service. */
   stop(reason: string): void;
   reload(): void;
   changeLogLevel(): void;
@@ -64,10 +62,6 @@ function stopWithNpm(stop: () => void): void {
   }, PARENT_CHECK).unref();
 }
 
-/**
- * Returns a function that stops the service and ends the process. A second call after
- * {@link SAME_SIGNAL} aborts requests in flight.
- */
 export function stopper(
   service: RunningService,
   log: Logger,

@@ -10,15 +10,9 @@ import {
 import { tokenSchemes } from '../core/security/schemes.ts';
 import { ConfigError, SERVER_VARIABLES, type Variables } from './configuration.ts';
 
-/** The facts that a start reports. */
 export type Started = Awaited<ReturnType<typeof describeStart>>;
 
-/**
- * Collects the facts that a start reports.
- *
- * @param serverUrl the URL that the server listens on.
- * @param docsPath the path of the document's page, if it is served.
- */
+/** Collects the facts that a start reports. */
 export async function describeStart(
   document: Document,
   serverUrl: string,
@@ -69,7 +63,6 @@ export function banner(
 
 const indented = (text: string): string => text.replace(/^(?=.)/gm, '  ');
 
-/** Returns the text of `--help`. @param projectVariables listed after those of the server */
 export function help(projectVariables: Variables): string {
   const variables: Variables = { ...SERVER_VARIABLES, ...projectVariables };
   const entries = Object.entries(variables).map(
@@ -94,15 +87,14 @@ SIGHUP reads ACCESS_TOKENS_FILE again. SIGUSR2 switches the log level to debug, 
 `;
 }
 
-/** Formats an error at the start for a terminal. */
 export function startError(message: string): string {
   const heading = styleText('red', 'The service cannot start.', { stream: process.stderr });
   return `${heading}\n\n${indented(message)}\n`;
 }
 
 /**
- * Describes an error at the start. Returns the message of an expected error, such as one with a
- * `status`, and the stack of any other error.
+ * Returns only the message of an expected error, such as one with a `status`, and the stack of an
+ * unexpected one.
  */
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -117,13 +109,10 @@ export function explain(error: unknown): string {
 /**
  * Returns a curl command for one operation. Prefers operations that need a token, then those
  * without parameters in the path. Uses the first alternative of the operation's credentials. The
- * command has the shell variable `TOKEN` instead of a token. Its body and its path parameters are
- * examples of the document. A body without an example is generated from its schema.
+ * command has the shell variable `TOKEN` instead of a token.
  *
  * @param url the base URL of the document's paths, without a slash at the end.
- * @returns `undefined` if there is no suitable operation. Unsuitable are operations that declare a
- *   body other than JSON, and those that need a parameter outside the path, a path parameter
- *   without an example, or credentials other than a bearer token or an API key in a header.
+ * @returns `undefined` if there is no suitable operation.
  */
 export async function exampleLine({ root, operations, securitySchemes }: Document, url: string) {
   const bearerSchemes = tokenSchemes(securitySchemes);
@@ -163,7 +152,6 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
   return words.join(' ');
 }
 
-/** Returns the example of a path parameter, as it is written in a URL. */
 function pathExample({ parameters }: Operation, name: string): string | undefined {
   const parameter = parameters.find((each) => each.in === 'path' && each.name === name);
   const [example] = parameter?.examples() ?? [];

@@ -24,7 +24,7 @@ const FILES = {
   'favicon-32x32.png': 'image/png',
 };
 
-/** Returns the path of a file. Called on its first request: a bundle can lack Swagger UI. */
+/** Called on the first request, not at the start: a bundle can lack Swagger UI. */
 const fileOf = (name: string): string =>
   name.startsWith('page.')
     ? join(import.meta.dirname, 'browser', name)
@@ -36,7 +36,6 @@ const contentSecurityPolicy =
   "media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
   "frame-ancestors 'none'";
 
-/** An answer to GET. */
 export interface Resource {
   /** 200 by default. */
   readonly status?: number;
@@ -45,7 +44,6 @@ export interface Resource {
   readonly body?: string | Uint8Array;
 }
 
-/** Reads a resource, unless the client has it already. */
 export type ReadResource = (ifNoneMatch?: string) => Promise<Resource>;
 
 /**
@@ -75,10 +73,6 @@ export function openapiPage(
   return resources;
 }
 
-/**
- * Creates a resource when it is first requested. Browsers revalidate it, and get the body only if
- * it has changed.
- */
 function cached(
   type: string,
   createBody: () => string | Buffer | Promise<string>,
@@ -98,9 +92,9 @@ function cached(
 }
 
 /**
- * Returns the document with one server, for all operations. Its URL is relative to that of the
- * document (OpenAPI 3.1 §4.8.5). Referenced path items are inlined, since Swagger UI loads each
- * reference separately.
+ * Returns the document with one server, for all operations. The URL of the server is relative to
+ * that of the document (OpenAPI 3.1 §4.8.5). Referenced path items are inlined, since Swagger UI
+ * loads each reference separately.
  */
 function asServed(document: Json, url: string): Json {
   const { pathItems, ...components } = asObject(document.components);
@@ -133,9 +127,8 @@ function withoutServers({ servers: _, ...item }: Json): Json {
   return Object.fromEntries(members);
 }
 
-/** Returns YAML. Quotes strings such as `no`, which YAML 1.1 would read as another type. */
+/** Quotes strings such as `no`, which YAML 1.1 would read as another type. */
 async function printYaml(document: Json): Promise<string> {
-  // Loaded when the document is first requested.
   const { stringify } = await import('yaml');
   return stringify(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 });
 }

@@ -40,7 +40,6 @@ const exactNumbers = ({ React: { createElement }, getComponent }) => ({
   },
 });
 
-/** Media types of responses whose items arrive one by one. */
 const STREAM_TYPES = /event-stream|jsonl|ndjson|json-seq|multipart\/mixed/i;
 
 /** The number of characters at the end of a stream that the page shows. */
