@@ -42,7 +42,6 @@ export function expressHandler(service: Service): RequestHandler {
   };
 }
 
-/** Answers a call through Express's response. */
 export async function answerCall(service: Service, call: ExpressCall): Promise<void> {
   await writeAnswer(call.response, await service.handle(call));
 }
@@ -106,10 +105,9 @@ function formText(values: unknown): string {
 /** Headers that may occur several times. */
 const REPEATABLE = new Set(['set-cookie', 'vary']);
 
-/** Writes an answer. Keeps headers of other names that the app has set. */
+/** Keeps headers of other names that the app has set. */
 export async function writeAnswer(response: ServerResponse, answer: Answer): Promise<void> {
   if (response.headersSent) {
-    // The response has started, so this answer cannot be sent.
     discardBody(answer.body);
     response.destroy();
     return;
@@ -119,7 +117,7 @@ export async function writeAnswer(response: ServerResponse, answer: Answer): Pro
   await writeBody(response, answer.body);
 }
 
-/** Sets headers. Default security headers do not replace those that the app has set. */
+/** Default security headers do not replace those that the app has set. */
 export function addHeaders(response: ServerResponse, headers: readonly string[]): void {
   const added = new Set(REPEATABLE);
   for (let index = 0; index < headers.length; index += 2) {

@@ -8,7 +8,6 @@ import proxyAddress from 'proxy-addr';
  */
 export type TrustProxy = boolean | number | readonly string[];
 
-/** Creates a function that returns the address of a request's client. */
 export function clientAddress(
   trustProxy: TrustProxy = false,
 ): (request: IncomingMessage) => string | undefined {

@@ -39,7 +39,6 @@ export class ClientConnection {
   isServing = false;
   readonly #socket: Socket;
   #newestResponse: ServerResponse | undefined;
-  /** The number of requests. */
   #count = 0;
   /** True from the start of a request until its response is closed. */
   #isAnswering = false;
@@ -58,7 +57,6 @@ export class ClientConnection {
   #unreadFrom = 0;
   /** True if the request at `#unreadFrom` or a later one has a chunked body. */
   #hasChunks = false;
-  /** The bytes that were transferred before the last call of `isStuck`. */
   #transferredBytes = -1;
 
   constructor(socket: Socket) {
@@ -220,7 +218,6 @@ export class ClientConnection {
     }
   }
 
-  /** Begins the next request, in turn with other work. */
   #takeTurn(): void {
     void inTurn(() => this.#beginNext());
   }
@@ -272,6 +269,5 @@ function readOnDemand(request: IncomingMessage, socket: Socket): void {
   request.on('newListener', onListener).once('resume', resume);
 }
 
-/** Returns true if the body of a request is large or has no declared length. */
 export const isLarge = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > SMALL_BODY;

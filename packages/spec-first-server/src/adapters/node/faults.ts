@@ -59,7 +59,7 @@ export function faultOf(request: IncomingMessage): HttpError | undefined {
   return undefined;
 }
 
-/** Returns true if a header occurs more than once. Names and values alternate. */
+/** Names and values alternate in `rawHeaders`. */
 function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -95,6 +95,5 @@ const PARSER_FAULTS: Readonly<Record<string, HttpError>> = {
   HPE_INVALID_EOF_STATE: fault('the request was cut off'),
 };
 
-/** Returns the fault that corresponds to an error of Node's parser. */
 export const parserFault = (code: string): HttpError =>
   PARSER_FAULTS[code] ?? fault('the request is not HTTP/1.1 (RFC 9112)');

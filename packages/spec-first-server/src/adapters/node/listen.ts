@@ -61,11 +61,9 @@ interface ListenOptions {
   readonly exclusive?: boolean;
   readonly limits?: Partial<Limits>;
   readonly onRejected?: OnRejected;
-  /** Makes the body of error responses. By default problem details. */
   readonly errorBody?: ErrorBody | undefined;
 }
 
-/** A server that listens. */
 export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /**
@@ -272,9 +270,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   const { address, port, family } = server.address() as AddressInfo;
   return {
     server,
-    /** Such as `http://127.0.0.1:3000`. */
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    /** Adds `Connection: close` to further responses, unless the request is incomplete. */
+    /** Adds `Connection: close` to further responses, unless their request is still incomplete. */
     drain,
     /** Stops accepting, finishes the requests in flight, and aborts those that take too long. */
     async stop(): Promise<void> {
@@ -309,7 +306,6 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   };
 }
 
-/** Closes a connection after a response, unless the headers of the response are already sent. */
 function closeAfter(connection: ClientConnection, response: ServerResponse): void {
   if (response.headersSent) return;
   connection.closing = true;

@@ -54,7 +54,6 @@ export class NodeCall implements Call {
   }
 }
 
-/** Returns a signal that is aborted when the client disconnects before the response is sent. */
 function disconnectSignal({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   if (response.writableFinished) return controller.signal;

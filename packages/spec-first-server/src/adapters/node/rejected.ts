@@ -18,7 +18,6 @@ export const http = process.getBuiltinModule('node:http');
  */
 export type OnRejected = (reason: Failure, client: string | undefined) => void;
 
-/** The error of a request for which there is no memory. */
 export const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later', {
   headers: { 'Retry-After': 1 },
 });
@@ -31,7 +30,6 @@ const NO_TUNNELS = new HttpError(405, 'CONNECT is not a method of this service',
 /** The failures of requests that were rejected while the app answered them, by response. */
 const rejections = new WeakMap<ServerResponse, Failure>();
 
-/** Returns the failure of a request that was rejected while the app answered it. */
 export const rejectionOf = (response: ServerResponse): Failure | undefined =>
   rejections.get(response);
 
@@ -109,7 +107,6 @@ export function rejecter(
     });
   }
 
-  /** Sends an error response, and closes the connection. */
   function rejectRequest(response: ServerResponse, reason: HttpError): void {
     const { socket } = response.req;
     const connection = connections.get(socket);

@@ -5,7 +5,7 @@ import { closeItems } from '../../core/response/item-body.ts';
 
 type Stream = Exclude<Answer['body'], string | Uint8Array | undefined>;
 
-/** Writes an answer, unless a response has already started. Resolves when it is written. */
+/** Writes an answer, unless a response has already started. */
 export function writeAnswer(response: ServerResponse, answer: Answer): Promise<void> | undefined {
   const { status, headers, body } = answer;
   if (response.headersSent) {
@@ -17,12 +17,10 @@ export function writeAnswer(response: ServerResponse, answer: Answer): Promise<v
   return writeBody(response, body);
 }
 
-/** Ends a stream that is not written. */
 export function discardBody(body: Answer['body']): void {
   if (isStream(body)) closeItems(body);
 }
 
-/** Writes a body after its headers. Resolves when it is written or the client has disconnected. */
 export function writeBody(
   response: ServerResponse,
   body: Answer['body'],
