@@ -22,8 +22,8 @@ export interface DatabaseOptions {
    */
   readonly maxWaiting?: number | undefined;
   /**
-   * The time limit of a call in milliseconds. By default 5,000; with PostgreSQL at least
-   * `connect_timeout` plus `statement_timeout`.
+   * The time limit of a call in milliseconds. By default 5,000, or with PostgreSQL the sum of
+   * `connect_timeout` and `statement_timeout` if that is longer.
    */
   readonly timeout?: number | undefined;
   /**

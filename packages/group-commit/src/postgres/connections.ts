@@ -9,7 +9,6 @@ import type { SessionAttributes, Target, UrlSettings } from './url.ts';
 /** The time limit for closing a connection, in milliseconds. */
 const END_MS = 1_000;
 
-/** The SQL conditions of the values of `target_session_attrs`. */
 const CONDITIONS: Readonly<Record<SessionAttributes, string>> = {
   any: 'true',
   'read-write': "current_setting('transaction_read_only') = 'off'",
@@ -22,7 +21,7 @@ const CONDITIONS: Readonly<Record<SessionAttributes, string>> = {
 const DURABLE_SESSION = `SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit', true) = 'off'`;
 
-/** Resets a session. Keeps prepared statements, since pg uses them again. */
+/** Keeps prepared statements, since pg uses them again. */
 const RESET = `CLOSE ALL; RESET SESSION AUTHORIZATION; RESET ALL; UNLISTEN *;
   SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES; ${DURABLE_SESSION}`;
 
@@ -38,7 +37,7 @@ interface Connection {
   readonly pid?: number;
 }
 
-/** Creates a pool of connections to the hosts of a URL. @param setUp called with each new one. */
+/** Creates a pool of connections to the hosts of a URL. */
 export function createConnections(
   { targets, sessionAttributes, prefersTls, max, statementMs, pooled, location }: UrlSettings,
   setUp: (client: Client) => Promise<void>,
@@ -66,7 +65,6 @@ export function createConnections(
     current = targets[(targets.indexOf(target) + 1) % targets.length] ?? target;
   }
 
-  /** Opens a connection to one host. */
   async function open(target: Target): Promise<Connection> {
     const startTime = performance.now();
     const connection = { ...createClient(target.config), target, startTime };
@@ -90,11 +88,7 @@ export function createConnections(
     }
   }
 
-  /**
-   * Checks a new session and sets it up. Resolves to its process id.
-   *
-   * @throws {Error} if the session does not have the expected attributes, or if `setUp` fails.
-   */
+  /** Resolves to the process id of the session. */
   async function prepare({ client, target }: Connection): Promise<number> {
     const text = `SELECT pg_backend_pid() AS pid, ${CONDITIONS[sessionAttributes]} AS "isAccepted"`;
     const { rows } = await client.query<{ pid: number; isAccepted: boolean }>(text);
@@ -115,14 +109,13 @@ export function createConnections(
     void close(connection);
   }
 
-  /** Cancels the statement of a connection through another connection. */
   async function cancel({ target, pid }: Connection): Promise<void> {
     const canceller = createClient({ ...target.config, application_name: 'group-commit cancel' });
     try {
       await canceller.client.connect();
       await canceller.client.query('SELECT pg_cancel_backend($1)', [pid]);
     } catch {
-      // The host does not respond.
+      // The server may not respond.
     }
     await close(canceller);
   }
@@ -163,11 +156,13 @@ export function createConnections(
   }
 
   /**
-   * Runs a task with a connection. Rethrows other errors of the task.
+   * Runs a task with a connection.
    *
-   * @param isReset true to reset the session after the task.
+   * @param isReset true to reset the session even if the task succeeds.
    * @throws {NotStarted} if no connection can be opened, but one is in use.
    * @throws {Unavailable} if the server cannot run statements now, or the task takes too long.
+   * @throws {UnsafeTask} if the task succeeds, but its changes may be lost.
+   * @throws {unknown} other errors of the task.
    */
   async function use<T>(task: (client: Client) => Promise<T>, isReset = false): Promise<T> {
     const connection = await connect().catch((error: unknown) => {
@@ -199,7 +194,7 @@ export function createConnections(
     use,
     stats: () => ({ connections: connections.size, connections_idle: idle.size }),
 
-    /** Opens a connection or uses an idle one. @throws {unknown} the original error. */
+    /** @throws {unknown} the original error. */
     async connect(): Promise<void> {
       idle.add(await connect());
     },
@@ -210,7 +205,6 @@ export function createConnections(
   };
 }
 
-/** A task has timed out. */
 class TaskTimeout extends Error {
   readonly code = 'TIMEOUT';
 }
@@ -226,7 +220,6 @@ function createClient(config: ClientConfig) {
   return { client, socket };
 }
 
-/** Closes a connection. Destroys its socket if the server does not respond. */
 async function close({ client, socket }: ReturnType<typeof createClient>): Promise<void> {
   await Promise.race([client.end(), delay(END_MS, undefined, { ref: false })]);
   socket.destroy();

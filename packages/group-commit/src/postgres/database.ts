@@ -38,7 +38,8 @@ export interface PostgresOptions<Row, Result = void> extends DatabaseOptions {
   readonly setUp?: ((client: ClientBase) => Promise<void>) | undefined;
   /**
    * Inserts rows in a transaction. Resolves to a result for each row, or to nothing. Called again
-   * if the transaction is rolled back.
+   * with all or some of the rows after a rollback. `ready` calls it in a transaction that is
+   * rolled back, also without rows.
    */
   readonly insert?:
     | ((client: ClientBase, rows: readonly Row[]) => Promise<readonly Result[]> | Promise<void>)

@@ -38,11 +38,9 @@ const URL_ADVICE =
 
 const codeOf = (error: unknown): string => String(Object(error).code ?? '');
 
-/** Returns true for an error that one row causes, such as a violated constraint. */
 export const violatesConstraint = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && ROW_CODES.test(codeOf(error));
 
-/** Returns true if the server cannot run statements now. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof Unusable ||
   error instanceof Unavailable ||
@@ -64,20 +62,17 @@ function withoutValues(error: unknown): Error {
   return new Error(code?.startsWith('22') ? `SQLSTATE ${code}` : `${message} (SQLSTATE ${code})`);
 }
 
-/** Converts the error of a violated constraint. */
 export function rowRejected(error: DatabaseError): RowRejected {
   const cause = withoutValues(error);
   return new RowRejected(cause.message, codeOf(error), error.constraint, cause);
 }
 
-/** Converts the error of a task. Removes values of a row if the error is from the server. */
 export function taskError(error: unknown): unknown {
   if (violatesConstraint(error)) return rowRejected(error);
   if (!(error instanceof DatabaseError)) return error;
   return Object.assign(withoutValues(error), { code: error.code, constraint: error.constraint });
 }
 
-/** Converts any error to a temporary failure. */
 export function unavailable(location: string, error: unknown): Unavailable {
   if (error instanceof Unavailable) return error;
   const cause = withoutValues(error);
@@ -87,7 +82,7 @@ export function unavailable(location: string, error: unknown): Unavailable {
 }
 
 /**
- * Converts a permanent error to a message for the operator. Returns `undefined` for other errors.
+ * Returns `undefined` for errors that may be temporary.
  *
  * @param table the statement that creates the table.
  */

@@ -10,7 +10,6 @@ const ABORTED = '25P02';
 /**
  * Runs a task in a transaction, and resolves after its commit.
  *
- * @param statementMs the time limit of a statement.
  * @throws {unknown} the error of the task, after rolling back.
  */
 export async function transact<T>(

@@ -35,13 +35,11 @@ const FORM_ADVICE =
   'it must have the form postgres://USER:PASSWORD@HOST:PORT/DATABASE, ' +
   'with %2F %3F %23 %40 %3A %25 for the characters / ? # @ : % in a user or password';
 
-/** A value of `target_session_attrs`. */
 export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 /** A host of the URL, with the settings of its connections. */
 export type Target = UrlSettings['targets'][number];
 
-/** The settings of a URL. */
 export type UrlSettings = ReturnType<typeof readUrl>;
 
 const invalidUrl = (reason: string): Unusable =>
@@ -112,7 +110,7 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
   };
   for (const key of HANDLED_PARAMETERS) parameters.delete(key);
 
-  /** Returns the settings of one host. @param host a host name with an optional port, or empty. */
+  /** @param host a host name with an optional port, or empty. */
   function targetOf(host: string) {
     const parsed = parse(`${start}${host}${path}?${parameters}`);
     const isLocal = parsed.host.startsWith('/');
@@ -139,7 +137,6 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     sessionAttributes,
     max,
     connectMs,
-    /** The time limit of a statement, in milliseconds. */
     statementMs,
     /** True with `statement_timeout=0`: a pooler may use the session for other clients. */
     pooled: statementTimeout === 0,

@@ -73,7 +73,6 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     throw new Unusable(response.message, { cause: unpackError(response.cause) });
   }
 
-  /** Starts the reading thread at the first read. */
   function readerSession(): SessionClient {
     if (inMemory) return writer;
     reader ??= openThread({ file, module, readOnly: true });

@@ -5,7 +5,6 @@ export type SentError = Readonly<Record<string, unknown>>;
 
 /** The reason why a whole request failed. Its calls may have been committed. */
 export interface ThreadError {
-  /** A message for the operator. */
   readonly message: string;
   readonly code: string;
   readonly cause: SentError;
@@ -72,7 +71,6 @@ const SQLSTATES: Readonly<Record<number, string>> = {
   3091: '22023', // CONSTRAINT_DATATYPE
 };
 
-/** A file of the open database is missing or replaced. */
 export class FileLost extends Error {
   readonly code = 'FILE_LOST';
 
@@ -81,13 +79,11 @@ export class FileLost extends Error {
   }
 }
 
-/** Copies an error with its name, message and stack. */
 export const packError = (error: unknown): SentError =>
   Error.isError(error)
     ? { ...error, name: error.name, message: error.message, stack: error.stack }
     : { message: String(error) };
 
-/** Restores the error of a call. A violated constraint becomes a {@link RowRejected}. */
 export function unpackError(sent: SentError): Error {
   const error = Object.assign(new Error(), sent);
   const code = Number(sent.errcode);
@@ -102,14 +98,12 @@ export const unavailable = ({ message, code, cause }: ThreadError): Unavailable 
 const databaseCodeOf = (error: unknown): ResultCode | undefined =>
   DATABASE_CODES[Number(Object(error).errcode) & 0xff];
 
-/** Returns true if an error affects the whole database, not only one call. */
 export const concernsDatabase = (error: unknown): boolean =>
   error instanceof FileLost || databaseCodeOf(error) !== undefined;
 
 /** Returns true if another process holds the lock. The connection stays usable. */
 export const isLocked = (error: unknown): boolean => databaseCodeOf(error)?.name === 'BUSY';
 
-/** Describes an error that affects the whole database, for the operator. */
 export function threadErrorOf(file: string, error: unknown): ThreadError {
   const { message = String(error), code = 'UNKNOWN', syscall } = Object(error);
   const { name, permanent, advice } = databaseCodeOf(error) ?? { permanent: true };

@@ -7,13 +7,11 @@ const logOf = (file: string): string => `${existsSync(file) ? realpathSync(file)
 
 const statsOf = (name: string) => statSync(name, { throwIfNoEntry: false });
 
-/** Returns the sizes of a database and of its log. A missing file has no bytes. */
 export const fileSizes = (file: string) => ({
   database_bytes: statsOf(file)?.size ?? 0,
   log_bytes: statsOf(logOf(file))?.size ?? 0,
 });
 
-/** Identifies a file. A file that replaces it has another inode. */
 function identify(name: string): string | undefined {
   const stats = statsOf(name);
   return stats && `${stats.dev}:${stats.ino}`;

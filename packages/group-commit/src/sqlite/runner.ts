@@ -4,7 +4,6 @@ import { concernsDatabase, packError, type SentError } from './errors.ts';
 /** The functions of a module, by name. */
 export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** A call of a function of the module. */
 export type Call = readonly [name: string, ...args: unknown[]];
 
 /** The result or the error of a call. `undefined` if it returned nothing. */
@@ -30,7 +29,6 @@ export function createRunner(
   const savepoint = db.prepare('SAVEPOINT call');
   const release = db.prepare('RELEASE call');
   const undo = db.prepare('ROLLBACK TO call');
-  /** The number of commits that will still use savepoints. */
   let savepointCommits = 0;
 
   function run([name, ...args]: Call): SentOutcome {
@@ -49,7 +47,6 @@ export function createRunner(
     if (db.isTransaction) db.exec('ROLLBACK');
   }
 
-  /** @throws {unknown} the error of the task, after rolling back. */
   function transact<T>(start: StatementSync, task: () => T): T {
     // Not run(), which throws if the last row id is beyond 2^53.
     start.get();
@@ -92,7 +89,6 @@ export function createRunner(
     }
   }
 
-  /** Runs calls without savepoints. If a call throws, all are run again with savepoints. */
   function runTogether(calls: readonly Call[]): SentOutcome[] {
     try {
       return transact(begin, () => calls.map(run));
@@ -103,7 +99,7 @@ export function createRunner(
   }
 
   return {
-    /** Commits calls in one transaction. If a call throws, only its own changes are rolled back. */
+    /** If a call throws, only its own changes are rolled back. */
     write(calls: readonly Call[]): SentOutcome[] {
       const outcomes = savepointCommits > 0 ? runSeparately(calls) : runTogether(calls);
       const failed = outcomes.some((outcome) => outcome?.error);
@@ -112,7 +108,6 @@ export function createRunner(
       return outcomes.some(Boolean) ? outcomes : [];
     },
 
-    /** Runs each call in its own transaction, with a consistent snapshot. */
     read(calls: readonly Call[]): SentOutcome[] {
       const outcomes = calls.map((call) => {
         try {

@@ -14,7 +14,6 @@ export interface Request {
 /** The outcome of each call, or an empty array if no call returned anything. */
 export type BatchResult = readonly SentOutcome[] | ThreadError;
 
-/** The file of a database, and the module with its functions. */
 export interface Source {
   readonly file: string;
   readonly module: string;
@@ -91,7 +90,6 @@ export async function openSession(source: Source) {
   };
 }
 
-/** Opens the database and runs the module. */
 function connect({ file, readOnly }: Source, define: Define, milliseconds: number) {
   const db = new DatabaseSync(file, { timeout: Math.ceil(milliseconds) });
   try {

@@ -21,7 +21,6 @@ export async function openLocal(source: Source): Promise<SessionClient> {
   return { send: async (request) => run(request), close: async () => close() };
 }
 
-/** Opens a session in a new worker. */
 export function openThread(source: Source): SessionClient {
   // The worker has no listener for `error`, so an uncaught error in it ends the process.
   const worker = new Worker(THREAD, {
