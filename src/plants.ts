@@ -57,7 +57,6 @@ function readSecret(path: string): string {
   }
 }
 
-/** Returns the handlers of the operations. */
 export const plantHandlers = (store: PlantStore): Handlers => ({
   async createPlant({
     body: { id, name, tag },
@@ -87,14 +86,13 @@ export async function openPlants(
   return plantBackend(store);
 }
 
-/** Returns the URL of the database, and the name of the variable that contains it. */
 export function databaseUrl(values: ValuesOf<typeof variables>) {
   return values.DATABASE_URL_FILE
     ? { name: 'DATABASE_URL_FILE', url: values.DATABASE_URL_FILE }
     : { name: 'DATABASE_URL', url: values.DATABASE_URL };
 }
 
-/** Returns a function that reads the password. Called for each connection: passwords may change. */
+/** The returned function is called for each connection, since passwords may change. */
 function passwordFrom(file: string, command: string): (() => Promise<string>) | undefined {
   if (!file && !command) return undefined;
   return async () => {
@@ -109,7 +107,6 @@ function passwordFrom(file: string, command: string): (() => Promise<string>) | 
   };
 }
 
-/** Returns an open store with its handlers. */
 export const plantBackend = (store: PlantStore): Backend => ({
   ...store,
   handlers: plantHandlers(store),

@@ -37,7 +37,6 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
   };
 }
 
-/** Checks the database, and creates the table if it is missing. */
 async function setUp(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ encoding: string | null; columns: string | null }>(INSPECT);
   const { encoding, columns } = rows[0] ?? {};
@@ -61,7 +60,7 @@ async function setUp(client: ClientBase): Promise<void> {
   await insert(client, []);
 }
 
-/** Adds plants. @throws {Unusable} if the settings of the database may lose commits. */
+/** @throws {Unusable} if the settings of the database may lose commits. */
 async function insert(client: ClientBase, plants: readonly StoredPlant[]): Promise<void> {
   const values = [
     plants.map(plantKey),
@@ -76,7 +75,6 @@ async function insert(client: ClientBase, plants: readonly StoredPlant[]): Promi
   checkDurability(rows[0]);
 }
 
-/** The result of {@link DURABILITY}. */
 type Durability = Readonly<Record<'fsync' | 'persistence', string | null>>;
 
 function checkDurability(settings: Durability | undefined): void {

@@ -1,6 +1,5 @@
 import type { OpenContext } from 'spec-first-server';
 
-/** A stored plant. */
 export interface StoredPlant {
   /** From −2⁶³ to 2⁶³−1. Several plants may have the same id. */
   readonly id: bigint;
@@ -29,7 +28,6 @@ export interface PlantStore {
   close(): Promise<void>;
 }
 
-/** Options of a store. */
 export interface StoreOptions extends Partial<OpenContext> {
   /** The maximum number of plants that wait. Further plants are rejected. */
   readonly maxWaiting: number;
