@@ -7,7 +7,6 @@ type Note = { id: string; text: string };
 /** Notes by the name of the token. */
 const notes = new Map<string, Note[]>();
 
-/** Returns the name of the token, which is optional. @throws {Forbidden} */
 function subjectOf({ subject }: Caller): string {
   if (subject === undefined) throw new Forbidden('the token has no name');
   return subject;

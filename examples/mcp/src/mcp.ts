@@ -11,7 +11,7 @@ import { clientOf, routesOf } from 'openapi-document/client';
 type Operation = Document['operations'][number];
 type Values = Readonly<Record<string, unknown>>;
 
-/** The input of a tool, by the parts of a request. */
+/** The input of a tool. */
 interface Input {
   readonly path?: Values;
   readonly query?: Values;
@@ -75,7 +75,7 @@ export function mcpEndpoint(document: Document) {
   return { router, close: mcp.close };
 }
 
-/** Returns the schema of a tool's input. The operation validates it, so `validate` does not. */
+/** Returns the schema of a tool's input. `validate` accepts all: the operation validates it. */
 function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJSON<Input> {
   const { parameters, requestBody } = operation;
   const lowered = schemas.lower(root, 'request');

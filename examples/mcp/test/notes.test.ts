@@ -27,7 +27,6 @@ after(async () => {
   server.close();
 });
 
-/** Connects the official client, with the token of a caller. */
 async function clientWith(token?: string) {
   const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
   const client = new Client({ name: 'test', version: '1.0.0' });
@@ -37,7 +36,6 @@ async function clientWith(token?: string) {
   return client;
 }
 
-/** Calls a tool, and returns the JSON of its result. */
 async function callTool(client: Client, name: string, input: Record<string, unknown> = {}) {
   const { content, isError } = await client.callTool({ name, arguments: input });
   const [first] = content;

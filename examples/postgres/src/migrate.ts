@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 
 const folder = new URL('../migrations/', import.meta.url);
 
-/** The time limit of each migration, in milliseconds. That of other statements is shorter. */
+/** The time limit of each migration, longer than that of other statements. */
 const MIGRATION_MS = 3_600_000;
 
 /**

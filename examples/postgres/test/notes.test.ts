@@ -12,7 +12,6 @@ import { openNotes } from '../src/handlers.ts';
 const document = 'openapi.yaml';
 const { DATABASE_URL = 'postgres://127.0.0.1/notes_test' } = process.env;
 
-// Each run of the tests has a schema of its own.
 const client = new Client({ connectionString: DATABASE_URL });
 await client.connect();
 const schema = `test_${randomBytes(8).toString('hex')}`;

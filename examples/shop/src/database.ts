@@ -28,7 +28,7 @@ interface Tables {
     version: Generated<number>;
   };
   products: { id: Int64; name: string; cents: number; stock: number; tags: string };
-  /** The same tags, for searches. */
+  /** The tags of `products` as rows, for searches. */
   productTags: { productId: Int64; tag: string };
   orders: {
     /** Ascends with time. */
@@ -100,7 +100,6 @@ export function isDuplicate(error: unknown): boolean {
   return code === '23505' || errcode === 2067;
 }
 
-/** Returns an integer as a number, or as a bigint beyond 2^53. */
 const integer = (value: bigint): Int64 => {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

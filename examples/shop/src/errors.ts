@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type ErrorBody, HttpError } from 'spec-first-server';
 
-/** A 409 response with a problem type of the shop. */
 export class Conflict extends HttpError {
   constructor(type: string, message: string) {
     super(409, message, { type: `/problems/${type}` });
@@ -10,7 +9,6 @@ export class Conflict extends HttpError {
 
 export const notFound = (what: string): HttpError => new HttpError(404, `there is no such ${what}`);
 
-/** The body of error responses, as declared in the document. */
 export const errorBody: ErrorBody = {
   mediaType: 'application/problem+json',
   make: ({ status, type = 'about:blank', message, errors }) => ({

@@ -11,12 +11,10 @@ import { changeStock } from './products.ts';
 
 type OrderOperations = 'listOrders' | 'createOrder' | 'getOrder' | 'cancelOrder' | 'watchOrder';
 
-/** The milliseconds between two reads of a watched order. */
 const WATCH_MS = 1000;
 
 export type Orders = ReturnType<typeof createOrders>;
 
-/** Creates functions that read and close orders. */
 export function createOrders(database: Database) {
   return {
     /** Returns an order of the caller. @throws {HttpError} 403 or 404 */
@@ -43,8 +41,6 @@ export function createOrders(database: Database) {
     },
 
     /**
-     * Ends an open order.
-     *
      * @param connection the database, or a transaction of it.
      * @throws {Conflict} if the order is not open.
      */

@@ -8,14 +8,14 @@ function cursorOf(key: Int64): string {
   return bytes.toString('base64url');
 }
 
-/** Returns the key in a cursor. @throws {HttpError} 400 */
+/** @throws {HttpError} 400 if the cursor is malformed. */
 export function keyIn(cursor: string): bigint {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length !== 8) throw new HttpError(400, 'cursor must be the `next` of a page');
   return bytes.readBigInt64BE();
 }
 
-/** Returns the first rows as a page. @param rows has `limit + 1` rows if there is a next page */
+/** @param rows has `limit + 1` rows if there is a next page. */
 export function pageOf<Row>(rows: readonly Row[], limit: number, keyOf: (row: Row) => Int64) {
   const items = rows.slice(0, limit);
   const last = items.at(-1);

@@ -5,7 +5,6 @@ import { Conflict, notFound } from './errors.ts';
 import { euros } from './money.ts';
 import type { Orders } from './orders.ts';
 
-/** Returns a payment method without its secrets. */
 function withoutSecrets(payment: PaymentMethodWritable) {
   if (payment.method !== 'card') return payment;
   return {

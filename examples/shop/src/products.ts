@@ -6,7 +6,6 @@ import { keyIn, pageOf } from './pages.ts';
 
 type ProductOperations = 'listProducts' | 'createProduct' | 'getProduct';
 
-/** Returns a product as the document declares it. */
 const productOf = <Row extends { readonly cents: number; readonly tags: string }>(row: Row) => ({
   ...row,
   price: euros(row.cents),

@@ -35,7 +35,6 @@ export function createReports(database: Database, onError: (error: unknown) => v
     for (const { id, from, to } of running) await create(id, from, to).catch(onError);
   }
 
-  /** Starts {@link createAll} in the background. */
   function start(): void {
     work = work.then(createAll).catch(onError);
   }

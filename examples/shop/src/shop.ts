@@ -65,7 +65,7 @@ async function reportOutages<Reply>(
   }
 }
 
-/** Limits the requests of each customer. Runs after authentication. */
+/** Runs after authentication. */
 function limitPerCustomer(points: number): AnyAround {
   const limiter = new RateLimiterMemory({ points, duration: 60 });
   return async (_operation, { caller }, next) => {

@@ -338,7 +338,6 @@ test('a report is created in the background', async () => {
   }
 });
 
-/** Opens the reports of a database. */
 async function openReports() {
   const database = await openDatabase(TEST_DATABASE_URL ?? 'sqlite::memory:');
   after(() => database.destroy());

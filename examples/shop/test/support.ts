@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** The scopes of the customers in these tests. */
 const SCOPES = 'customers:read customers:write products:write orders:write reports:read';
 
 /** Starts an issuer of signed tokens, and publishes its key. */

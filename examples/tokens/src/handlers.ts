@@ -4,7 +4,6 @@ import type { Handlers } from '../generated/openapi.ts';
 /** Names by the subject of the token: each caller has a separate account. */
 const names = new Map<string, string>();
 
-/** Returns the subject, which is optional in tokens. @throws {Forbidden} */
 function subjectOf({ subject }: Caller): string {
   if (subject === undefined) throw new Forbidden('the token has no subject');
   return subject;
