@@ -11,7 +11,6 @@ import { listen, open, opened, proxy, server, session, useServer } from './suppo
 
 useServer();
 
-/** Creates connections, closed after the test, and collects what they report. */
 function create(url: string, setUp: (client: Client) => Promise<void> = async () => {}) {
   const warnings: string[] = [];
   const seconds: number[] = [];
@@ -25,11 +24,9 @@ function create(url: string, setUp: (client: Client) => Promise<void> = async ()
   return { ...connections, warnings, seconds };
 }
 
-/** Adds hosts before or after the host of the server. */
 const withHosts = (url: string, before: string, after = ''): string =>
   url.replace(`@127.0.0.1:${server.port}`, `@${before}127.0.0.1:${server.port}${after}`);
 
-/** Starts a host that closes each connection, and counts them. */
 async function startDeadHost() {
   const state = { port: 0, attempts: 0 };
   const listener = createServer((socket) => {
@@ -293,7 +290,6 @@ test('a connection turns on synchronous_commit if the role turned it off', async
 });
 
 describe('With several hosts', () => {
-  /** Uses two connections at the same time. */
   async function useTwo({ use }: ReturnType<typeof create>): Promise<void> {
     const both = Promise.withResolvers<void>();
     await Promise.all([use(() => both.promise), use(async () => both.resolve())]);

@@ -37,7 +37,6 @@ const open = (parameters: string, setUp = createTable): Promise<PostgresDatabase
     },
   });
 
-/** Counts the connections of the database. */
 const backends = async (): Promise<number> => {
   const rows = await primary.query("SELECT FROM pg_stat_activity WHERE application_name = 'notes'");
   return rows.length;

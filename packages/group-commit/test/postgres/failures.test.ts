@@ -13,7 +13,6 @@ import {
   violatesConstraint,
 } from '../../src/postgres/failures.ts';
 
-/** Creates an error of the server, as pg does. */
 const serverError = (code: string, message = 'the message', fields = {}) =>
   Object.assign(new DatabaseError(message, 0, 'error'), { code, ...fields });
 

@@ -9,7 +9,6 @@ import { freePort } from 'test-support/free-port';
 import { Unavailable } from '../../src/postgres/database.ts';
 import { open, server, session, useServer } from './support.ts';
 
-/** Skips these tests if pgbouncer is not installed. */
 const withPooler = spawnSync('pgbouncer', ['--version']).error ? describe.skip : describe;
 
 const folder = mkdtempSync(join(tmpdir(), 'notes-pgbouncer-'));
@@ -23,7 +22,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Starts PgBouncer for a database. Returns the URL of the database through PgBouncer. */
+/** Returns the URL of the database through PgBouncer. */
 async function startPooler(url: string, mode: string): Promise<string> {
   const port = await freePort();
   const { password } = new URL(url);

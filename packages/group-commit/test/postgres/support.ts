@@ -12,7 +12,6 @@ import {
 export const TABLE =
   "CREATE TABLE IF NOT EXISTS notes (id bigint GENERATED ALWAYS AS IDENTITY, text text CHECK (text <> ''))";
 
-/** The server of the tests of a file. */
 export let server: PostgresServer;
 
 /** Databases, sessions and servers that are closed after each test. */
@@ -40,7 +39,6 @@ export const optionsFor = (url: string): PostgresOptions<string> => ({
   },
 });
 
-/** Opens a database of notes. */
 export async function open(
   url: string,
   options: Partial<PostgresOptions<string>> = {},
@@ -74,7 +72,6 @@ export interface Proxy {
   close(): void;
 }
 
-/** Forwards to the server. */
 export async function proxy(): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const mute = new Set<Socket>();

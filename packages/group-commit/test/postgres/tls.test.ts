@@ -15,7 +15,6 @@ useServer();
 const serverCertificate = makeCertificate('127.0.0.1');
 const elsewhere = makeCertificate('192.0.2.1');
 
-/** Starts a proxy with TLS in front of the server. */
 async function tlsProxy(certificate: Certificate): Promise<number> {
   const listener = createServer((near) => {
     near.on('error', () => {});
@@ -130,7 +129,6 @@ describe('TLS', () => {
 });
 
 describe('sslmode', () => {
-  /** Creates connections, closed after the test, and collects their warnings. */
   function create(url: string) {
     const warnings: string[] = [];
     const connections = createConnections(
@@ -142,7 +140,6 @@ describe('sslmode', () => {
     return { ...connections, warnings };
   }
 
-  /** Returns the warnings of an open database. */
   async function warningsOf(url: string): Promise<string[]> {
     const warnings: string[] = [];
     await open(url, { warn: (message) => warnings.push(message) });

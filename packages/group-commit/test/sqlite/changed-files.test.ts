@@ -219,7 +219,6 @@ test('A damaged file fails calls and readiness until it is repaired', async () =
   await database.write('add', { id: 1000, text: 'a' });
 });
 
-/** Overwrites the bytes of a file. */
 function overwrite(name: string, bytes: Buffer, at: number): void {
   const descriptor = openSync(name, 'r+');
   writeSync(descriptor, bytes, 0, bytes.length, at);

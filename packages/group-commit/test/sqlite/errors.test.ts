@@ -12,7 +12,6 @@ import {
   unpackError,
 } from '../../src/sqlite/errors.ts';
 
-/** Returns the error that a function throws. */
 function thrownBy(task: () => unknown): unknown {
   try {
     task();
@@ -22,7 +21,7 @@ function thrownBy(task: () => unknown): unknown {
   throw new Error('the task threw nothing');
 }
 
-/** Sends an error to another thread and back, as workers do. */
+/** Packs and clones an error, as the thread of a database sends it. */
 const sent = (error: unknown) => structuredClone(packError(error));
 
 const sqliteError = (errcode: number) =>

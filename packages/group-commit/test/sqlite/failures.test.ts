@@ -32,7 +32,6 @@ useFolder();
 const testWithMount = canMount() ? test : test.skip;
 const asRoot = process.getuid?.() === 0;
 
-/** Returns the files and folders in the folder of the test, with a digest of each file. */
 const contents = () =>
   Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => {

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isMainThread, resourceLimits, threadName } from 'node:worker_threads';
 
-/** A row of the table of notes. */
 export interface Note {
   readonly id: number | bigint;
   readonly text: string;
@@ -38,7 +37,6 @@ export default function notes(db: DatabaseSync) {
       insert.run(98, 'undone');
       throw new Error('too late');
     },
-    /** Drops a table while a statement reads it. */
     dropWhileReading(): void {
       for (const _ of select.iterate()) db.exec('DROP TABLE notes');
     },

@@ -8,13 +8,11 @@ useFolder();
 
 let db: DatabaseSync;
 let runner: ReturnType<typeof createRunner>;
-/** The names of the functions that ran. */
 let calls: string[];
 let fileChecks: number;
 
 beforeEach(() => use(new DatabaseSync(':memory:')));
 
-/** Creates a runner for a database. */
 function use(opened: DatabaseSync): void {
   db = opened;
   calls = [];

@@ -25,7 +25,6 @@ async function open(source: Partial<Source> = {}) {
   return { send: session.run, close: session.close, run };
 }
 
-/** Returns a module with the body of its function. */
 const moduleOf = (body: string): string =>
   `data:text/javascript,${encodeURIComponent(`export default (db) => { ${body} }`)}`;
 
@@ -195,7 +194,6 @@ test('close closes the file and removes the log, and closes a file that was dele
   expect(openFilesOf(file)).toEqual([]);
 });
 
-/** The open files of this process whose name starts with a path. */
 function openFilesOf(path: string): string[] {
   if (process.platform !== 'linux') return [];
   const links = readdirSync('/proc/self/fd').map((name) => {

@@ -7,10 +7,8 @@ import { afterEach, beforeEach } from '@jest/globals';
 import { openDatabase, type SqliteOptions } from '../../src/sqlite/database.ts';
 import type notes from './notes.ts';
 
-/** An open database of notes. */
 export type Notes = Awaited<ReturnType<typeof open>>;
 
-/** The folder of a test. */
 export let folder = '';
 export let file = '';
 const opened: { close(): unknown }[] = [];
@@ -36,7 +34,6 @@ export async function open(options: Partial<SqliteOptions> = {}) {
   return database;
 }
 
-/** Opens a separate connection to the file. */
 export function connect(path = file): DatabaseSync {
   const connection = new DatabaseSync(path);
   opened.push(connection);
@@ -50,7 +47,6 @@ export function disconnect(): void {
     else opened.push(each);
 }
 
-/** Reads the ids in the file through a separate connection. */
 export function ids(path = file): unknown[] {
   const connection = new DatabaseSync(path, { readOnly: true });
   try {
@@ -63,7 +59,6 @@ export function ids(path = file): unknown[] {
   }
 }
 
-/** Mounts a file system in memory. */
 export function mountMemory(size: string): string {
   const mount = join(folder, 'disk');
   mkdirSync(mount);
