@@ -11,7 +11,6 @@ const named = <T>(count: number, create: (name: string) => T): Record<string, T>
     Array.from({ length: count }, (_, index) => [`n${index}`, create(`n${index}`)]),
   );
 
-/** A document with an operation whose request has this schema. */
 const posting = (schema: unknown, others: object = {}) => ({
   ...HEAD,
   paths: {
@@ -28,7 +27,6 @@ const posting = (schema: unknown, others: object = {}) => ({
 const refsTo = (components: object) =>
   Object.keys(components).map((name) => ({ $ref: `#/components/schemas/${name}` }));
 
-/** Documents with many parts of one kind, by the name of the kind. */
 const DOCUMENTS: Readonly<Record<string, (size: number) => object>> = {
   properties: (size) =>
     posting({ type: 'object', properties: named(size, () => ({ type: 'string' })) }),

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { checkEncoding, checkNames } from '../../src/checks/check-names.ts';
 import { findingsOf } from '../support/findings.ts';
 
-/** A document with the schema `Base`, which has only the member `id`. */
 const ROOT = {
   components: { schemas: { Base: { properties: { id: {} }, additionalProperties: false } } },
 };

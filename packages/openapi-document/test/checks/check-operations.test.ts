@@ -6,7 +6,6 @@ import { documentOf } from '../support/operations.ts';
 const responses = { 204: { description: 'done' } };
 const get = (members: object = {}) => ({ get: { responses, ...members } });
 
-/** The findings of a document. `servers` and `security` may be among its members. */
 async function check(paths: object, components: object = {}, members: object = {}) {
   const document = await documentOf(paths, components);
   const root = { ...document.root, ...members };

@@ -12,11 +12,9 @@ const EVENTS: Route = {
 const mediaOf = (...types: string[]) => types.map((type) => ({ type, encoding: {} }));
 const BYTES = mediaOf('application/octet-stream');
 
-/** A client of one operation. */
 const callWith = (route: Route, options: Partial<ClientOptions>) =>
   Object(clientOf({ call: route }, { baseUrl: 'http://localhost', ...options })).call;
 
-/** A `fetch` that resolves to these responses in order, or throws an error. */
 function fetchOf(...responses: readonly (Response | Error)[]) {
   const urls: string[] = [];
   const requests: RequestInit[] = [];

@@ -5,7 +5,7 @@ import { itemsOf } from '../../src/client/items.ts';
 const EVENTS = { sequence: 'events', items: { data: 'text' } } as const;
 const LINES = { sequence: 'lines' } as const;
 
-/** A body that has these chunks and no end, and counts how often it is cancelled. */
+/** A body that sends these chunks, and never ends. */
 function openBody(...chunks: readonly string[]) {
   const cancel = jest.fn<() => void>();
   const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -14,7 +14,6 @@ function openBody(...chunks: readonly string[]) {
   return { body: new ReadableStream({ start, cancel }), cancel };
 }
 
-/** A body that loses its connection after a chunk. */
 const lostBody = (chunk: string) =>
   new ReadableStream({
     pull(controller) {
@@ -27,7 +26,6 @@ const lostBody = (chunk: string) =>
 const eventsOf = (body: ReadableStream | string | null, status = 200) =>
   new Response(body, { status, headers: { 'Content-Type': 'text/event-stream' } });
 
-/** Reopens a stream with these responses in order, or throws an error. Records the last ids. */
 function reopener(...responses: readonly (Response | Error)[]) {
   const ids: (string | undefined)[] = [];
   const reopen = async (headers: Record<string, string>): Promise<Response> => {

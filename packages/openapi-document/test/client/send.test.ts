@@ -7,7 +7,6 @@ type Result = Response | Error;
 const failed = (status: number, headers: Record<string, string> = {}, body?: ReadableStream) =>
   new Response(body, { status, headers });
 
-/** Responds with these results in order, or throws an error. Records the signals. */
 function sender(...results: readonly Result[]) {
   const signals: (AbortSignal | null | undefined)[] = [];
   const send = async (signal: AbortSignal | null | undefined): Promise<Response> => {
@@ -20,7 +19,6 @@ function sender(...results: readonly Result[]) {
   return { send, signals };
 }
 
-/** A request that only ends when it is aborted. */
 const endless = (signal: AbortSignal | null | undefined) =>
   new Promise<Response>((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });

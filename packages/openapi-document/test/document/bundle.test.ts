@@ -3,7 +3,6 @@ import { bundle } from '../../src/document/bundle.ts';
 import { asObject } from '../../src/document/document.ts';
 import { originOf, parseFile } from '../../src/document/parse.ts';
 
-/** Bundles `openapi.yaml` of these files, whose texts are YAML. */
 function bundled(files: Readonly<Record<string, string>>) {
   const source = asObject(parseFile('openapi.yaml', files['openapi.yaml'] ?? ''));
   const { root, origins, problems, notices } = bundle('openapi.yaml', source, (file) => {
@@ -12,7 +11,6 @@ function bundled(files: Readonly<Record<string, string>>) {
     if (text === undefined) return { reason: 'the file does not exist' };
     return { value: file.endsWith('.md') ? text : parseFile(file, text) };
   });
-  /** Returns `file#pointer` of parts of the copy, by their pointers. */
   const originsOf = (pointers: readonly string[]) =>
     Object.fromEntries(
       pointers.map((pointer) => {

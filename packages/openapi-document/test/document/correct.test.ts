@@ -5,13 +5,11 @@ import { correct } from '../../src/document/correct.ts';
 
 const HEAD = { openapi: '3.1.0', info: { title: 'A', version: '1.0.0' } };
 
-/** Corrects a document with these members. */
 async function corrected(members: object) {
   const { root, corrections: findings } = await correct('openapi.yaml', { ...HEAD, ...members });
   return { root: Object(root), findings };
 }
 
-/** Corrects the component S. */
 async function correctedSchema(schema: object, openapi = '3.1.0') {
   const { root, findings } = await corrected({ openapi, components: { schemas: { S: schema } } });
   return { schema: root.components.schemas.S, findings };

@@ -4,7 +4,6 @@ import { tagOf, tagOfParent } from '../../src/document/discriminator.ts';
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const rootOf = (schemas: object) => ({ components: { schemas } });
 
-/** An object schema that requires the property `kind`. */
 const kindOf = (kind: object) => ({ type: 'object', required: ['kind'], properties: { kind } });
 const cat = kindOf({ const: 'cat' });
 const dog = kindOf({ const: 'dog' });

@@ -107,7 +107,6 @@ test.each<[kind: Kind]>([['operation'], ['other']])('components cannot be %s', (
   expect(componentGroup(kind)).toBeUndefined();
 });
 
-/** Lists the objects of a document, with their kinds. */
 function visited(value: unknown, kind: MemberKind | undefined): string[] {
   const visits: string[] = [];
   walk(value, kind, '', (_object, visitedKind, at) => visits.push(`${visitedKind} ${at}`));

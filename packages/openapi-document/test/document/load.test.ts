@@ -9,11 +9,9 @@ import { loadDocument } from '../../src/document/load.ts';
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const OK = "'200': { description: done, content: { application/json: {} } }";
 
-/** Loads `openapi.yaml` of these files. */
 const load = (files: Readonly<Record<string, string>>) =>
   withFiles(files, (folder) => loadDocument(join(folder, 'openapi.yaml')));
 
-/** The findings in a document, without the path of its folder. */
 async function findingsIn(folder: string, name = 'openapi.yaml'): Promise<string[]> {
   const document = await loadDocument(join(folder, name));
   const { problems, broken, notices } = checkDocument(document);

@@ -28,7 +28,6 @@ function lowered(declared: Schemas, name: string, extension = {}) {
   };
 }
 
-/** Lowers one schema of a response. */
 const inResponse = (schema: unknown, declared: Schemas = {}) =>
   createLowering({ components: { schemas: declared } }, 'response').lower(schema);
 

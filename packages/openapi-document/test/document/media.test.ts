@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { examplesOf, mediaOf } from '../../src/document/media.ts';
 
-/** Reads one Media Type Object. */
 function mediaType(type: string, source: unknown, root: object = {}) {
   const [media] = mediaOf({ ...root }, { [type]: source }, '/at');
   if (media === undefined) throw new Error('there is no media type');

@@ -8,7 +8,6 @@ import {
   webhooksOf,
 } from '../../src/document/operations.ts';
 
-/** Reads the operation `POST /a/{id}`. */
 function operationOf(operation: object, item: object = {}, root: object = {}): Operation {
   const [first] = operationsOf({ ...root, paths: { '/a/{id}': { ...item, post: operation } } });
   if (first === undefined) throw new Error('there is no operation');

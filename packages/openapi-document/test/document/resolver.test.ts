@@ -2,14 +2,12 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { resolver } from '../../src/document/resolver.ts';
 
-/** Creates a resolver for these files. Records the files that it reads in `reads`. */
 function resolverFor(files: Readonly<Record<string, unknown>>) {
   const reads = new Set<string>();
   const resolved = resolver((file) => {
     reads.add(file);
     return Object.hasOwn(files, file) ? { value: files[file] } : { reason: 'missing' };
   });
-  /** Returns `file#pointer` of the target of a reference at a pointer of a file. */
   const target = (ref: string, file = 'api/openapi.yaml', pointer = '') => {
     const location = resolved.targetLocation(ref, { file, pointer });
     return location && `${location.file}#${location.pointer}`;

@@ -17,7 +17,6 @@ import {
   typesOf,
 } from '../../src/document/schema.ts';
 
-/** A schema named by its title, for short results. */
 const titled = (title: string) => ({ title });
 const titles = (schemas: readonly unknown[]) => schemas.map((schema) => Object(schema).title);
 

@@ -44,7 +44,6 @@ const LISTS: readonly (readonly [schema: object, value: unknown])[] = [
 const LISTS_AND_POINT = [...LISTS, [point, POINT]] as const;
 const VALUES = [[string, TEXT], ...LISTS_AND_POINT] as const;
 
-/** Parameters of each style, with the schemas and values that are written and read. */
 const STYLES: readonly (readonly [
   parameter: Partial<Parameter>,
   values: readonly (readonly [schema: object, value: unknown])[],

@@ -18,7 +18,6 @@ const read = (
   data: Items['data'] = 'text',
 ) => readItems({ sequence: sequenceOf(type), items: { data } }, type, chunks, limit);
 
-/** The items of chunks, or the message of the error. */
 const itemsOf = (type: string, chunks: readonly Chunk[], data?: Items['data']) =>
   Array.fromAsync(read(type, streamOf(chunks), LIMIT, data)).catch(({ message }) => message);
 

@@ -11,7 +11,6 @@ session.connect();
 await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-/** Loads, checks, describes and lowers a document. */
 async function useDocument(file: string): Promise<void> {
   const loaded = await loadDocument(file);
   const { problems, broken, notices } = checkDocument(loaded);

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadDocument, type Operation } from 'openapi-document';
 
-/** Loads a document with these paths. */
 export async function documentOf(paths: object, components: object = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'document-'));
   const file = join(folder, 'openapi.json');
@@ -14,7 +13,6 @@ export async function documentOf(paths: object, components: object = {}) {
   return document;
 }
 
-/** Returns the operation of a document with one operation. */
 export function only([operation]: readonly Operation[]): Operation {
   if (operation === undefined) throw new Error('the document has no operation');
   return operation;
