@@ -53,7 +53,6 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
     stop: server.stop,
     get: async (path: string, headers = {}) =>
       (await exchange(port, request(`GET ${path}`, { ...GOOD, ...headers }))).responses[0],
-    /** Resolves to a connection whose request is being handled. */
     async connectSlowly() {
       const socket = await connected(port);
       socket.write(request('GET /slow', GOOD));

@@ -80,7 +80,6 @@ test.each(Object.entries(SERVICES))(
   },
 );
 
-/** Resolves to the URL that a service logs when it listens. */
 async function urlOf({ stdout }: ChildProcess): Promise<string> {
   let output = '';
   for await (const chunk of stdout?.iterator({ destroyOnReturn: false }) ?? []) {

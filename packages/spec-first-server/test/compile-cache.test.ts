@@ -13,7 +13,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Starts Node in the folder. Returns the variable and the folder of the cache. */
 function cacheOf(env: Readonly<Record<string, string>> = {}) {
   const code =
     "import { getCompileCacheDir } from 'node:module';" +

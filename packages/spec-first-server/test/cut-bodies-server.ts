@@ -36,10 +36,8 @@ paths:
       responses: { '204': { description: read } }
 `;
 
-/** The numbers of stream handlers that began, ended and failed. */
 const counts = { begun: 0, ended: 0, failed: 0 };
 
-/** Reads a stream to its end, and counts the outcome. */
 async function readAll(stream: unknown): Promise<void> {
   counts.begun += 1;
   try {
@@ -56,7 +54,6 @@ const read: AnyHandler = async ({ body }) => {
   await readAll(body);
   return { status: 204 };
 };
-/** Answers first, and reads the body in the background. */
 const late: AnyHandler = ({ body }) => {
   readAll(body).catch(() => undefined);
   return { status: 204 };

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 
-/** The counts of the server's process. */
 interface Counts {
   readonly begun: number;
   readonly ended: number;
@@ -53,7 +52,6 @@ const disposition = 'Content-Disposition: form-data; name="file"; filename="a.bi
 const part = `--b\r\n${disposition}\r\nContent-Type: image/x\r\n\r\n`;
 const start = { form: `${part}${'x'.repeat(100_000)}`, bytes: 'abc', late: 'abc', items: '{}\n' };
 
-/** Sends the head of a request and a part of its body. */
 async function begin(path: keyof typeof type): Promise<Socket> {
   const socket = connect({ port, allowHalfOpen: true });
   sockets.add(socket);
@@ -71,7 +69,6 @@ const ends = {
   'that do not arrive in time': (socket: Socket) => socket,
 };
 
-/** The number of rounds with 50 uploads each. */
 const rounds = Number(process.env.UPLOAD_ROUNDS ?? 1);
 
 test.each(Object.entries(ends))(

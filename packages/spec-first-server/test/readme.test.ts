@@ -8,7 +8,6 @@ import { eventually } from 'test-support/eventually';
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 
-/** Returns the first block of code in a language. */
 function block(language: string): string {
   const [, code = ''] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(readme) ?? [];
   return code;

@@ -17,7 +17,6 @@ afterEach(() => {
   for (const written of output) expect(written).not.toHaveBeenCalled();
 });
 
-/** Sends bytes that no client library would send, and returns the response. */
 async function raw(server: Server, bytes: string): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.end(bytes);

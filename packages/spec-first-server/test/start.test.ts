@@ -8,7 +8,7 @@ const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const DONE = "responses: { '204': { description: done } }";
 const done: AnyHandler = () => ({ status: 204 });
 
-/** Serves a document, or several files. The paths in notices and errors are relative. */
+/** The paths in notices and errors are relative. */
 async function started(
   files: string | Record<string, string>,
   handlers: Record<string, AnyHandler> = { a: done },

@@ -26,7 +26,6 @@ paths:
             x-body-limit: 110mb
       responses: { '200': { description: kept, content: { application/json: {} } } }
 `;
-/** A service that replies with facts about the file, and with the peak memory of the process. */
 const PROGRAM = `
 import { serve } from 'spec-first-server';
 const upload = async ({ body: { file, note } }) => {

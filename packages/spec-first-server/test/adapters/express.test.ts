@@ -186,7 +186,6 @@ test('a body that other middleware has read is a fault of the app, not of the cl
 });
 
 describe('ExpressCall', () => {
-  /** Sends a request through parsers, and returns its call. */
   async function callOf(
     parsers: RequestHandler[],
     type: string,

@@ -97,7 +97,6 @@ describe('a response', () => {
 });
 
 describe('a stream', () => {
-  /** Creates a service whose items are text or bytes. */
   async function createStream(body: () => AsyncIterable<string | Uint8Array>) {
     const service = await createNotes();
     const handle = async () => ({ status: 200, headers: ['X-A', 'b'], body: body() });

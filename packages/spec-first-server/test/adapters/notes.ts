@@ -19,7 +19,6 @@ paths:
         '204': { description: removed, headers: { Set-Cookie: { schema: { type: array, items: { type: string } } } } }
 `;
 
-/** A service that lists the ends of its calls. */
 export interface Notes extends Service {
   readonly ends: { readonly call: Call; readonly end: CallEnd }[];
 }

@@ -6,7 +6,6 @@ import { HttpError } from '../../src/core/response/http-error.ts';
 
 type Facts = Partial<CallRecord> & { readonly method?: string; readonly path?: string };
 
-/** Logs calls to pino, and returns the lines and the arguments of `observe`. */
 function started(options: AccessLogOptions = {}) {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line));

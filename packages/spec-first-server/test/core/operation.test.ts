@@ -103,7 +103,6 @@ async function operationOf(id: string, handler: AnyHandler, options: Partial<Ser
 
 const HEADERS = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 
-/** Calls an operation. Returns the answer, its status, and the record of the call. */
 async function call(
   [id, handler, options]: Parameters<typeof operationOf>,
   parts: Partial<Call> = {},

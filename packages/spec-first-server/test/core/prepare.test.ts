@@ -15,7 +15,6 @@ const paths = {
 };
 const handlers = { a: done, b: done };
 
-/** Prepares a document. Returns the result, or the error, and the lines of the log. */
 function prepared(members: object, options: Partial<ServiceOptions> = {}) {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line));

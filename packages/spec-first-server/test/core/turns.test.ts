@@ -2,13 +2,11 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { inTurn, nextRound } from '../../src/core/turns.ts';
 
-/** Keeps the event loop busy. */
 function work(milliseconds: number): void {
   const end = performance.now() + milliseconds;
   while (performance.now() < end);
 }
 
-/** Counts the rounds of the event loop until a condition holds. */
 async function roundsUntil(isDone: () => boolean): Promise<number> {
   let rounds = 0;
   for (; !isDone(); rounds += 1) await immediate();

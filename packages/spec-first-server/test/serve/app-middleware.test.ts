@@ -32,7 +32,6 @@ paths:
 components: { securitySchemes: { token: { type: http, scheme: bearer } } }
 `;
 
-/** Yields an event, and then waits until the client disconnects. */
 async function* oneEvent(signal: AbortSignal) {
   yield { data: 'a' };
   if (!signal.aborted) await once(signal, 'abort');

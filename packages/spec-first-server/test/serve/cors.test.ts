@@ -20,7 +20,6 @@ beforeAll(async () => {
   operations = (await documentOf(DOCUMENT)).operations;
 });
 
-/** Returns the headers of the answer to a call, and true if it is a preflight. */
 const answerTo = (
   origins: '*' | readonly string[],
   method: string,

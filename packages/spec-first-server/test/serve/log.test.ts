@@ -12,7 +12,6 @@ const folder = makeProject({
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs a module in the project, with the exports of log.ts as `log`. */
 function run(code: string) {
   const script = `import * as log from ${JSON.stringify(LOG)};\n${code}`;
   const { status, stdout, stderr } = spawnSync(

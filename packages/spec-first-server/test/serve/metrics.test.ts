@@ -4,7 +4,6 @@ import { createMetrics } from '../../src/serve/metrics.ts';
 // The registry of a process is shared, so all tests use the same metrics.
 const metrics = createMetrics();
 
-/** Returns the lines of metrics whose names begin with a prefix. */
 async function linesOf(prefix: string): Promise<string[]> {
   const { body } = await metrics.read();
   return body.split('\n').filter((line) => line.startsWith(prefix));

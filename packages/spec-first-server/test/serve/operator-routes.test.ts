@@ -41,7 +41,6 @@ async function routesOf(
   const { answerOperator, shadowed } = operatorRoutes(service, ready, page, prefix);
   return {
     shadowed,
-    /** Resolves to the answer, or to `undefined` if the path is not one of operators. */
     async send(path: string, method = 'GET', headers = {}) {
       const answer = await answerOperator({ method, path, headers });
       if (answer === undefined) return undefined;

@@ -44,7 +44,6 @@ function argumentsOf(line: string): string[] {
   return stdout.trimEnd().split('\n');
 }
 
-/** Returns the arguments of the example for a document with these paths. */
 async function argumentsFor(paths: object): Promise<string[] | undefined> {
   const line = await exampleLine(await documentWith(paths), 'http://127.0.0.1:3000/api');
   return line === undefined ? undefined : argumentsOf(withToken(line, 'secret'));

@@ -14,7 +14,6 @@ paths:
       responses: { '204': { description: ok } }
 `;
 
-/** Instruments HTTP, and prints its spans. */
 const TRACING = `
 const { NodeTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = require('@opentelemetry/sdk-trace-node');
 const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http');

@@ -18,10 +18,8 @@ const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 
 const GET = request('GET /a');
 
-/** Requests that are answered after `release`. */
 let pending: IncomingMessage[] = [];
 let release = Promise.withResolvers<void>();
-/** Requests that the app does not answer. */
 let held: [request: IncomingMessage, response: ServerResponse][] = [];
 /**
  * Answers `GET /a` after `release`, `/b` immediately, and others after their body. Does not answer
@@ -58,15 +56,12 @@ beforeEach(() => {
 });
 afterAll(() => listening.stop());
 
-/** A body in HTTP/1.1 chunks of one byte each. */
 const inBytes = (size: number): string => '1\r\nx\r\n'.repeat(size);
 
-/** Counts the open connections. */
 const connections = (): Promise<number> =>
   new Promise((resolve) => listening.server.getConnections((_error, count) => resolve(count)));
 
 describe('a client that pipelines requests', () => {
-  /** Returns a function that returns the statuses that a socket has received. */
   const statuses = (socket: Socket): (() => number[]) => {
     let text = '';
     socket.on('data', (chunk) => {
@@ -301,7 +296,6 @@ describe('a body', () => {
 });
 
 describe('a connection', () => {
-  /** Creates a connection whose socket has the byte counts of `state`. */
   function create() {
     const socket = new Socket();
     const state = { bytesRead: 0, bytesWritten: 0, writableLength: 0 };

@@ -28,7 +28,6 @@ paths:
 const GET = request('GET /a');
 const LOCAL = { host: '127.0.0.1', port: 0 };
 
-/** Requests that the handler answers after `release`. */
 let pending: AnyRequest[] = [];
 let release = Promise.withResolvers<void>();
 const hold: AnyHandler = async (received) => {
@@ -57,7 +56,6 @@ beforeEach(() => {
 });
 afterAll(() => listening.stop());
 
-/** Counts the open connections. */
 const connections = (): Promise<number> =>
   new Promise((resolve) => listening.server.getConnections((_error, count) => resolve(count)));
 

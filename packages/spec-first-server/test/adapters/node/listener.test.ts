@@ -17,7 +17,6 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** Starts a server. @returns its port. */
 async function start(listener: RequestListener): Promise<number> {
   const server = createServer({ requireHostHeader: false }, listener);
   server.listen(0, '127.0.0.1');

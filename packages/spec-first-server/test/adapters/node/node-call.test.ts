@@ -28,7 +28,6 @@ test('a call has the method, the headers and the client of its request', () => {
 describe('the body', () => {
   const WITH_BODY = ['Content-Length', '2', 'Expect', '100-continue'];
 
-  /** Counts the responses `100 Continue`. */
   function createCounted(rawHeaders: string[]) {
     const created = createCall({ rawHeaders });
     const counted = { ...created, continues: 0 };

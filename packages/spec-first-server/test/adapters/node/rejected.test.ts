@@ -10,14 +10,12 @@ import type { ErrorBody } from '../../../src/core/response/problem.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
 
-/** Answers after the body of a request. */
 const app: RequestListener = (received, response) => {
   received.resume().on('end', () => response.end());
 };
 
 let listening: Listening;
 let port: number;
-/** The rejections of requests that the app did not get. */
 const rejected: [reason: Failure, client: string | undefined][] = [];
 beforeAll(async () => {
   listening = await listen(app, {
@@ -185,7 +183,6 @@ describe('bytes that the app does not get', () => {
     await custom.stop();
   });
 
-  /** Sends bytes, by default not HTTP, to a server. Returns its response and what it reports. */
   async function rejectedBy(errorBody: ErrorBody, bytes = 'no request\r\n\r\n') {
     const failures: Failure[] = [];
     const custom = await listen(app, {

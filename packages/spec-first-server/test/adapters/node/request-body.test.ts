@@ -70,7 +70,6 @@ describe('continueRequest', () => {
   });
 });
 
-/** Creates a body, and collects its chunks. */
 function createBody(rawHeaders: string[] = []) {
   const { request, response } = createRequest({ rawHeaders });
   const body = requestBody(request, response);
@@ -81,7 +80,6 @@ function createBody(rawHeaders: string[] = []) {
   return { request, response, body, chunks, read };
 }
 
-/** Waits for five turns of the event loop, in which the body can continue. */
 async function someTurns(): Promise<void> {
   for (let count = 0; count < 5; count += 1) await immediate();
 }

@@ -5,11 +5,8 @@ interface Parts {
   readonly method?: string;
   readonly url?: string;
   readonly httpVersion?: string;
-  /** Names and values in turn. `Host: a` by default. */
   readonly rawHeaders?: readonly string[];
-  /** The address of the other end of the connection. */
   readonly remoteAddress?: string;
-  /** A new socket by default. */
   readonly socket?: Socket;
 }
 

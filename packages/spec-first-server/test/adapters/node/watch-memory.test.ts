@@ -13,7 +13,7 @@ const MIB = 1024 ** 2;
 let stop: (() => void) | undefined;
 afterEach(() => stop?.());
 
-/** Watches connections of these sizes. Those with an index in `waiting` have a pending response. */
+/** @param waiting the indexes of the connections that have a pending response. */
 function watch(sizes: readonly number[], waiting: readonly number[] = []) {
   const connections = new Map<Duplex, ClientConnection>();
   for (const [index, memory] of sizes.entries()) {

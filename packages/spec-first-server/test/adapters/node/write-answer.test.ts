@@ -21,7 +21,6 @@ afterAll(() => {
   server.close();
 });
 
-/** Sends a request, and writes its response with `task`. */
 function respond(task: (response: ServerResponse) => void) {
   write = task;
   return exchange(port, request('GET /'));

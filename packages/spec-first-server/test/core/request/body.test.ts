@@ -69,7 +69,6 @@ async function* pieces(...texts: string[]) {
   for (const text of texts) yield Buffer.from(text);
 }
 
-/** Returns a stream, and the state that counts its reads. */
 function counted(...texts: string[]) {
   const state = { reads: 0, isClosed: false };
   const iterator = pieces(...texts);

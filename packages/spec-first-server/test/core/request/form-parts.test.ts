@@ -6,7 +6,6 @@ const TYPE = 'multipart/form-data; boundary=b';
 const A = 'Content-Disposition: form-data; name="a"';
 const C = 'Content-Disposition: form-data; name="c"; filename="d"';
 
-/** Reads the parts of a form. Each character of the form is one byte. */
 async function partsOf(form: string, contentType = TYPE, size = Infinity) {
   async function* chunks() {
     const bytes = Buffer.from(form, 'latin1');
@@ -18,7 +17,6 @@ async function partsOf(form: string, contentType = TYPE, size = Infinity) {
   return parts;
 }
 
-/** Returns the only part of a form, sent with these headers. */
 const partWith = async (...headers: string[]) =>
   (await partsOf(`--b\r\n${headers.join('\r\n')}\r\n\r\nx\r\n--b--\r\n`))[0];
 

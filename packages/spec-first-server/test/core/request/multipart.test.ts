@@ -52,7 +52,6 @@ afterEach(() => {
   for (const release of releases.splice(0)) release();
 });
 
-/** A part with headers and a content, after its delimiter. */
 const part = (disposition: string, text: string | Buffer, type?: string): Buffer =>
   Buffer.concat([
     Buffer.from(`--b\r\nContent-Disposition: ${disposition}\r\n`),
@@ -355,10 +354,9 @@ function filesIn(folder: string): string[] {
 }
 
 describe('files', () => {
-  /** The size of the files. No other test uploads files of this size. */
+  /** No other test uploads files of this size. */
   const SIZE = 71_993;
 
-  /** Returns the files on disk of a size. */
   function filesOf(size: number): string[] {
     const folders = readdirSync(tmpdir()).filter((name) => name.startsWith('upload-'));
     const paths = folders.flatMap((name) => filesIn(join(tmpdir(), name)));

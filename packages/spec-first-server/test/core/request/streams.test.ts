@@ -103,7 +103,6 @@ describe('checkedItems', () => {
     return { media, validator: createValidators(root)(operation) };
   });
 
-  /** Returns the items, followed by the error if reading fails. */
   async function items(limit: number, ...texts: string[]): Promise<unknown[]> {
     const { media, validator } = await prepared;
     const bytes = limitedStream(chunks(...texts), Infinity);

@@ -18,12 +18,10 @@ const record = startRecord(
 );
 const DEFAULTS = defaultHeaders('request-1');
 
-/** Returns the headers of an answer, as lines. */
 function linesOf(list: readonly string[]): string[] {
   return list.flatMap((name, index) => (index % 2 === 0 ? `${name}: ${list[index + 1]}` : []));
 }
 
-/** Returns the headers that a reply adds to the default ones. */
 function addedBy(reply: CheckedReply, method = 'GET'): string[] {
   const { status, headers } = createAnswer(reply, record, method);
   expect(status).toBe(reply.status);

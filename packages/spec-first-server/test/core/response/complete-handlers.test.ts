@@ -41,7 +41,6 @@ const request: AnyRequest = {
   body: undefined,
 };
 
-/** Completes the handlers of all operations but the broken one. */
 function complete(handlers: Readonly<Record<string, AnyHandler>>, when: WhenMissing) {
   const operations = document.operations.filter(({ id }) => id !== 'broken');
   const validatorOf = createValidators(document.root);

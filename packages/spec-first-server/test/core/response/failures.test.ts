@@ -44,7 +44,6 @@ const fail = (): never => {
 };
 const hostile = () => new Proxy({}, { get: fail, has: fail, getPrototypeOf: fail, ownKeys: fail });
 
-/** Returns the error with a property that throws when it is read. */
 const withGetter = (error: Error, property: string): Error =>
   Object.defineProperty(error, property, { get: fail, enumerable: true });
 
@@ -164,7 +163,6 @@ describe('a handler that throws', () => {
   const lines: Record<string, unknown>[] = [];
   const services = new Map<string, Service>();
 
-  /** Fails with the value that the path names: synchronously, or in a later turn. */
   const handler: AnyHandler = ({ path, headers }) => {
     const [make] = VALUES[String(path.name)] ?? [fail];
     if (headers['x-later'] === undefined) throw make();
@@ -335,7 +333,6 @@ paths:
     };
   });
 
-  /** Returns the parts of the answer, and the record of the call. */
   function answerTo(
     error: unknown,
     errorBody: ErrorBody = PROBLEM_DETAILS,

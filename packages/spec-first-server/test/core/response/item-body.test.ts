@@ -18,7 +18,6 @@ afterEach(() => {
 
 const never = new Promise<never>(() => {});
 
-/** Creates a body, and the list of its calls of `onStop`, `onEnd` and `onFailure`. */
 function bodyOf(
   items: AsyncIterable<unknown>,
   stream: Partial<ItemStream> = {},
@@ -41,7 +40,6 @@ function bodyOf(
   return { body, events };
 }
 
-/** Yields items, and adds `closed` to the log when the iterator is closed. */
 async function* from(items: readonly unknown[], log: unknown[] = []) {
   try {
     for (const item of items) yield await item;

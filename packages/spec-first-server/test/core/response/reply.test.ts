@@ -12,7 +12,6 @@ import {
   type OperationValidator,
 } from '../../../src/core/validation/validator.ts';
 
-/** Returns the operations of a document, by id, with their validators. */
 async function operationsOf(text: string) {
   const { operations, root } = await documentOf(text);
   const validatorOf = createValidators(root);

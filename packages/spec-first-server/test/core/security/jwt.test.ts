@@ -26,7 +26,6 @@ const settings = () => ({
   audience: issuer.audience,
 });
 
-/** Creates the authenticator of a document with one security scheme. */
 async function authenticator(
   accessTokens: string[] = [],
   jwt: AuthSettings['jwt'] = settings(),
@@ -48,7 +47,6 @@ const timing: KeyTiming = {
   cacheMaxAge: 20 * minutes,
 };
 
-/** Creates a verifier with these durations, and the list of its reports. */
 function verifier(times: Partial<KeyTiming> = {}) {
   const reports: HttpError[] = [];
   const verify = createJwtVerifier(settings(), (error) => reports.push(error), {
@@ -58,7 +56,6 @@ function verifier(times: Partial<KeyTiming> = {}) {
   return { verify, reports };
 }
 
-/** Returns the error that a call throws or rejects with. */
 async function errorOf(call: () => unknown): Promise<unknown> {
   try {
     await call();
@@ -426,7 +423,6 @@ test('a token with any header and claims is accepted or rejected, and causes no 
   expect(accepted).toBeGreaterThan(0);
 });
 
-/** Returns the bytes of the heap after a garbage collection. */
 function settledHeap(): number {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');

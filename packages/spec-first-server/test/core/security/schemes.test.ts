@@ -20,7 +20,6 @@ import {
 } from '../../../src/core/security/schemes.ts';
 import { type AuthSettings, createAuthenticator } from '../../../src/core/security/tokens.ts';
 
-/** Returns a document with an operation for each list of security requirements. */
 const documentWith = (
   securitySchemes: Document['securitySchemes'],
   security: Readonly<Record<string, Operation['security']>>,
@@ -46,7 +45,6 @@ interface Request {
   readonly query?: string;
 }
 
-/** Returns a function that authenticates a request to an operation of a document. */
 async function authenticating(
   { operations, securitySchemes }: Document,
   settings: AuthSettings,
@@ -68,7 +66,6 @@ async function authenticating(
     checks.get(id)?.(credentialsOf(method, headers, query));
 }
 
-/** Resolves to the subject of the caller, or to the status of the failure. */
 const subjectOrStatus = (caller: Promise<Caller | undefined>): Promise<unknown> =>
   caller.then(
     (authenticated) => authenticated?.subject,

@@ -16,7 +16,6 @@ import {
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 
-/** Creates the authenticator of a document with one security scheme. */
 async function authenticatorOf(settings: AuthSettings) {
   const { verify, reload } = await createAuthenticator(settings, new Map([['bearerAuth', true]]));
   return {

@@ -9,7 +9,6 @@ import { Violations } from '../../../src/core/validation/violations.ts';
 
 const OPTIONS: CheckOptions = { formats: {}, tracksItems: false, drops: true };
 
-/** Creates the check of a schema in the syntax of OpenAPI. */
 function checkOf(
   direction: schemas.Direction,
   schema: object,
@@ -20,7 +19,6 @@ function checkOf(
   return check(lowered.lower(schema), options);
 }
 
-/** Returns the violations of a value. */
 function violationsOf(check: (value: unknown) => unknown, value: unknown): Violations {
   try {
     check(value);
@@ -368,7 +366,6 @@ const Chain = {
   })),
 };
 
-/** Returns an object with `next` at each level. */
 function nested(depth: number): object {
   let value: object = {};
   for (let level = 0; level < depth; level += 1) value = { next: value };

@@ -7,7 +7,6 @@ import { keywords, NUMBER_ASSERTIONS } from '../../../src/core/validation/keywor
 const requests = new Ajv2020({ strict: false, keywords: keywords(true), allErrors: true });
 const replies = new Ajv2020({ strict: false, keywords: keywords(false), allErrors: true });
 
-/** Validates a value by one keyword. Returns the violations, each with its keyword. */
 function violationsOf(keyword: string, schema: unknown, value: unknown, ajv = requests): string[] {
   const validate = ajv.compile({ [keyword]: schema });
   const isValid = validate(value);

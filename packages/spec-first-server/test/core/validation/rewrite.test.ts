@@ -4,7 +4,6 @@ import { type Json, schemas } from 'openapi-document';
 import { isBytes, plainJson, rewrite } from '../../../src/core/validation/rewrite.ts';
 import { createShapes } from '../../../src/core/validation/shapes.ts';
 
-/** Rewrites a value. Returns it with the names of the members that were removed. */
 function rewritten(
   direction: schemas.Direction,
   schema: schemas.LoweredSchema,

@@ -3,7 +3,6 @@ import { type Json, schemas } from 'openapi-document';
 import { withText } from 'test-support/titles';
 import { createShapes } from '../../../src/core/validation/shapes.ts';
 
-/** Matches objects that have all required members. */
 const matches = (schema: unknown, value: unknown): boolean =>
   schema === true ||
   schemas

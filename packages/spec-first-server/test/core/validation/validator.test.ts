@@ -88,7 +88,6 @@ function validatorOf(id: string, options?: ValidatorOptions) {
 const VALID = { path: { bed: 1 }, query: { limit: 5 }, header: {}, cookie: {} };
 const COMPLETED = { ...VALID, query: { limit: 5, page: 1 } };
 
-/** Returns the violations as lines. */
 function messagesOf(validate: () => unknown): string[] {
   try {
     validate();

@@ -27,7 +27,6 @@ const document = {
   },
 };
 
-/** Returns a function that reads a resource of a page, with its body as text. */
 function pageOf(options?: PageOptions, served: object = document) {
   const resources = openapiPage({ ...served }, options);
   return async (path: string, ifNoneMatch?: string) => {
