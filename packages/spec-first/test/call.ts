@@ -1,9 +1,6 @@
 import { jest } from '@jest/globals';
 
-/**
- * Calls a command of the tools in a folder, in this process. Returns the output and the exit
- * code.
- */
+/** Calls a command of the tools in a folder, in this process. */
 export async function call(
   folder: string,
   run: (args: readonly string[]) => Promise<number>,

@@ -21,7 +21,6 @@ paths:
 
 const FERN = 'type: string\n';
 
-/** Matches a line that starts with a place and contains a text. */
 const line = (place: string, text: string) =>
   expect.stringMatching(new RegExp(`^${place.replaceAll('.', '\\.')} .*${text}`));
 

@@ -8,7 +8,6 @@ import { failedTests } from './contract-tests/failed-tests.ts';
 const document = join(import.meta.dirname, 'contract-tests/bookings.yaml');
 const GET = 'GET /bookings/{bookingId} (getBooking) follows the document';
 
-/** Makes handlers of bookings, and records the operations that are called successfully. */
 function bookings(replaced: Record<string, AnyHandler> = {}) {
   const invoices = new Map<number, string>();
   const successful = new Set<string>();

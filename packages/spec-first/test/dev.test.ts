@@ -16,7 +16,6 @@ import {
 import { describeMissing, run } from '../src/dev.ts';
 import { call } from './call.ts';
 
-/** A document with two operations, one of which greets with `word`. */
 const contract = (word: string, greeting = `{ const: ${word} }`) => `openapi: 3.1.0
 info: { title: Greetings, version: 1.0.0, license: { name: MIT, identifier: MIT } }
 servers: [{ url: 'http://greetings.example/v1' }]
@@ -77,7 +76,6 @@ const dev = async (...args: string[]) => {
   return { loop, url: `http://127.0.0.1:${port}/v1` };
 };
 
-/** A program that adds its process id to a file. */
 const writesPid = (name: string) =>
   `import { appendFileSync } from 'node:fs'; appendFileSync('${name}', process.pid + ' ');`;
 
@@ -97,16 +95,12 @@ describe('npm run dev', () => {
   let url: string;
   let polled: ReturnType<typeof poll>;
   const greeting = () => get(`${url}/greeting`);
-  /** Calls `save`, and waits until the output matches a pattern. */
   const saveAndWait = async (save: () => void, pattern = SERVED) => {
     loop.forget();
     save();
     await loop.waitForOutput(pattern);
   };
-  /**
-   * Waits for a greeting. One save may start two servers, and the line "Served" may belong to an
-   * earlier save.
-   */
+  /** One save may start two servers, and the line "Served" may belong to an earlier save. */
   const greets = (text: string, mock?: string) =>
     eventually(async () => {
       const answer = await greeting();

@@ -49,7 +49,6 @@ const write = (file: string, text: string) => writeFileSync(join(folder, file), 
 
 const diff = (args: readonly string[], cwd = folder) => call(cwd, run, ...args);
 
-/** A repository with one commit. */
 let template: string;
 
 beforeAll(() => {
@@ -318,7 +317,6 @@ test('a change passes below the level of --fail-on, and always passes with --fai
   expect(await diff(['HEAD', '--fail-on', 'all'])).toMatchObject({ status: 2 });
 });
 
-/** Writes a program named oasdiff to a new folder. Returns the folder. */
 function fakeOasdiff(version: string, script: string): string {
   const bin = join(folder, 'bin');
   mkdirSync(bin);

@@ -13,7 +13,6 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const text = { type: 'string' };
 const integer = { type: 'integer' };
 
-/** Loads a document whose error responses have this schema. */
 async function documentOf(
   schema: object | true | undefined,
   schemas: object = {},
@@ -29,7 +28,6 @@ async function documentOf(
   return loadDocument(file);
 }
 
-/** Returns the function of the file that makes a body. */
 async function makeOf(schema: object, schemas: object = {}): Promise<string> {
   const file = errorsFile(await documentOf(schema, schemas));
   const [make = ''] = /^ {2}make: [\s\S]*?(?=,\n\};)/m.exec(file) ?? [];

@@ -5,7 +5,6 @@ import { type Document, loadDocument } from 'openapi-document';
 
 export type Files = Readonly<Record<string, string>>;
 
-/** Writes files to a folder, and creates the folders that they need. */
 export function writeFiles(folder: string, files: Files): void {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -27,7 +26,6 @@ export async function inFolder<T>(
   }
 }
 
-/** Calls a function with a document of OpenAPI 3.1 that has these members. */
 export const withDocument = <T>(
   members: object,
   use: (document: Document) => T | Promise<T>,

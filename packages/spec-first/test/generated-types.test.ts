@@ -236,7 +236,6 @@ export const cow: Pet = { type: 'Cow', milk: 1 };
 export const dry: Pet = { type: 'Cow' };
 `;
 
-/** Writes a document, its types and the file of its client to a folder. Returns both texts. */
 async function writeSources(folder: string, document: string): Promise<string> {
   writeFiles(folder, { 'openapi.yaml': document });
   const loaded = await loadDocument(join(folder, 'openapi.yaml'));

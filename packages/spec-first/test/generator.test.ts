@@ -170,7 +170,6 @@ const content = { 'application/json': { schema: { $ref: '#/components/schemas/Pl
 const responses = { 200: { description: 'Done.', content } };
 const empty = { 204: { description: 'Done.' } };
 
-/** Returns the named types of a document, and the types of its bodies. */
 async function bodiesOf(members: object, isServer = true) {
   const components = { schemas: { Plant: PLANT_SCHEMA } };
   const text = await withDocument({ ...members, components }, (document) =>

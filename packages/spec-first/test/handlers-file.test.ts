@@ -60,7 +60,6 @@ describe('readHandlers', () => {
   });
 });
 
-/** The stubs of `createLoan` and `end all`. */
 const stubs = (indent: string) =>
   ['createLoan', "'end all'"]
     .map((name) => {

@@ -172,7 +172,6 @@ ${files.length} files written to ${books}. Next:
     expect(existsSync(join(folder, 'broken'))).toBe(false);
   });
 
-  /** Returns a document in which the schema of a response is a reference. */
   const withReference = (ref: string) => `openapi: 3.1.0
 info: { title: T, version: 1.0.0, license: { name: MIT, identifier: MIT } }
 security: []

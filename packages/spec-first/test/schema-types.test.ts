@@ -26,10 +26,8 @@ const wide = { type: 'integer', format: 'int64' };
 const id = { type: 'integer', readOnly: true };
 const secret = { type: 'string', writeOnly: true };
 
-/** Separates types in a text. */
 const BETWEEN = '\n===\n';
 
-/** The types of schemas in responses and requests, and the named types that they need. */
 function typesOf(sources: readonly unknown[], schemas: object = {}, isServer = true) {
   const { typeOf, nameTypes } = schemaTypes({ components: { schemas } }, isServer);
   const used = [
@@ -53,7 +51,6 @@ interface Types {
   readonly reply: string | undefined;
 }
 
-/** The types of a schema in both directions. */
 function typeOf(schema: unknown, schemas: object = {}, isServer = true): Types {
   const { requests, replies } = typesOf([schema], schemas, isServer);
   return { request: requests[0], reply: replies[0] };
@@ -226,7 +223,6 @@ describe('the properties of a form', () => {
   });
 });
 
-/** The types of components in responses and requests, and all named types. */
 const componentTypes = (schemas: object, uses: readonly string[], isServer = true) =>
   typesOf(uses.map(ref), schemas, isServer);
 

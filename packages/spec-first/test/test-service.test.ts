@@ -81,7 +81,6 @@ setInterval(() => {}, 1_000);
 `;
 
 describe('a service for tests', () => {
-  /** Starts the program. Resolves to its variables, arguments, and folder. */
   async function started(options: TestServiceOptions = {}) {
     writeFileSync(path('program.js'), PROGRAM);
     const service = testService({ program: path('program.js'), ...options });

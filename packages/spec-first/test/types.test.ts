@@ -26,7 +26,6 @@ test.each([
 
 const done = { responses: { 204: { description: 'Done.' } } };
 
-/** Returns an interface of the generated types. */
 function interfaceOf(text: string, name: string): string {
   const [, lines = ''] =
     new RegExp(`^export interface ${name} \\{\\n(.*?)\\}$`, 'ms').exec(text) ?? [];

@@ -8,7 +8,6 @@ import { type Files, inFolder } from './folder.ts';
 
 const MARKER = 'node_modules/.cache/spec-first/version';
 
-/** Calls `upgradeNotice` in a folder. */
 async function noticeIn(folder: string, ...args: Parameters<typeof upgradeNotice>) {
   const { stdout } = await call(folder, async () => {
     console.log(upgradeNotice(...args));

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { createAjvValidator } from '../../src/contract-tests/ajv-validator.ts';
 import { documentOf, json, operationIn } from './test-data.ts';
 
-/** Returns a function that validates JSON texts of responses with a schema. */
 async function validatorOf(schema: unknown, schemas: object = {}) {
   const get = { operationId: 'get', responses: { '200': { description: '', ...json(schema) } } };
   const document = await documentOf({ paths: { '/a': { get } }, components: { schemas } });

@@ -10,7 +10,6 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const text = { type: 'string' };
 const roomId = { name: 'roomId', in: 'path', required: true, schema: { type: 'integer' } };
 
-/** Returns a document of rooms, whose responses have these members. */
 const roomsOf = (properties: object) => {
   const response = { description: '', ...json({ type: 'object', properties }) };
   const operation = (operationId: string, members: object = {}) => ({
@@ -45,7 +44,6 @@ const roomsOf = (properties: object) => {
   });
 };
 
-/** Returns the effect check of an operation, the requests that it sends, and its failed checks. */
 function checksOf(
   document: Document,
   id: string,
@@ -90,7 +88,6 @@ function checksOf(
 
 const stored = (body: unknown, status = 200) => responseOf(status, JSON_TYPE, body);
 
-/** Returns the failed checks of a response to a sent body. */
 async function differences(properties: object, body: unknown, response: ReceivedResponse) {
   const document = await roomsOf(properties);
   const { check, failedChecks } = checksOf(document, 'putBeds', () => responseOf(404));

@@ -14,7 +14,6 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 const jsonResponse = (body: string, status = 200) => responseOf(status, JSON_TYPE, body);
 
-/** Returns a function that checks responses against these declared responses. */
 async function checkerOf(responses: object, { isStrict = true, method = 'post' } = {}) {
   const document = await documentOf({
     paths: { '/a': { [method]: { operationId: 'call', responses } } },

@@ -10,7 +10,6 @@ const secret = (value: string): Secret => ({
   ...{ scheme: 'key', in: 'header', name: 'X-Key', value },
 });
 
-/** Returns a check runner of an operation whose body is a text, and the requests that it sends. */
 async function createRunner(
   respond: (sent: SerializedRequest) => ReceivedResponse,
   { id = 'add:cat/1', log }: { readonly id?: string; readonly log?: TestLog } = {},

@@ -5,7 +5,6 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { createClient, listen } from '../../src/contract-tests/client.ts';
 
-/** Starts a service, and returns a client with the base path `/v1/`. */
 async function clientOf(app: RequestListener) {
   const origin = await listen(app);
   return { origin, ...createClient(`${origin}/v1/`, 'http://shown') };

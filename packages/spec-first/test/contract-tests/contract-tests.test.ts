@@ -10,7 +10,6 @@ import { failedTests } from './failed-tests.ts';
 import { createShop, FAULTS, type ShopFault } from './shop.ts';
 import { documentOf, json } from './test-data.ts';
 
-/** The test that finds each fault, and its message. */
 const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
   'undeclared status': [
     'POST /items',
@@ -161,10 +160,7 @@ describe('the options of contract tests', () => {
       components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
     });
 
-  /**
-   * Registers the tests of the garden. Resolves to the tests, the service and its requests, and a
-   * function that runs the tests and resolves to their summary.
-   */
+  /** Registers the tests of the garden, without running them. */
   async function registered(options: Partial<ContractTestOptions> = {}, status = 204) {
     const tests: { name: string; body: () => Promise<void>; timeout: number }[] = [];
     const requests: { url: string; key: unknown; names: string[] }[] = [];

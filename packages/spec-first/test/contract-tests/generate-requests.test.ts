@@ -14,7 +14,6 @@ const parameter = (where: string, name: string, schema: object = text, members: 
   ...members,
 });
 
-/** Returns the requests to an operation with these members. */
 async function requestsTo(members: object, { randomSeed = 1, path = '/a', method = 'post' } = {}) {
   const operation = { operationId: 'call', responses: {}, ...members };
   const document = await documentOf({ paths: { [path]: { [method]: operation } } });

@@ -9,7 +9,6 @@ const query = (name: string, schema: object = text): RequestPart => ({
 });
 const LIMIT = query('limit', { type: 'integer', minimum: 2, maximum: 50 });
 
-/** Returns the names of the paging parameters of an operation. */
 function pagingNames(method: string, parameters: readonly RequestPart[]) {
   const paging = pagingOf(method, parameters);
   return paging && [paging.limit.name, paging.cursor.name];
@@ -89,11 +88,9 @@ test.each([[{ next: null }], [{ nextDay: 'a', is_next: 'b' }], [['next']], [unde
 
 type Query = ReadonlyMap<string, unknown>;
 
-/** Returns the values of a query by their names. */
 const queryOf = (values: RequestValues): Query =>
   new Map([...values].map(([part, value]) => [part.name, value]));
 
-/** Returns a service with a list of items, and the queries that it received. */
 function service(items: readonly unknown[], parameters: readonly RequestPart[]) {
   const paging = pagingOf('get', parameters);
   if (paging === undefined) throw new Error('the operation has no pages');
@@ -102,7 +99,7 @@ function service(items: readonly unknown[], parameters: readonly RequestPart[]) 
     ...{ status, headers: {}, isCut: false },
     body: Buffer.from(JSON.stringify(body)),
   });
-  /** Checks the pages of the list. `next` returns the next cursor after an index. */
+  /** @param next returns the next cursor after an index. */
   const check = (
     next = (end: number): unknown => (end < items.length ? end : null),
     change = (page: readonly unknown[], _sent: Query): unknown => page,

@@ -7,7 +7,6 @@ import {
 } from '../../src/contract-tests/request-parts.ts';
 import { documentOf, operationIn } from './test-data.ts';
 
-/** Returns the parts of an operation with these members. */
 async function partsIn(members: object, schemas: object = {}, path = '/a') {
   const operation = { operationId: 'call', responses: {}, ...members };
   const document = await documentOf({
@@ -38,7 +37,6 @@ const text = { type: 'string' };
 type Verdict = 'valid' | 'rejected' | 'cannot be sent';
 type Examples = Partial<Record<Verdict, readonly unknown[]>>;
 
-/** Checks that a part has these verdicts. */
 function expectVerdicts(part: RequestPart | undefined, examples: Examples) {
   for (const [verdict, values] of Object.entries(examples)) {
     for (const value of values) {
@@ -265,7 +263,6 @@ describe('the values of a part', () => {
   });
 });
 
-/** No text has this pattern and length. */
 const IMPOSSIBLE = { type: 'string', pattern: '^a$', minLength: 5 };
 
 describe('a part without a valid value', () => {

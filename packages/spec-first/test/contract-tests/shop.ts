@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { parseJson, stringifyJson } from 'openapi-document';
 
-/** The faults that a shop can have. */
 export const FAULTS = [
   'undeclared status',
   'wrong media type',

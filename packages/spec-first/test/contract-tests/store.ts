@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AnyHandler, HttpError } from 'spec-first-server';
 
-/** The faults that the handlers of a store can have. */
 export const STORE_FAULTS = [
   'missing 404',
   'missing header',

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { type Document, loadDocument, type Operation, stringifyJson } from 'openapi-document';
 import type { RequestPart, RequestValues } from '../../src/contract-tests/request-parts.ts';
 
-/** Writes a document with these members to a file, and loads it. */
 export async function documentOf(members: object): Promise<Document> {
   const folder = mkdtempSync(join(tmpdir(), 'document-'));
   const file = join(folder, 'openapi.json');
@@ -17,20 +16,15 @@ export async function documentOf(members: object): Promise<Document> {
   }
 }
 
-/** Returns the operation with an id. */
 export function operationIn({ operations }: Document, id: string): Operation {
   const operation = operations.find((other) => other.id === id);
   if (operation === undefined) throw new Error(`the document has no operation ${id}`);
   return operation;
 }
 
-/** Returns the declaration of a JSON body with a schema. */
 export const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
 
-/**
- * Returns the values of a request, by the place and name of each parameter such as `query limit`.
- * The name of the body is `body`.
- */
+/** @param values by name: `query limit` for a parameter, `body` for the body. */
 export function requestValues(
   { parameters, requestBody }: Operation,
   values: Readonly<Record<string, unknown>>,
@@ -47,7 +41,7 @@ export function requestValues(
   );
 }
 
-/** Returns a response. The body is text, or a value that is sent as JSON. */
+/** @param body is sent as JSON if it is not text. */
 export const responseOf = (
   status: number,
   headers: Readonly<Record<string, string>> = {},

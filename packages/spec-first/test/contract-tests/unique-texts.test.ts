@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { withUniqueTexts } from '../../src/contract-tests/unique-texts.ts';
 
-/** Returns options of `withUniqueTexts`. By default, any change is valid. */
 const optionsOf = (key: string, isValid: (changed: unknown) => boolean = () => true) => ({
   ...{ key, isValid, isAnyTextChanged: false },
 });

@@ -7,7 +7,6 @@ import {
   withoutRoundingErrors,
 } from '../../src/contract-tests/variants.ts';
 
-/** Returns the variants of a value with this schema. */
 const variants = (schema: unknown, value: unknown, root = {}) => [
   ...variantsOf(root, [schema], value),
 ];
@@ -18,7 +17,6 @@ const edgeCases = (schema: unknown, value: unknown) =>
     .filter(({ place, isEdgeCase }) => place === '' && isEdgeCase)
     .map((variant) => variant.value);
 
-/** Returns the pairs of place and new value. */
 const changes = (schema: unknown, value: unknown) =>
   variants(schema, value).map(({ place, newValue }) => [place, newValue]);
 

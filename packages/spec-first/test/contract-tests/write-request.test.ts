@@ -10,7 +10,6 @@ import { documentOf, operationIn, requestValues } from './test-data.ts';
 
 const text = { type: 'string' };
 
-/** Writes a request to an operation with these members. */
 async function sentRequest(
   members: object,
   values: Readonly<Record<string, unknown>>,

@@ -3,14 +3,12 @@ import { checkTypes } from '../../src/dev/compiler.ts';
 import { call } from '../call.ts';
 import { type Files, inFolder } from '../folder.ts';
 
-/** Returns the files of a project in which a script replaces the compiler. */
 const projectWith = (script: string, files: Files = { 'tsconfig.json': '{}' }): Files => ({
   'node_modules/typescript/package.json': '{ "version": "1.0.0" }',
   'node_modules/typescript/bin/tsc': script,
   ...files,
 });
 
-/** Checks the types of a project. */
 async function check(files: Files, signal = new AbortController().signal) {
   let result: string | undefined;
   await inFolder(files, (folder) =>

@@ -34,7 +34,6 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Waits for a call of `onSave`. Returns the calls, and forgets them. */
 async function nextSave(): Promise<boolean[]> {
   await eventually(() => saves.length > 0);
   return saves.splice(0);

@@ -23,7 +23,6 @@ paths:
 
 const FERN = 'type: string\n';
 
-/** Writes the types of a document in a folder. Returns the result with relative paths. */
 async function writeIn(folder: string, allowOutside = false) {
   const { stdout } = await call(folder, async () => {
     console.log(JSON.stringify(await writeTypes('openapi.yaml', allowOutside)));

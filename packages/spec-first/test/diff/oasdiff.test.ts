@@ -10,7 +10,6 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Writes a shell script named oasdiff. Returns its folder. */
 function program(name: string, script: string): string {
   const top = join(folder, name);
   mkdirSync(top, { recursive: true });
@@ -18,7 +17,6 @@ function program(name: string, script: string): string {
   return top;
 }
 
-/** Writes a program that only prints its version. */
 const versioned = (name: string, version: string) =>
   program(name, `[ "$1" = --version ] && echo "oasdiff version ${version}"`);
 
@@ -57,7 +55,6 @@ describe('findOasdiff', () => {
 
 describe('changesBetween', () => {
   const signal = new AbortController().signal;
-  /** Returns the changes that a script prints in place of oasdiff. */
   const changesOf = (script: string, abort = signal) => {
     const file = join(program('bin', script), 'oasdiff');
     return changesBetween({ file, version: '1.0.0' }, 'a.json', 'b.json', abort);

@@ -5,7 +5,6 @@ import { withDocument } from '../folder.ts';
 const changesBetween = (before: object, after: object) =>
   withDocument(before, (former) => withDocument(after, (current) => uncompared(former, current)));
 
-/** Returns the keywords of changes between two schemas, with their places inside the schema. */
 async function placesOf(before: unknown, after: unknown) {
   const members = (schema: unknown) => ({ components: { schemas: { A: schema } } });
   const changes = await changesBetween(members(before), members(after));

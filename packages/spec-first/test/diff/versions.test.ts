@@ -33,7 +33,6 @@ describe('checkOut', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** Checks out a file, called in a folder of the repository. */
   const checkedOut = (ref: string, file: string, inside = '') =>
     inFolder({}, async (target) => {
       const { stdout } = await call(join(folder, inside), async () => {
