@@ -2,6 +2,5 @@ import { join } from 'node:path';
 import { type Document, loadDocument } from 'openapi-document';
 import { withFiles } from './files.ts';
 
-/** Loads a document from its text. */
 export const documentOf = (text: string): Promise<Document> =>
   withFiles({ 'openapi.yaml': text }, (folder) => loadDocument(join(folder, 'openapi.yaml')));

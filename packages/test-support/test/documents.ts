@@ -36,7 +36,6 @@ const errorBody: ErrorBody = {
   mediaType: 'application/json',
 };
 
-/** Replies with the parts of the request. */
 export const echo: AnyHandler = ({ path, query, header, cookie, contentType, body }) => ({
   status: 200,
   body: { path, query, header, cookie, contentType, body },

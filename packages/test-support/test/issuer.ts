@@ -48,7 +48,6 @@ export interface Issuer {
 
 let count = 0;
 
-/** Makes a key that signs tokens. */
 export async function signingKey(alg = 'ES256', kid = `key-${++count}`): Promise<SigningKey> {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
   return { alg, kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };

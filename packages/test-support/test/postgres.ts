@@ -28,7 +28,7 @@ export interface PostgresServer {
   start(): Promise<void>;
   /** Stops the server and removes its folder, which contains the data of its standby, too. */
   remove(): Promise<void>;
-  /** Starts a synchronous standby. From then on, each commit waits for it. */
+  /** Restarts the server with a synchronous standby. Each later commit waits for the standby. */
   startStandby(): Promise<PostgresServer>;
 }
 

@@ -86,7 +86,6 @@ const environment = (env: Readonly<Record<string, string>>) => ({
   ...env,
 });
 
-/** Runs a program of the project and resolves with its exit code and output. */
 export async function run(
   folder: string,
   args: readonly string[],
@@ -151,7 +150,6 @@ export function start(
   };
 }
 
-/** Returns true while a process of a program's group runs. */
 export function groupRuns({ child }: Running): boolean {
   try {
     process.kill(-(child.pid ?? 0), 0);
@@ -161,13 +159,11 @@ export function groupRuns({ child }: Running): boolean {
   }
 }
 
-/** Kills the process group of a program, if it still runs. */
 export function end(running: Running | undefined): void {
   if (running !== undefined && groupRuns(running))
     process.kill(-(running.child.pid ?? 0), 'SIGKILL');
 }
 
-/** The response to a {@link get}. */
 export interface HttpResponse {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

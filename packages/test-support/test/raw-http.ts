@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** One response with its raw body. */
 export interface RawResponse {
   readonly status: number;
   /** By name in lower case. Repeated headers are joined by a comma. */
@@ -9,7 +8,6 @@ export interface RawResponse {
   readonly body: Buffer;
 }
 
-/** The result of an exchange. */
 export interface Exchange {
   /** Every complete response, interim ones (1xx) included. */
   readonly responses: readonly RawResponse[];
@@ -19,7 +17,6 @@ export interface Exchange {
   readonly closed: boolean;
 }
 
-/** Settings of one {@link exchange}. */
 export interface ExchangeOptions {
   /** The number of final responses (not 1xx) after which the client disconnects. By default one. */
   readonly responses?: number;
