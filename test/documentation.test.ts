@@ -50,7 +50,6 @@ afterAll(async () => {
   for (const each of [folder, scratch]) rmSync(each, { recursive: true, force: true });
 });
 
-/** Starts a command of a page in a shell, in a separate process group. */
 function shell(line: string, env: Readonly<Record<string, string>> = {}, cwd = folder): Running {
   const child = spawn('sh', ['-c', line], {
     cwd,
@@ -95,7 +94,6 @@ function shell(line: string, env: Readonly<Record<string, string>> = {}, cwd = f
   return running;
 }
 
-/** Runs a command and returns its output. @throws {Error} with the output, if it fails */
 async function run(
   line: string,
   env: Readonly<Record<string, string>> = {},
@@ -108,13 +106,11 @@ async function run(
   return running.output();
 }
 
-/** Stops a program as Ctrl-C does. */
 async function interrupt(running: Running): Promise<void> {
   if (groupRuns(running)) process.kill(-(running.child.pid ?? 0), 'SIGINT');
   await running.exit;
 }
 
-/** Returns the documented command with this prefix. @throws {Error} if there is none */
 function command(prefix: string): string {
   const line = commands.find((each) => each.startsWith(prefix));
   if (line === undefined) throw new Error(`no page has a command ${prefix}…`);
@@ -182,7 +178,6 @@ const serviceWithHash = () => {
   return withHash;
 };
 
-/** Creates a token with the documented command. */
 async function createToken(): Promise<string> {
   const [, line = ''] = /\$\((openssl [^)]*)\)/.exec(command('echo ')) ?? [];
   return (await run(line)).trim();
@@ -210,10 +205,7 @@ const docker = (line: string): Promise<string> =>
 
 const newProject = JSON.parse(read('packages/spec-first/templates/project/package.json'));
 
-/**
- * Checks that the package.json of a new project has a script. The tests of spec-first run the
- * scripts.
- */
+/** The tests of spec-first run the scripts, so this only checks that the script exists. */
 function expectScriptOfNewProject(line: string): void {
   const [, name = ''] = /npm (?:run )?(\S+)(?: -- .*)?$/.exec(line) ?? [];
   expect(newProject.scripts).toHaveProperty(name);
@@ -524,7 +516,6 @@ test('the page for operators has the list of variables of --help', async () => {
   expect(await readHelp()).toContain(`\n${list.replace(/^/gm, '  ').trimEnd()}\n`);
 });
 
-/** The variables of the service that the pages for operators name. */
 const variables = (): Set<string> => {
   const text = read('docs/operating.md') + read('docs/databases.md');
   const names = text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [];

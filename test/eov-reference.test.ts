@@ -212,7 +212,6 @@ const DOCUMENTS: Readonly<
   ],
 };
 
-/** Returns one document with an operation for each title of {@link DOCUMENTS}. */
 function documentOfAll(): Json {
   const operations = Object.values(DOCUMENTS).map(([schema], at) => {
     const content = { 'application/json': { schema } };
@@ -229,7 +228,7 @@ function documentOfAll(): Json {
   };
 }
 
-/** Creates an app that responds with `reply`. Uses the middleware of EOV as its README shows. */
+/** Uses the middleware of EOV as its README shows. */
 function eovApp(document: Json, reply: () => AnyReply): Express {
   const app = express();
   app.use(express.json({ strict: false }));
@@ -253,7 +252,6 @@ interface Call {
   readonly body?: string | undefined;
 }
 
-/** Serves a document with this service and with EOV. */
 async function serveBoth(document: Json, ids: readonly string[]) {
   let next: AnyReply = { status: 204 };
   const handler: AnyHandler = () => next;
@@ -265,7 +263,6 @@ async function serveBoth(document: Json, ids: readonly string[]) {
   );
   const eov = eovApp(document, () => next);
   const [sendToEov, sendToService] = await Promise.all([eov, service].map(senderTo));
-  /** Returns the statuses of both apps for one request and one reply. */
   return async (call: Call, reply: AnyReply) => {
     next = reply;
     return { eov: await sendToEov?.(call), service: await sendToService?.(call) };
@@ -279,7 +276,6 @@ afterAll(() => {
   for (const server of servers) server.close().closeAllConnections();
 });
 
-/** Serves an app on a free port. Returns a function that resolves to the status of a response. */
 async function senderTo(app: RequestListener) {
   const server = createServer(app).listen(0, '127.0.0.1');
   servers.push(server);
@@ -299,7 +295,6 @@ async function senderTo(app: RequestListener) {
 // EOV logs a warning for unknown formats.
 jest.spyOn(console, 'warn').mockImplementation(() => undefined);
 
-/** The reasons of the differences. */
 const reasons = new Set<Reason>();
 
 describe('express-openapi-validator has the same result, except for the listed differences, for', () => {

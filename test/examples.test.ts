@@ -11,7 +11,6 @@ import { typesOf } from './support/types.ts';
 const run = promisify(execFile);
 const folder = join(PROJECT, 'examples');
 const names = readdirSync(folder);
-/** The smallest example. */
 const FIRST = 'hello';
 /** The examples with tokens. Their log has a token and a request with it. */
 const WITH_TOKENS = ['bookings', 'mcp', 'tokens'];
@@ -20,9 +19,7 @@ const ONLY_CONTRACT_TESTS = ['createProduct', 'createOrder', 'listOrders', 'canc
 /** Requests of contract tests for each operation. */
 const { CONTRACT_RUNS = '5' } = process.env;
 
-/** The output of the tests of each example. */
 const outputs = new Map<string, Promise<string>>();
-/** The result of starting and stopping each example. */
 const starts = new Map<string, ReturnType<typeof startAndStop>>();
 let types: string[] = [];
 let postgres: PostgresServer;
@@ -54,7 +51,7 @@ afterAll(async () => {
   await postgres.remove();
 });
 
-/** Runs the tests of an example. Resolves to their output, even if they fail. */
+/** Resolves to the output of the tests, even if they fail. */
 function testExample(
   name: string,
   env: NodeJS.ProcessEnv,
@@ -93,7 +90,6 @@ async function startAndStop(name: string) {
   return { ready: status, logged, code: await ended };
 }
 
-/** Runs curl. Resolves to the status of the response. */
 async function statusOf(command: string): Promise<number> {
   const { stdout } = await run('sh', ['-c', `${command} --silent --include`]);
   return Number(stdout.split(' ')[1]);

@@ -39,7 +39,6 @@ const environment = Object.fromEntries(
   ),
 );
 
-/** Returns the bytes that a folder needs on disk. */
 const sizeOf = (folder: string): number =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((path) => lstatSync(join(folder, path)).blocks * 512)

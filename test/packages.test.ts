@@ -24,7 +24,6 @@ import { removeFolder } from './support/remove.ts';
 const folder = mkdtempSync(join(tmpdir(), 'packages-test-'));
 /** A project for a document of three files, with the tarballs of the libraries. */
 const library = join(folder, 'library');
-/** The tarball of each library. */
 const tarballs = new Map<string, string>();
 
 beforeAll(async () => {

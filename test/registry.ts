@@ -37,7 +37,6 @@ const machine = Object.fromEntries(
   ),
 );
 
-/** Returns that environment with the Node of this repository, the registry and a separate home. */
 const environment = () => ({
   ...machine,
   PATH: [resolve('node_modules/node/bin'), process.env.PATH].join(delimiter),
@@ -84,7 +83,6 @@ async function start(
   throw new Error(`${program} ended without the line ${text}`);
 }
 
-/** Stops the program that was started last. */
 async function stop(): Promise<void> {
   const child = running.pop();
   if (child === undefined) return;
@@ -97,7 +95,6 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Publishes all libraries, with their version and changelog or with others. */
 async function publish(version = '1.0.0', changes = ''): Promise<void> {
   const tarballs = pack(join(folder, 'packed'));
   for (const name of PACKAGES) {

@@ -39,7 +39,6 @@ const lines = (headers: object): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
-/** Returns the head of a request with a chunked body. */
 const head = (line: string, fields: object): string =>
   `${line} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n${lines(fields)}\r\n`;
 const headers = (count: number, length: number): string =>

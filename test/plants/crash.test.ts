@@ -39,16 +39,11 @@ interface Plant {
   readonly tag?: string;
 }
 
-/** Returns the plant of an id. Every third plant has no tag. */
 const plant = (id: number): Plant => ({
   name: `plant ${id} 🌱`,
   ...(id % 3 > 0 && { tag: `tag ${id}` }),
 });
 
-/**
- * Resolves to the status and the `error` of the response. Rejects if the connection ends before the
- * response.
- */
 function post(
   agent: Agent,
   port: number,
@@ -75,16 +70,13 @@ function post(
   });
 }
 
-/** The ids that clients have sent. */
 interface Sent {
   next: number;
   readonly sent: Set<number>;
   readonly acknowledged: Set<number>;
 }
 
-/**
- * Posts new plants on many connections, one at a time on each, until the service is gone.
- */
+/** Posts new plants on many connections, one at a time on each, until the service is gone. */
 async function load({ port }: ServiceProcess, ids: Sent): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const client = async () => {

@@ -119,7 +119,6 @@ describe('the page of a document with `tryItOut`', () => {
   });
   afterAll(() => page.close());
 
-  /** Opens an operation, which shows its form. */
   async function opened(id: string): Promise<Locator> {
     const operation = page.locator(`#operations-${id}`);
     await operation.locator('.opblock-summary-control').click();
@@ -208,7 +207,6 @@ test('is readable and accessible on a phone and a desktop, in light and dark', a
   });
 });
 
-/** The requests of a page, and its errors and warnings. */
 interface PageEvents {
   requests: string[];
   problems: string[];
@@ -244,7 +242,6 @@ async function authorize(page: Page): Promise<void> {
   await page.click('.modal-ux .close-modal');
 }
 
-/** Tries `POST /plants`. Returns the text of the response. */
 async function createPlant(page: Page, body: string): Promise<string | null> {
   const operation = page.locator('#operations-plants-createPlant');
   await operation.locator('.opblock-summary-control').click();
@@ -280,9 +277,7 @@ async function openEverything(page: Page): Promise<void> {
 
 let openStreams = 0;
 
-/**
- * Serves a page for a document with all methods and long texts. `POST /plants` echoes its body.
- */
+/** Serves a page for a document with all methods and long texts. `POST /plants` echoes its body. */
 function otherOperations(): RequestListener {
   return express()
     .use((_req, res, next) => {
@@ -308,9 +303,7 @@ function otherOperations(): RequestListener {
     });
 }
 
-/**
- * Forwards requests under a prefix, without the prefix, as a gateway with several services does.
- */
+/** Forwards requests under a prefix, without the prefix, as a gateway of several services does. */
 function prefixProxy(prefix: string, port: number): RequestListener {
   return (req, res) => {
     if (!req.url?.startsWith(`${prefix}/`)) {

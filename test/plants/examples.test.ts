@@ -11,7 +11,6 @@ const { paths, components } = parse(
 );
 const { tagged, untagged } = paths['/plants'].post.requestBody.content['application/json'].examples;
 
-/** A store that cannot be reached. */
 const unavailable: PlantStore = {
   location: 'nowhere',
   add: () => Promise.reject(new Unavailable('unreachable', 'UNREACHABLE')),

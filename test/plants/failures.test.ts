@@ -16,7 +16,6 @@ import { type Differences, type Service, serve, TOKEN } from './support/plant-se
 const AUTHORIZED = { Authorization: `Bearer ${TOKEN}` };
 const JSON_BODY = { ...AUTHORIZED, 'Content-Type': 'application/json' };
 const PLANT = '{"id":1,"name":"Monstera"}';
-/** A request that gets 200. */
 const GOOD = request('POST /plants', JSON_BODY, PLANT);
 
 const running: Service[] = [];
@@ -37,7 +36,6 @@ afterAll(() => Promise.all(running.map((started) => started.stop())));
 
 const http = ({ port } = service) => supertest(`http://127.0.0.1:${port}`);
 
-/** Posts a body with a valid token. */
 const post = (body: string | Buffer, headers: Record<string, string> = {}, to = service) =>
   http(to)
     .post('/plants')

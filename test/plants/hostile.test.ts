@@ -40,14 +40,12 @@ afterEach(async () => {
 
 afterAll(() => service.stop());
 
-// The schemas of openapi.yaml.
 const { components } = parse(readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema({ $id: 'document', components });
 const isError = ajv.compile({ $ref: 'document#/components/schemas/Error' });
 const isPlant = ajv.compile({ $ref: 'document#/components/schemas/Plant' });
 
-/** Checks that the document declares a response. */
 function expectDeclared({ status, headers, body }: RawResponse): void {
   const text = body.toString();
   expect({ text, isServerError: status >= 500 }).toEqual({ text, isServerError: false });
@@ -71,7 +69,6 @@ function expectDeclared({ status, headers, body }: RawResponse): void {
   if (status === 405) expect(headers).toHaveProperty('allow');
 }
 
-/** Checks that an exchange ends, with declared responses only. */
 function expectAllDeclared({ responses, rest, closed }: Exchange, minimum = 1): void {
   expect({ rest, closed: closed || responses.some(({ status }) => status >= 200) }).toEqual({
     rest: '',

@@ -41,7 +41,6 @@ function newPlant(): string {
   return request('POST /plants', headers, JSON.stringify({ id: lastId, name: `plant ${lastId}` }));
 }
 
-/** Posts new plants: `count` on each connection. */
 async function flood(connections: number, count: number): Promise<RawResponse[]> {
   const exchanges = await Promise.all(
     Array.from({ length: connections }, () =>

@@ -19,7 +19,6 @@ const file = (name: string, text: string): string => {
   return join(folder, name);
 };
 
-/** Opens the plant store with variables of the environment. */
 const open = (env: Readonly<Record<string, string>>) =>
   openPlants(readVariables(variables, env), { warn() {} });
 

@@ -36,7 +36,6 @@ async function postMany(url: string): Promise<void> {
   expect(new Set(statuses)).toEqual(new Set([200]));
 }
 
-/** Reads all text of a pipe. */
 function readAll(pipe: number): string {
   const chunk = Buffer.alloc(65_536);
   let text = '';
@@ -47,7 +46,6 @@ function readAll(pipe: number): string {
   }
 }
 
-/** Fills a pipe. */
 function fill(pipe: number): void {
   for (const bytes of [4096, 1]) {
     expect(() => {

@@ -30,7 +30,6 @@ const file = (name: string, text: string): string => {
   return join(folder, name);
 };
 
-/** The flags of Node in the command of `npm start`. */
 const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
 const START_FLAGS = String(scripts.start).split(' ').slice(1, -1);
 

@@ -145,7 +145,6 @@ test('a drain fails readiness, answers requests and closes connections; a second
   expect(await finish()).toBe('');
 });
 
-/** Starts the service, and locks its database. */
 async function launchLocked(name: string) {
   const database = join(folder, name);
   const env = { ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}`, METRICS_PORT: '0' };

@@ -33,7 +33,6 @@ const MEASUREMENT = {
   p99: expect.any(Number),
 };
 
-/** Lists the folders that a run has not removed. */
 const leftFolders = () =>
   readdirSync(join(root, 'data')).filter((name) => name.startsWith('bench-'));
 

@@ -21,7 +21,6 @@ afterAll(async () => {
   await server.remove();
 });
 
-/** Writes a program that runs a statement on the server. */
 function program(name: string, url: string, sql: string): string {
   const file = join(folder, name);
   const source = `#!${process.execPath}

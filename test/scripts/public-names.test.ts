@@ -13,7 +13,6 @@ const MANIFEST = {
   },
 };
 
-/** Returns the public names of a library with these declarations. */
 const namesOf = (index: string, extra = '', inner = '', manifest: object = MANIFEST) =>
   withFiles(
     {

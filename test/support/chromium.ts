@@ -36,9 +36,7 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/**
- * Unpacks the packaged Chromium once per version. Safe for test processes that run at the same time.
- */
+/** Unpacks the packaged Chromium once per version. Safe for concurrent test processes. */
 async function unpackedChromium(): Promise<string> {
   const { version }: { version: string } = JSON.parse(
     await readFile(join(modules, '@sparticuz/chromium/package.json'), 'utf8'),

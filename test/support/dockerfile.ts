@@ -9,7 +9,6 @@ export interface Instruction {
   readonly text: string;
 }
 
-/** Parses the instructions of a Dockerfile. */
 export function instructionsOf(dockerfile: string): Instruction[] {
   const lines = dockerfile
     .replace(/^\s*#.*\n/gm, '')

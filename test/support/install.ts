@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** The lists of dependencies in a package.json. */
 export type Lists = readonly ('dependencies' | 'devDependencies')[];
 
 const ROOT = resolve(import.meta.dirname, '../..');

@@ -8,7 +8,6 @@ import { eventually } from 'test-support/eventually';
 export const PROJECT = join(import.meta.dirname, '../..');
 export const MAIN = join(PROJECT, 'src/main.ts');
 
-/** A line of the log. */
 export type Line = Readonly<Record<string, unknown>>;
 
 /** A service in a child process. */
@@ -31,7 +30,6 @@ export interface Launched {
   readonly exit: Promise<number | string>;
 }
 
-/** The command line of a service. */
 interface Invocation {
   readonly args?: readonly string[];
   /** Flags of Node. */
@@ -132,15 +130,12 @@ export const FAULTY = [
   'data:text/javascript,process.on("SIGUSR2", () => { throw Object.assign(new Error("a fault"), { code: "E_FAULT", detail: "a value that a driver quotes" }) })',
 ];
 
-/**
- * Returns flags of Node that evaluate an expression during the start, before the store is open.
- */
+/** Returns flags of Node that evaluate an expression during the start, before the store is open. */
 export const whileStarting = (expression: string) => [
   '--import',
   `data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(specifier, context, next) { if (specifier === "./service.ts") ${expression}; return next(specifier, context); } });`,
 ];
 
-/** Returns the process ids of the children of a process. */
 export function childrenOf(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   return stdout
@@ -163,7 +158,6 @@ export async function endAll(): Promise<void> {
   await Promise.all(closed);
 }
 
-/** Sends a plant. Returns the status. */
 export async function post(url: string, plant: object, token = 'token'): Promise<number> {
   const response = await fetch(`${url}/plants`, {
     method: 'POST',

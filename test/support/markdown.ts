@@ -1,4 +1,3 @@
-/** A fenced code block. */
 export interface Block {
   readonly language: string;
   readonly code: string;
@@ -7,9 +6,7 @@ export interface Block {
 /** The parts of a Markdown text that tests compare. */
 export interface Markdown {
   readonly blocks: readonly Block[];
-  /**
-   * The commands, each once: the lines of `sh` blocks, and code spans that begin with a program.
-   */
+  /** The commands, each once: lines of `sh` blocks, and code spans that begin with a program. */
   readonly commands: readonly string[];
   /**
    * Returns the rows of the table whose header starts with these cells.

@@ -2,7 +2,6 @@ import { serve } from 'spec-first-server';
 
 const done = async () => ({ status: 204 });
 
-/** Reads all items of a sequence. */
 async function lines({ body }: { readonly body: unknown }) {
   for await (const _item of body as AsyncIterable<unknown>);
   return { status: 204 };

@@ -16,7 +16,6 @@ const LIMITS = { maxWaiting: 1_000 };
 
 const CRASH_ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1);
 
-/** The folder of the current test. */
 let folder: string;
 let path: string;
 const opened: PlantStore[] = [];
@@ -27,14 +26,12 @@ async function open(url = `sqlite:${path}`): Promise<PlantStore> {
   return store;
 }
 
-/** Runs SQL on the file, without the store. */
 function run(sql: string): void {
   const database = new DatabaseSync(path);
   database.exec(sql);
   database.close();
 }
 
-/** Returns the plants of the file, by id. */
 function plants(): StoredPlant[] {
   const database = new DatabaseSync(path, { readOnly: true });
   const select = database.prepare('SELECT id, name, tag FROM plants ORDER BY id');
@@ -126,7 +123,6 @@ describe('several processes on one SQLite file', () => {
     return child;
   }
 
-  /** Returns the ids of the acknowledged plants. */
   function acknowledgedIn(log: string): bigint[] {
     return existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1).map(BigInt) : [];
   }

@@ -11,7 +11,6 @@ import {
 /** The number of random batches of plants. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? 20);
 
-/** A store with an empty database. */
 export interface StoreUnderTest {
   readonly store: PlantStore;
   /** Opens another store on the same database. The first store may be open or closed. */
@@ -22,7 +21,6 @@ export interface StoreUnderTest {
   dispose(): Promise<void>;
 }
 
-/** Writes plants as JSON, in a fixed order. */
 const sorted = (plants: readonly StoredPlant[]): string[] =>
   plants.map(({ id, name, tag }) => JSON.stringify([String(id), name, tag])).toSorted();
 

@@ -27,9 +27,7 @@ export const TOKEN = 'a-token.of-the_tests~1';
 /** A service in this process. */
 export interface Service {
   readonly port: number;
-  /** Returns the log so far. */
   log(): string;
-  /** Resolves to the number of open connections. */
   connections(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -91,7 +89,6 @@ export async function serve({
 export interface ServiceProcess {
   readonly child: ChildProcess;
   readonly port: number;
-  /** Returns the output so far. */
   output(): string;
   /** Resolves to the bytes of heap and buffers after a garbage collection. */
   memory(): Promise<number>;
@@ -155,7 +152,6 @@ export async function start(
   };
 }
 
-/** Reads the plants of a SQLite file without the service. */
 export function plantsIn(path: string): Map<bigint, { name: unknown; tag: unknown }> {
   const database = new DatabaseSync(path, { readOnly: true });
   const select = database.prepare('SELECT id, name, tag FROM plants');
