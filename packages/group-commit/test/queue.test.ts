@@ -17,7 +17,6 @@ afterEach(() => {
   for (const end of endings.splice(0)) end();
 });
 
-/** Creates a queue for an engine. The test settles each commit of the engine. */
 function create(options: DatabaseOptions = {}, engine: Partial<Engine<string>> = {}) {
   const commits: StartedCommit[] = [];
   const checks: { failedCalls: readonly string[]; milliseconds: number }[] = [];
@@ -54,7 +53,6 @@ function create(options: DatabaseOptions = {}, engine: Partial<Engine<string>> =
       ...options,
     },
   );
-  /** Returns a commit of the queue, after it has started. */
   async function commitAt(index: number): Promise<StartedCommit> {
     await eventually(() => commits.length > index);
     const commit = commits[index];
