@@ -14,7 +14,6 @@ afterEach(() => {
   delete process.env.CONTRACT_RUNS;
 });
 
-/** Makes a shop that records its requests. */
 function recorded(): { readonly app: RequestListener; readonly requests: string[] } {
   const shop = createShop();
   const requests: string[] = [];

@@ -18,7 +18,6 @@ const schemes = {
   client: { ...keyIn('header'), name: 'X-Client' },
 };
 
-/** Returns a document whose operation `get` has these security requirements. */
 async function secured(security: readonly object[], securitySchemes: object = schemes) {
   const get = { operationId: 'get', security, responses: { '204': { description: 'Done.' } } };
   const document = await documentOf({ paths: { '/a': { get } }, components: { securitySchemes } });

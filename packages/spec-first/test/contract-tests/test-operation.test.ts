@@ -85,7 +85,6 @@ function follow({
   return responseOf(200, JSON_TYPE, { items, next: end < 5 ? end : null });
 }
 
-/** Returns the context of an operation, and the requests that its service receives. */
 function contextOf(
   document: Document,
   id: string,
@@ -111,7 +110,6 @@ function contextOf(
   return { context, sent };
 }
 
-/** Returns the failed checks of an operation. */
 async function checksOf(...options: Parameters<typeof contextOf>) {
   const { failedChecks } = await testOperation(contextOf(...options).context);
   return failedChecks.map(({ error }) => `${error.check}: ${error.message}`);
@@ -359,7 +357,6 @@ describe('the credentials of an operation', () => {
     { label: 'without credentials', secrets: [] },
     { label: 'with the credential of b in place of that of key', secrets: [secret('b')] },
   ];
-  /** A service that accepts these keys. */
   const accepting =
     (...keys: readonly (string | undefined)[]) =>
     (sent: SerializedRequest): ReceivedResponse =>
