@@ -51,11 +51,9 @@ async function session(url: string): Promise<Client> {
   return client;
 }
 
-/** Returns a statement with which another session adds a plant. */
 const insertOf = ({ id, name, tag }: StoredPlant): string =>
   `INSERT INTO plants (key, id, name) VALUES ('\\x${plantKey({ id, name, tag }).toString('hex')}', ${id}, '${name}')`;
 
-/** Waits until this number of statements wait for a lock. */
 const waitForLocks = (client: Client, count: number) =>
   eventually(async () => {
     const { rows } = await client.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
@@ -92,7 +90,6 @@ function load(store: PlantStore, firstId: bigint) {
   };
 }
 
-/** Checks that the database has all acknowledged plants. */
 async function expectStored(url: string, acknowledged: Map<bigint, string>): Promise<void> {
   const rows = await server.query('SELECT id, name FROM plants', url);
   const stored = new Map(rows.map(({ id, name }) => [BigInt(String(id)), name]));
