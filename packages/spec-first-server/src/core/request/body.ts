@@ -38,9 +38,9 @@ const NO_BODY: ReceivedBody = { media: undefined, body: undefined };
  * its schema has that type. A form becomes an object. A sequence becomes an iterable of its items.
  * Other media types are streams.
  *
- * @param defaultLimit the maximum number of bytes of a body (also after decompression) or of an
- *   item of a sequence, if the document has no limit. In a multipart form, it is the maximum of all
- *   texts together, even if the document has a limit.
+ * @param defaultLimit the maximum number of bytes of a body, also after decompression, if the
+ *   document has no limit. In a sequence, it limits each item instead (see `checkedItems`). In a
+ *   multipart form, it also limits all texts together, even if the document has a limit.
  */
 export function bodyReader(
   { requestBody }: Operation,
@@ -108,13 +108,11 @@ export function bodyReader(
     }
   }
 
-  /** @throws {Violations} if a body is required. */
   function withoutBody(): ReceivedBody {
     if (!requestBody?.required) return NO_BODY;
     throw new Violations([{ path: '/body', message: missingBody, keyword: 'required' }]);
   }
 
-  /** Returns a body that the handler reads: its items or its bytes. */
   function streamedBody(
     media: MediaType,
     contentType: string,
@@ -127,12 +125,11 @@ export function bodyReader(
     return {
       media,
       body,
-      // The rest of the body is not read.
       release: () => void (stream.readableEnded || stream.destroy(cutOff())),
     };
   }
 
-  /** Returns the declared media type for a `Content-Type`. @throws {HttpError} 400 or 415 */
+  /** @throws {HttpError} 400 or 415 */
   function declaredType(contentType: string): MediaType {
     // The Fetch standard joins several headers with commas.
     if (contentType.replace(/"[^"]*"/g, '').includes(','))
@@ -175,20 +172,15 @@ export function bodyReader(
 }
 
 /**
- * Returns the body of a request. `Content-Length: 0` means an empty body if the request has a media
- * type. Otherwise it means no body: clients also send this header with a POST without a body.
+ * `Content-Length: 0` means an empty body if there is a `Content-Type`. Otherwise it means no body:
+ * clients also send it with a POST without a body.
  */
 function bodyOf({ headers, body }: Call): Call['body'] {
   if (headers['content-length'] !== '0') return body;
   return headers['content-type'] === undefined ? undefined : new Uint8Array();
 }
 
-/**
- * Returns the content encoding of a body: `gzip` or `identity`, and only `identity` if the body is
- * streamed.
- *
- * @throws {HttpError} 415
- */
+/** @throws {HttpError} 415 */
 function checkEncoding(header: string | undefined, isStreamed: boolean): string {
   const accepted = isStreamed ? ['identity'] : ['gzip', 'identity'];
   // `x-gzip` is another name of `gzip` (RFC 9110 §8.4.1.3).

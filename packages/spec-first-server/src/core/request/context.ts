@@ -45,15 +45,11 @@ export class RequestContext {
     return this.#controller.signal;
   }
 
-  /** Aborts the signal, if the handler has read it. */
   abort(): void {
     this.#controller?.abort();
   }
 }
 
-/**
- * Returns a controller that is aborted when the signal is aborted. It can also be aborted earlier.
- */
 function abortedWith(signal: AbortSignal | undefined): AbortController {
   const controller = new AbortController();
   if (signal?.aborted) controller.abort();

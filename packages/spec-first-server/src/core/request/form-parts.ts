@@ -62,8 +62,8 @@ export async function* formParts(
 }
 
 /**
- * Rejects text before the first boundary and after the last one, except white space. Parts in this
- * text would be lost.
+ * Rejects text before the first boundary and after the last one, except white space. A part in such
+ * a text would be lost.
  *
  * @throws {HttpError} 400
  */
@@ -82,9 +82,9 @@ async function* withLineBreaks(body: AsyncIterable<Buffer>): AsyncGenerator<Buff
 }
 
 /**
- * Reads from a boundary to the next empty line. Each character is a byte.
+ * Reads from a boundary to the next empty line. Each character of the result is one byte.
  *
- * @throws {HttpError} 400 if it is too long.
+ * @throws {HttpError} 400
  */
 async function headerSection(source: ByteSplitter): Promise<string> {
   let section = '';
@@ -95,10 +95,8 @@ async function headerSection(source: ByteSplitter): Promise<string> {
   return section;
 }
 
-/** Splits bytes at separators, as they arrive. */
 class ByteSplitter {
   readonly #chunks: AsyncGenerator<Buffer>;
-  /** The bytes that have arrived and are not read. */
   #unread: Buffer = Buffer.alloc(0);
 
   constructor(chunks: AsyncGenerator<Buffer>) {
@@ -121,7 +119,6 @@ class ByteSplitter {
     }
   }
 
-  /** Yields the bytes that are left. */
   async *rest(): AsyncGenerator<Buffer> {
     yield this.#unread;
     yield* this.#chunks;
@@ -133,8 +130,6 @@ class ByteSplitter {
 }
 
 /**
- * Parses the headers of a part.
- *
  * @param section starts with the rest of the boundary's line.
  * @throws {HttpError} 400 or 415
  */
@@ -178,15 +173,13 @@ function headersOf(section: string) {
 
 /**
  * Rejects encodings that change the content. Browsers send none, and RFC 7578 §4.7 deprecates them.
- *
- * @throws {HttpError} 415
  */
 function checkTransferEncoding(encoding = 'binary'): void {
   if (/^(7bit|8bit|binary)$/i.test(encoding)) return;
   throw new HttpError(415, 'the Content-Transfer-Encoding of a part must be binary, 8bit or 7bit');
 }
 
-/** Returns a filename without its folders (RFC 7578 §4.2); `_` if nothing else is left. */
+/** Removes folders (RFC 7578 §4.2). Returns `_` if no name is left. */
 function withoutFolders(filename: string): string {
   const name = filename.split(/[/\\]/).findLast((segment) => segment !== '');
   return name === undefined || name === '.' || name === '..' ? '_' : name;
@@ -222,7 +215,7 @@ function parseHeader(header: string) {
 /**
  * Decodes the value of `filename*` (RFC 8187), which some clients send besides `filename`.
  *
- * @throws {HttpError} 400 if it is not UTF-8.
+ * @throws {HttpError} 400
  */
 function decodedExtended(value: string): string {
   const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(value) ?? [];
@@ -234,14 +227,10 @@ function decodedExtended(value: string): string {
   }
 }
 
-/** Decodes a text from a header. Each character is a byte. @throws {HttpError} 400 */
+/** @param bytes the text of a header: each character is one byte. @throws {HttpError} 400 */
 const utf8 = (bytes: string): string => decodedText('', Buffer.from(bytes, 'latin1'));
 
-/**
- * Decodes the content of a text part.
- *
- * @throws {HttpError} 415 for an unknown charset, and 400 for bytes that are not in the charset.
- */
+/** @throws {HttpError} 415 for an unknown charset, 400 for bytes that are not in the charset. */
 export function decodedText(part: string, bytes: Buffer, charset = 'utf-8'): string {
   let decoder: TextDecoder;
   try {

@@ -18,7 +18,7 @@ import { createReservation } from './reservation.ts';
  */
 const MAX_IN_MEMORY = 65_536;
 
-/** The maximum number of parts of a form. Each part takes memory besides its bytes. */
+/** Limits the number of parts: each part takes memory besides its bytes. */
 const MAX_PARTS = 1000;
 
 /**
@@ -67,7 +67,6 @@ export async function multipart(
     throw error;
   }
 
-  /** Passes on the bytes of the body. Reserves memory for them. */
   async function* reserveMemory(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       bytesInMemory += chunk.length;
@@ -76,7 +75,6 @@ export async function multipart(
     }
   }
 
-  /** Returns the values of a part; `undefined` if it is a file input without a file. */
   async function valuesOf(part: FormPart): Promise<readonly unknown[] | undefined> {
     const { name, filename, type, charset, content } = part;
     const { isFile, isText, types } = reader.partOf(name);
@@ -97,7 +95,6 @@ export async function multipart(
     return [file];
   }
 
-  /** Passes on the bytes of a text. @throws {HttpError} 413 if the texts are too large */
   async function* limitTexts(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       textSize += chunk.length;
@@ -121,7 +118,7 @@ export async function multipart(
     return new File([await openAsBlob(path)], name, { type });
   }
 
-  /** Passes on the bytes of a file. Releases their memory when the next bytes are requested. */
+  /** Releases the memory of each chunk when the next one is requested. */
   async function* releaseMemory(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       yield chunk;
@@ -141,9 +138,7 @@ const notFile = (name: string): HttpError =>
   );
 
 /**
- * Checks the media type of a part against those that the document declares, if any.
- *
- * @param declared media types in lower case, or ranges such as `image/*`.
+ * @param declared media types in lower case, or ranges such as `image/*`. Empty for any type.
  * @throws {HttpError} 415
  */
 function checkType(name: string, declared: readonly string[], type: string): void {

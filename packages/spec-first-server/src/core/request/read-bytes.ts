@@ -5,7 +5,7 @@ import { cutOff, tooLarge } from './streams.ts';
 /**
  * Reads a body. Rejects it as soon as it is too large.
  *
- * @param declaredLength 0 if there is none.
+ * @param declaredLength the `Content-Length` in bytes, or 0.
  * @throws {HttpError} 400 or 413
  */
 export function readBytes(

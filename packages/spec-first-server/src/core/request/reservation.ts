@@ -10,7 +10,7 @@ export type Reservation = ReturnType<typeof createReservation>;
 export function createReservation() {
   let reserved = 0;
 
-  /** Changes the reservation to a number of bytes. @throws {HttpError} 503 if too few are left */
+  /** @param size the new total, in bytes. @throws {HttpError} 503 if too few bytes are left */
   function resize(size: number): void {
     const target = Math.min(size, MAX_RESERVED);
     if (!reserve(target - reserved)) {

@@ -40,7 +40,7 @@ const chunksOf = (body: Bytes | AsyncIterable<Bytes>): Iterator<Bytes> | AsyncIt
 /**
  * Yields the items of a body. Each item is read and validated when the handler requests it.
  *
- * @param limit the maximum size of an item.
+ * @param limit the maximum size of an item: characters, or bytes of a part of a multipart body.
  * @throws {Violations | HttpError} in place of an invalid or too large item.
  */
 export async function* checkedItems(
