@@ -30,7 +30,6 @@ const UNBUFFERED_HEADERS = [
   ['X-Accel-Buffering', 'no'],
 ] as const;
 
-/** Returns the headers that each answer has. */
 export const defaultHeaders = (requestId: string): string[] => [
   ...securityHeaders,
   'X-Request-Id',
@@ -92,7 +91,6 @@ export async function streamedAnswer(
 export const isItemStream = (body: CheckedReply['body']): body is ItemStream =>
   typeof body === 'object' && !(body instanceof Uint8Array);
 
-/** Returns the headers as a list, with the defaults that they do not override. */
 function withDefaults(
   headers: ReplyHeaders,
   defaults: readonly (readonly [name: string, value: string])[],

@@ -11,7 +11,6 @@ export type WhenMissing = 'refuse' | '501' | 'mock';
 
 type Handlers = Readonly<Record<string, AnyHandler>>;
 
-/** Returns the operations whose handler is missing or `undefined`. */
 export const withoutHandler = (
   operations: readonly Operation[],
   handlers: Readonly<Record<string, unknown>>,

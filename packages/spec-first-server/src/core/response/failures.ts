@@ -144,16 +144,13 @@ const INTERNAL: Failure = {
 
 const internal = (cause: unknown): Failure => ({ ...INTERNAL, cause });
 
-/** The number of characters after which messages are cut. */
 const MAX_MESSAGE = 8192;
 
-/** @throws {TypeError} if the message is not a string. */
 function shorten(message: unknown): string {
   if (typeof message !== 'string') throw new TypeError('the message is not a string');
   return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
 }
 
-/** @throws {TypeError} if a header cannot be sent. */
 function copyHeaders(headers: unknown): Record<string, string> {
   const copy: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers ?? {})) {
@@ -164,7 +161,7 @@ function copyHeaders(headers: unknown): Record<string, string> {
   return copy;
 }
 
-/** Merges headers by name in any case: later ones override earlier ones. @throws {TypeError} */
+/** Lets later headers override earlier ones. Names are case-insensitive. @throws {TypeError} */
 function mergeHeaders(...sources: readonly unknown[]): Record<string, string> {
   const headers = sources.flatMap((source) => Object.entries(copyHeaders(source)));
   const byName = new Map(headers.map((header) => [header[0].toLowerCase(), header]));
@@ -267,13 +264,11 @@ function replyFor(
 
 const { make: describeProblem } = PROBLEM_DETAILS;
 
-/** Writes an undeclared body: a string as it is, any other value as JSON. @throws {InvalidReply} */
 function writeBody(contentType: string, body: unknown): Pick<CheckedReply, 'type' | 'body'> {
   const type = withCharset(contentType);
   return { type, body: inCharset(type, typeof body === 'string' ? body : writeJson(body)) };
 }
 
-/** Returns the first reason that the headers of an error do not match its declared response. */
 function headerMismatchOf(
   validator: OperationValidator,
   declared: DeclaredResponse,

@@ -27,7 +27,7 @@ export const SECURITY_HEADERS: ReadonlyMap<string, string> = headersOf(
   }),
 );
 
-/** Returns the headers that a middleware sets. They must be the same for each response. */
+/** Runs a middleware once. Its headers must be the same for each response. */
 function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
   const headers = new Map<string, string>();
   const response = {

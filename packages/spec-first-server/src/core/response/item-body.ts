@@ -18,7 +18,6 @@ export interface ItemBodyOptions {
   readonly stopping?: AbortSignal | undefined;
   /** Called when a stop ends the stream. */
   readonly onStop?: () => void;
-  /** Called with the error of an item. */
   readonly onFailure?: (error: unknown) => void;
   /** Called once, when no more items are read. */
   readonly onEnd?: () => void;
@@ -27,10 +26,10 @@ export interface ItemBodyOptions {
 type Chunk = string | Bytes;
 type Result = IteratorResult<Chunk, undefined>;
 
-/** The time after which the headers are sent without an item, in milliseconds. */
+/** The time after which the headers are sent without an item. */
 const FIRST_ITEM_MS = 500;
 
-/** The silence after which an event stream gets a comment, in milliseconds. */
+/** The silence after which an event stream gets a comment. */
 const HEARTBEAT_MS = 15_000;
 
 /** The number of bytes or characters after which streams yield to other requests. */
@@ -52,9 +51,8 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   readonly #comment: Chunk | undefined;
   /** The next chunk, if it was requested. */
   #pulled: Promise<Result> | undefined;
-  /** True if the pulled chunk is available or has failed. For event streams. */
+  /** Maintained for event streams only. */
   #isSettled = false;
-  /** Ends the wait of an event stream for the pulled chunk. */
   #stopWaiting = (): void => undefined;
   #index = 0;
   #isOver = false;
@@ -101,7 +99,6 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     return result;
   }
 
-  /** Ends the stream before its last item, such as when the client disconnects. */
   async return(): Promise<Result> {
     this.#end();
     this.#closeItems();
@@ -154,8 +151,8 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   }
 
   /**
-   * Waits for the pulled chunk of an event stream. Resolves to a comment if the chunk is late. Adds
-   * no listener to the promise of the chunk, since each comment would add another one.
+   * Resolves to the comment if the pulled chunk is late, otherwise to `undefined`. Adds no listener
+   * to the promise of the chunk, since each comment would add another one.
    */
   #commentIfLate(comment: Chunk): Promise<Chunk | undefined> {
     const { promise, resolve } = Promise.withResolvers<Chunk | undefined>();
@@ -179,8 +176,6 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
 /**
  * Lets the handler clean up items that are not read. Errors are ignored, since the response
  * does not contain these items.
- *
- * @param iterator their iterator, if it has been created.
  */
 export function closeItems(items: AsyncIterable<unknown>, iterator?: AsyncIterator<unknown>): void {
   if (items instanceof Readable) {

@@ -137,11 +137,9 @@ export function mock(
   }
 }
 
-/** Returns bodies generated from the schema of a media type. */
 export const sampleBodies = ({ root }: Document, media: MediaType) =>
   bodiesOf(root, concrete(media.type), media);
 
-/** Yields items with a pause between them. */
 async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> {
   const text = Readable.from([Buffer.from(String(list))]);
   let pace = 0;
@@ -184,7 +182,7 @@ function mediaFor(
   return inOrder.find((candidate) => concrete(candidate.type) === type) ?? inOrder[0];
 }
 
-/** Returns a media type in a range, such as `image/png` for `image/*`. Keeps other media types. */
+/** Returns a media type in a range, such as `image/png` for `image/*`. */
 const concrete = (type: string): string =>
   type
     .replace(/^(\*|application)\/\*$/, 'application/json')

@@ -58,11 +58,7 @@ export const PROBLEM_DETAILS: ErrorBody = {
   }),
 };
 
-/**
- * Returns the body that `errorBody` makes.
- *
- * @throws {TypeError} if it is a promise.
- */
+/** @throws {TypeError} if `make` returns a promise. */
 export function makeBody(
   { make }: ErrorBody,
   problem: Problem,
@@ -75,6 +71,5 @@ export function makeBody(
   throw new TypeError('errorBody.make must return the body, not a promise: remove async');
 }
 
-/** Returns the reason phrase of a status, such as `Not Found`. */
 export const reasonPhrase = (status: number): string =>
   process.getBuiltinModule('node:http').STATUS_CODES[status] ?? 'Error';

@@ -41,10 +41,7 @@ const NO_BODY_DECLARED: DeclaredResponse = {
   source: {},
 };
 
-/**
- * Returns the declared response for a status. An operation without declared responses may answer
- * with any status, without a body.
- */
+/** An operation without declared responses may answer with any status, without a body. */
 export const responseFor = (operation: Operation, status: number): DeclaredResponse | undefined =>
   operation.responses.length === 0 ? NO_BODY_DECLARED : declaredFor(operation, status);
 
@@ -85,13 +82,12 @@ export function checkReply(
   }
 }
 
-/** Returns the message of an error about an invalid reply; `undefined` for any other error. */
 export function mismatchOf(error: unknown): string | undefined {
   return error instanceof Violations || error instanceof InvalidReply ? error.message : undefined;
 }
 
 /**
- * Checks the body of a reply. Returns it ready to be written, with its media type.
+ * Checks the body of a reply. Returns it as it is written, with its media type.
  *
  * @throws {InvalidReply | Violations} if it does not match the declared response.
  */
@@ -133,12 +129,11 @@ export function writeJson(value: unknown): string {
   return text;
 }
 
-/** Adds the charset to a media type of text. */
 export const withCharset = (type: string): string =>
   /^text\/[^;]+$/i.test(type) ? `${type}; charset=utf-8` : type;
 
 /**
- * Returns the text of a body with this media type. Strings are sent as UTF-8.
+ * Returns the text, which is sent as UTF-8.
  *
  * @throws {InvalidReply} if the media type has another charset, unless the bytes are the same.
  */
@@ -211,8 +206,8 @@ function chunkOf(type: string, chunk: unknown): string | Uint8Array {
 }
 
 /**
- * Validates headers, and writes them in the `simple` style or as JSON. Headers that are `undefined`
- * or `null` are not sent. If two names differ only in case, the last one is sent.
+ * Validates the declared headers, and serializes them. Headers that are `undefined` or `null` are
+ * not sent. If two names differ only in case, the last one is sent.
  */
 function checkHeaders(
   validator: ReplyValidator,
