@@ -13,7 +13,6 @@ const COPIED_KEYWORDS = new Set([
 
 const CLOSING_KEYWORDS = /^(additional|unevaluated)Properties$/;
 
-/** The options of one conversion. */
 export interface Conversion {
   /** True if strings may be files. */
   readonly files: boolean;
@@ -22,7 +21,6 @@ export interface Conversion {
 }
 
 export interface ConversionOptions {
-  /** Returns true if a format is checked. */
   readonly hasFormat: (name: string) => boolean;
   /** True if a schema of the document has `unevaluatedItems`. */
   readonly tracksItems: boolean;
@@ -78,9 +76,6 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
     return conversion.files ? withFiles(source, schema) : schema;
   }
 
-  /**
-   * Adds the assertions about the type and the value. Numbers get keywords that compare exactly.
-   */
   function addAssertions(schema: Keywords, source: Json): void {
     const { type, format } = source;
     const types = [type].flat();

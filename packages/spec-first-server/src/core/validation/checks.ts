@@ -19,7 +19,6 @@ export interface CheckOptions {
   readonly drops: boolean;
 }
 
-/** The options of the check of one schema. */
 export interface SchemaOptions {
   /** True if strings may be files. */
   readonly files?: boolean;
@@ -118,7 +117,7 @@ export function createChecks(
       return result;
     };
 
-    /** Collects the violations of an invalid value. Of a large value, checks only the start. */
+    /** Checks only the start of a large value. */
     function collect(value: unknown, { errors }: ValidateFunction, cost: Cost): Violations {
       validateAll ??= compileAll(convert(schema, { files, open: false }));
       const validate = validateAll;
@@ -160,7 +159,6 @@ export function createChecks(
     throw new Violations([{ path: '', message, keyword: 'timeout' }]);
   }
 
-  /** Returns a function that compiles schemas. Creates Ajv for the first one. */
   function createCompiler(allErrors: boolean): (schema: Schema) => ValidateFunction {
     let ajv: ReturnType<typeof createEovAjv> | undefined;
     return (schema) => {
@@ -170,12 +168,10 @@ export function createChecks(
     };
   }
 
-  /** Returns true if a value matches an alternative. */
   function matches(schema: Json, value: unknown): boolean {
     return alternativeOf(schema)(isRequest ? value : plainJson(value));
   }
 }
 
-/** Returns true if a validation may take more than a few milliseconds. */
 const isSlow = (depth: number, steps: number): boolean =>
   depth >= MIN_TIMED_DEPTH || steps > MAX_STEPS;

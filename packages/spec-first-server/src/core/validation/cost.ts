@@ -86,7 +86,6 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
   }
 }
 
-/** Returns true if a definition references itself, directly or through others. */
 function hasCycle(references: ReadonlyMap<string, ReadonlySet<string>>): boolean {
   const remaining = new Map(references);
   let sizeBefore: number;

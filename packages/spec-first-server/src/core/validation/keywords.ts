@@ -4,7 +4,6 @@ import { keyOf } from './equality.ts';
 
 type KeywordValidator = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
 
-/** A difference between a value and a keyword. */
 interface Mismatch {
   readonly keyword: string;
   readonly message: string;
@@ -59,8 +58,8 @@ const assertion = <T>(keyword: string, testFor: (schema: T) => Test): FuncKeywor
 });
 
 /**
- * Returns the range of a format. Without a format, requests are limited to integers that a `number`
- * represents exactly; replies may contain any int64.
+ * Limits requests without a format to integers that a `number` represents exactly. Replies may
+ * contain any int64.
  */
 function rangeOf(format: unknown, isRequest: boolean): readonly [min: Exact, max: Exact] {
   if (format === 'int32') return [-(2 ** 31), 2 ** 31 - 1];
@@ -106,10 +105,7 @@ function typeOf(value: unknown): string {
 
 const isInteger = (value: Exact): boolean => typeof value === 'bigint' || Number.isInteger(value);
 
-/**
- * Returns true if a number is a decimal multiple of another one. 19.99 is a multiple of 0.01,
- * although the division of their doubles has a remainder.
- */
+/** Ignores rounding errors: 19.99 is a multiple of 0.01. */
 function isMultipleOf(value: Exact, divisor: Exact): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
     return Number(value) % Number(divisor) === 0;
@@ -118,7 +114,6 @@ function isMultipleOf(value: Exact, divisor: Exact): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * 2 ** -51;
 }
 
-/** Tests for equality with one of the values. A number equals the bigint of the same value. */
 function oneOfValues(values: readonly unknown[]): Test {
   const mismatches = [
     {
@@ -134,7 +129,7 @@ function oneOfValues(values: readonly unknown[]): Test {
   return (value) => (allowed.has(keyOf(value)) ? NONE : mismatches);
 }
 
-/** Tests that no two items are equal. Takes linear time, unlike `uniqueItems` of Ajv. */
+/** Takes linear time, unlike `uniqueItems` of Ajv. */
 function distinctItems(): Test {
   return (value) => {
     if (!Array.isArray(value)) return NONE;

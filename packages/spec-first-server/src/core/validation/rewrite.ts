@@ -6,7 +6,6 @@ export interface Rewriting {
   readonly shapeOf: ShapeOf;
   /** True if strings may be files, which are not rewritten. Otherwise bytes become objects. */
   readonly files: boolean;
-  /** Called with the name of each removed member. */
   readonly onDrop?: ((name: string) => void) | undefined;
 }
 
@@ -101,15 +100,13 @@ function dayOf(date: Date): string {
   return day.toISOString().replace(/T.*/, '');
 }
 
-/** Returns true for files and bytes. */
 export const isBytes = (value: unknown): boolean =>
   ArrayBuffer.isView(value) || value instanceof Blob;
 
-/** Returns the result of `toJSON` if a value has this method, or else the value. */
 export const toJson = (value: object): unknown =>
   'toJSON' in value && typeof value.toJSON === 'function' ? value.toJSON('') : value;
 
-/** Returns a value as JSON writes it. */
+/** Returns a value as JSON writes it. Keeps files and bytes. */
 export function plainJson(source: unknown): unknown {
   if (typeof source !== 'object' || source === null || isBytes(source)) return source;
   const value = toJson(source);

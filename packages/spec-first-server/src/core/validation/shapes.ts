@@ -2,13 +2,11 @@ import { asArray, asObject, isObject, type Json, schemas } from 'openapi-documen
 
 type Schema = schemas.LoweredSchema;
 
-/** Returns true if a value matches an alternative. */
 export type Matches = (alternative: Json, value: unknown) => boolean;
 
 /** The members of an object, or the items of an array, as a schema declares them. */
 export type Shape = ReturnType<typeof shapeFrom>;
 
-/** Returns the shape that a schema has for a value. */
 export type ShapeOf = (schema: Json, value: unknown) => Shape;
 
 /** Returns the schemas of one keyword that apply to an object or an array. */
@@ -51,7 +49,6 @@ export function createShapes(
     return shapeOfList(list);
   };
 
-  /** Adds a schema and those of its alternatives that describe a value. */
   function addSchemas(list: Json[], schema: unknown, value: unknown): void {
     if (!isObject(schema)) return;
     list.push(schema);
@@ -93,7 +90,6 @@ export function createShapes(
   }
 }
 
-/** Returns the alternatives that allow values of a type. */
 export const alternativesFor = (
   root: Json,
   list: readonly unknown[],
@@ -104,7 +100,7 @@ export const alternativesFor = (
     return types.size === 0 || types.has(type);
   });
 
-/** Returns a function that creates the value of each object when it is first used. */
+/** Caches the result of `create` for each object. */
 function onFirstObject<Value>(create: (key: Json) => Value): (key: Json) => Value {
   const values = new WeakMap<Json, Value>();
   return (key) => {
@@ -122,7 +118,7 @@ interface ListNode<Item, Value> {
   readonly next: Map<Item, ListNode<Item, Value>>;
 }
 
-/** Returns a function that creates the value of each list of items when it is first used. */
+/** Caches the result of `create` by the items of a list, in their order. */
 function createListCache<Item, Value>(
   create: (list: readonly Item[]) => Value,
 ): (list: readonly Item[]) => Value {
@@ -196,7 +192,6 @@ function shapeFrom(
     }),
     /** Returns the schema of a member; `undefined` if the member is removed. */
     member: (name: string) => (members.has(name) ? members.get(name) : memberOf(name)),
-    /** Returns the schema of an item. */
     item: (index: number) => (index < tupleLength ? itemOf(index) : rest),
   };
 

@@ -50,7 +50,7 @@ function addText(size: Size, { length }: string, degree: number): void {
 /**
  * Copies the start of a value. Also returns the paths of objects and arrays that are incomplete.
  *
- * @param maxMembers the maximum number of members.
+ * @param maxMembers the maximum number of members and items, at all levels together.
  */
 export function copyStart(source: unknown, maxMembers: number, path: string) {
   const incomplete = new Set<string>();

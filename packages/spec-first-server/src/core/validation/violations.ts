@@ -63,7 +63,6 @@ function shortText(text: string, max: number): string {
 export const isUndeclared = ({ keyword }: Pick<Violation, 'keyword'>): boolean =>
   /^(additional|unevaluated)Properties$/.test(keyword);
 
-/** Converts the errors of Ajv, one after the other. */
 export function* violationsOf(errors: Iterable<ErrorObject>): Generator<Violation> {
   for (const error of errors) {
     // The error of a failed `if` adds no information to those inside it.
@@ -72,7 +71,7 @@ export function* violationsOf(errors: Iterable<ErrorObject>): Generator<Violatio
   }
 }
 
-/** Returns the message of an error. It continues the path, as in `/body/name is required`. */
+/** Returns a message that continues the path, as in `/body/name is required`. */
 function messageOf(error: ErrorObject): string {
   const { keyword, params } = error;
   if (keyword === 'required') return 'is required';
