@@ -93,7 +93,7 @@ function isCanonical(token: string): boolean {
   );
 }
 
-/** Returns the text of a key set. Closes the connection if it is too large. */
+/** Closes the connection if the key set is too large. */
 async function readKeySet({ body }: Response): Promise<string> {
   let text = '';
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {

@@ -21,7 +21,6 @@ export interface Credentials {
   readonly cookies: Readonly<Record<string, string>>;
 }
 
-/** The parts of a request that may contain credentials, with its query as it was sent. */
 export interface RequestCredentials extends Credentials {
   /** The query, percent-encoded. */
   readonly search: string;
@@ -40,7 +39,6 @@ export type VerifyScheme = (
 
 export type Verifiers = Readonly<Record<string, VerifyScheme>>;
 
-/** The kind of credentials that a scheme uses. */
 interface CredentialKind {
   /** Bearer tokens may be signed, API keys are static. `undefined` for other credentials. */
   readonly tokenKind?: 'bearer' | 'apiKey';
@@ -72,7 +70,6 @@ function checkAuthorization(authorization: string | undefined): void {
     throw new HttpError(400, 'the header authorization must have one credential');
 }
 
-/** Returns the parts of a request that may contain credentials. */
 export const credentialsOf = (
   method: string,
   headers: IncomingHttpHeaders,
@@ -120,7 +117,6 @@ export function schemesOf(
   return new Map(schemes);
 }
 
-/** Returns the security schemes of tokens, except those for which the project has a verifier. */
 export function tokenSchemes(
   declared: Document['securitySchemes'],
   verifiers: Verifiers = {},
@@ -133,7 +129,6 @@ export function tokenSchemes(
   return new Map(schemes);
 }
 
-/** Returns the scopes that operations need, and those that security schemes declare. */
 export function scopesOf({
   operations,
   securitySchemes,
@@ -162,7 +157,6 @@ function isForged({ method, headers }: Credentials, trustedOrigins: readonly str
   return origin !== undefined && URL.parse(origin)?.host !== host;
 }
 
-/** Returns the names of the query parameters that carry API keys. */
 export const apiKeyQueryNames = (declared: Document['securitySchemes']) =>
   new Set(
     Object.values(declared).flatMap((scheme) => (scheme.in === 'query' ? String(scheme.name) : [])),
@@ -223,9 +217,9 @@ function apiKey(location: string, name: string): CredentialKind {
 const BEARER_CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
 
 /**
- * Returns the token in an Authorization header, if the header names the scheme `Bearer`.
+ * Returns `undefined` if the Authorization header is missing or names another scheme.
  *
- * @throws {Unauthorized} if it is malformed.
+ * @throws {Unauthorized} if the token is malformed.
  */
 export function bearerToken({
   headers: { authorization },
@@ -249,7 +243,6 @@ const isOfScheme = (scheme: string, authorization = ''): boolean =>
 const schemesIn = (operations: readonly Operation[]) =>
   new Set(operations.flatMap(({ security }) => security.flatMap(Object.keys)));
 
-/** Reports the schemes of operations whose credentials nothing verifies. */
 export const unverifiedSchemes = (operations: readonly Operation[], schemes: Schemes): Finding[] =>
   [...schemesIn(operations)]
     .filter((name) => schemes.get(name)?.isVerified === false)
@@ -260,7 +253,6 @@ export const unverifiedSchemes = (operations: readonly Operation[], schemes: Sch
         `add verifiers: { ${JSON.stringify(name)}: … } to the options or to the result of open`,
     }));
 
-/** Reports the verifiers without a security scheme, such as misspelled ones. */
 export const unusedVerifiers = (schemes: Schemes, verifiers: Verifiers = {}): Finding[] =>
   Object.keys(verifiers)
     .filter((name) => !schemes.has(name))
@@ -269,7 +261,6 @@ export const unusedVerifiers = (schemes: Schemes, verifiers: Verifiers = {}): Fi
       message: `the verifier ${name} has no security scheme: rename or remove it`,
     }));
 
-/** Returns the challenges of the schemes that an operation accepts. Equal ones occur once. */
 export function challengesOf(operation: Operation, schemes: Schemes) {
   const names = [...schemesIn([operation])];
   return (presented: boolean): string =>
@@ -332,7 +323,6 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
   }
 }
 
-/** Returns true for the error of a missing credential. */
 const isAbsence = (error: unknown): error is Unauthorized =>
   error instanceof Unauthorized && !error.presented;
 

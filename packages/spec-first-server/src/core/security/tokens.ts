@@ -58,7 +58,6 @@ const MAX_TOKEN_LENGTH = 8192;
 /** A name, then a token or its digest. `sha256:` and `md5:` are reserved prefixes, not names. */
 const TOKEN = /^(?:(?!(?:sha|md)\d+:)([\w.@-]+):)?(?:sha256:([0-9a-f]{64})|([\w\-.~+/]+=*))$/i;
 
-/** An option of an entry. */
 const OPTION = /^(scheme|scope)=(\S+)$/;
 
 /** A static token. `place` is the entry or the line that configures it. */
@@ -144,7 +143,6 @@ export async function createAuthenticator(
   };
 }
 
-/** Reports scopes that give no permission, such as misspelled ones. */
 function warnOfScopes(entries: readonly TokenEntry[], { documentScopes, warn }: ScopeCheck): void {
   for (const { place, scopes } of entries) {
     for (const scope of scopes) {
@@ -154,18 +152,13 @@ function warnOfScopes(entries: readonly TokenEntry[], { documentScopes, warn }: 
   }
 }
 
-/** Returns the caller if it has the scopes. @throws {Forbidden} */
 function withScopes(caller: Caller, scopes: readonly string[]): Caller {
   if (caller.scopes === 'all') return caller;
   if (scopes.length === 0 || caller.scopes.isSupersetOf(new Set(scopes))) return caller;
   throw new Forbidden(scopes);
 }
 
-/**
- * Assigns each token to its security scheme.
- *
- * @throws {ConfigError} if a scheme is missing or unknown, or tokens conflict.
- */
+/** @throws {ConfigError} if a scheme is missing or unknown, or tokens conflict. */
 function tablesOf(
   entries: readonly TokenEntry[],
   schemes: TokenSchemes,
