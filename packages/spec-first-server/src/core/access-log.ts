@@ -5,7 +5,7 @@ import type { Log, RequestLog } from './handlers/types.ts';
 export interface AccessLogOptions {
   /**
    * Paths outside the document that are always logged. Other paths may contain secrets: they are
-   * logged only if the request succeeds and is not a preflight. By default none.
+   * logged only if the request succeeds and its method is not OPTIONS. By default none.
    */
   readonly loggedPaths?: ReadonlySet<string> | 'all';
   /** The paths of health probes, which are logged at level debug. By default none. */
@@ -37,7 +37,7 @@ export function accessLog(
    */
   const outages = new Map<string, { readonly since: number; failed: number }>();
 
-  /** Logs an entry. The logger may throw while it reads the properties of a thrown value. */
+  /** The logger may throw while it reads the properties of a thrown value. */
   function write(level: keyof RequestLog, entry: { readonly err: unknown }, message: string): void {
     try {
       log[level](entry, message);

@@ -1,7 +1,6 @@
-/** The number of characters after which messages and stacks are cut. */
 const MAX_TEXT_LENGTH = 16_384;
 
-/** The maximum depth of causes. An error may be its own cause. */
+/** Limits the causes: an error may be its own cause. */
 const MAX_DEPTH = 8;
 
 /**

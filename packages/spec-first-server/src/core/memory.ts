@@ -14,10 +14,8 @@ export function reserve(bytes: number): boolean {
   return true;
 }
 
-/** Releases reserved bytes. */
 export function release(bytes: number): void {
   reserved -= bytes;
 }
 
-/** Returns the number of bytes that are left. */
 export const bytesLeft = (): number => BUDGET - reserved;

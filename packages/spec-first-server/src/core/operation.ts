@@ -19,17 +19,12 @@ import {
 import { inTurn } from './turns.ts';
 import { Violations } from './validation/violations.ts';
 
-/**
- * Answers a call to one operation.
- *
- * @param path the path of the call, without the base path.
- */
+/** @param path the path of the call, without the base path. */
 type AnswerOperation = (call: Call, record: CallRecord, path: string) => Promise<Answer>;
 
 /** The status in the log and the metrics of a request whose client has disconnected. */
 const DISCONNECTED = 499;
 
-/** Returns true for the error of a function that was cancelled by an AbortSignal. */
 function isAbortError(error: unknown): boolean {
   try {
     return Object(error).name === 'AbortError';
@@ -39,10 +34,7 @@ function isAbortError(error: unknown): boolean {
   }
 }
 
-/**
- * Prepares one operation: its validator, and the readers of its credentials, its parameters and its
- * body.
- */
+/** Prepares the validator and readers of an operation. Returns the function that answers calls. */
 export function prepareOperation(operation: Operation, context: ServiceContext): AnswerOperation {
   const { document, errorBody, log, stopping } = context;
   const { id } = operation;

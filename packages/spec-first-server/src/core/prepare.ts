@@ -163,7 +163,6 @@ export async function prepare(source: Document | string, options: ServiceOptions
   return { operations: withReadMethods(document.operations, options.methods, log), context };
 }
 
-/** Returns the operations whose methods the server can read. Logs the others. */
 function withReadMethods(
   operations: readonly Operation[],
   methods: readonly string[] | undefined,
@@ -181,7 +180,6 @@ function withReadMethods(
 /** The values that the operations of a service share. */
 export type ServiceContext = Awaited<ReturnType<typeof prepare>>['context'];
 
-/** Returns a function that logs the first removed member of each operation. */
 function firstDropLogger(log: Log): (operation: Operation, name: string) => void {
   const logged = new Set<string>();
   return ({ id: operationId }, member) => {

@@ -17,8 +17,8 @@ const TRACE_PARENT =
   /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
 /**
- * The start of each request id, before a number. Makes ids unique across processes, at a lower cost
- * than a UUID for each request.
+ * The start of each generated request id. Makes ids unique across processes, at a lower cost than a
+ * UUID for each request.
  */
 const PREFIX = `${randomBytes(15).toString('base64url')}-`;
 let requests = 0;

@@ -1,7 +1,6 @@
 import { type Operation, pathTemplate } from 'openapi-document';
 import { HttpError } from './response/http-error.ts';
 
-/** An operation, and the base path before its own path. */
 interface Route {
   readonly operation: Operation;
   readonly basePath: string;
@@ -92,9 +91,6 @@ const textLength = ({ segment }: { readonly segment: Segment }): number =>
 /**
  * Returns the first route of a method. If a matching path has only other methods, adds these to
  * `allowed` and tries the next path.
- *
- * @param segments the parts of the path, percent-encoded.
- * @param decodedSegments the same parts, decoded.
  */
 function find(
   node: Node,

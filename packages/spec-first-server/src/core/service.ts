@@ -57,7 +57,6 @@ export async function createService(
     status: 204,
     headers: { Allow: [...new Set([...methods, 'GET', 'HEAD', 'OPTIONS'])].join(', ') },
   };
-  /** Operations are prepared when they are first called. */
   const answerOf = onFirstUse((operation: Operation) => prepareOperation(operation, context));
 
   function findRoute(method: string, path: string, isMounted = false): ReturnType<FindRoute> {

@@ -1,4 +1,4 @@
-/** The CPU time that requests may use in one round of the event loop, in milliseconds. */
+/** The CPU time that requests may use in one round of the event loop. */
 const MAX_ROUND_MS = 2;
 
 /** Work for later rounds of the event loop: continued work, then other work by arrival. */

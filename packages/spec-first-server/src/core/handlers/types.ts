@@ -24,7 +24,7 @@ interface Contract {
 }
 
 type Location = 'path' | 'query' | 'header' | 'cookie';
-/** The parameters of one location. Those with a default are always present. */
+/** Parameters with a default are always present. */
 type ParametersAt<Declared, WithDefault, P = NonNullable<Declared>> = [P] extends [never]
   ? Record<never, never>
   : Flat<Omit<P, Extract<keyof P, WithDefault>> & Required<Pick<P, Extract<keyof P, WithDefault>>>>;
@@ -134,7 +134,7 @@ type StatusOf<Key, Declared> = Key extends 'default'
     ? Exclude<Ranges[Key], Declared>
     : Key;
 
-/** The declared headers with their types, and any others. */
+/** The headers are optional unless the document requires one. Undeclared ones are allowed. */
 type ReplyHeaders<Headers> =
   Record<never, never> extends Headers
     ? { readonly headers?: Headers }
@@ -201,7 +201,6 @@ export type HandlersOf<C extends Contract, Verifiers extends AnyVerifiers = NoVe
   ) => MaybePromise<RepliesOf<C>[Id]>;
 };
 
-/** The replies of the operations, by operationId. */
 type RepliesOf<C extends Contract> = {
   [Id in keyof C['operations']]: ReplyOf<C['operations'][Id]>;
 };
