@@ -69,7 +69,8 @@ export function withUniqueTexts(
     ['format', 'enum', 'const'].some((keyword) => schema[keyword] !== undefined),
   );
   if (isFixed || !isAnyTextChanged) return value;
-  return REPLACED_COUNTS.map((count) => withOtherEnd(value, key, count)).find(isValid) ?? value;
+  const changes = REPLACED_COUNTS.map((count) => withOtherEnd(value, key, count));
+  return changes.find((changed) => changed !== value && isValid(changed)) ?? value;
 }
 
 /**

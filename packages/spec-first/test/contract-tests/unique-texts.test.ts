@@ -52,6 +52,7 @@ describe('a string without a format', () => {
   test('keeps its length and the kinds of its characters', () => {
     expect(unique('My parcel')).toBe('Na tfxjmm');
     expect(unique('Room AB-09')).toBe('Sqrq GI-11');
+    expect(unique('PO-12')).toBe('QQ-57');
     expect(unique('x'.repeat(10))).toBe('xxyzabcdef');
   });
 
