@@ -21,7 +21,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The documented primary, with two workers. On SIGUSR2, it disconnects a worker. */
+/**
+ * The documented primary, with two workers. On SIGUSR2, it disconnects a worker. On SIGALRM, it
+ * is busy while clients connect and a worker stops.
+ */
 const PRIMARY = join(folder, 'cluster.ts');
 writeFileSync(
   PRIMARY,
@@ -33,6 +36,16 @@ cluster.on('exit', ({ process: { pid } }, code, signal) =>
 process.on('SIGUSR2', () => {
   Object.values(cluster.workers)[0].disconnect();
   console.log('{"msg":"disconnected"}');
+});
+process.on('SIGALRM', () => {
+  console.log('{"msg":"busy"}');
+  const beBusy = (milliseconds) => {
+    const end = Date.now() + milliseconds;
+    while (Date.now() < end);
+  };
+  beBusy(500);
+  Object.values(cluster.workers)[0].process.kill('SIGTERM');
+  beBusy(1_500);
 });
 `,
 );
@@ -119,6 +132,16 @@ describe('workers of one primary', () => {
       expect(response).toMatch(/^HTTP\/1\.1 200 /);
     }
     await eventually(() => ends(primary).length === 3);
+    expect(ends(primary).at(-1)).toMatchObject({ code: 0, signal: null });
+  });
+
+  test('finish requests that the primary sends them while they stop', async () => {
+    await eventually(() => starts(primary).length === 5);
+    primary.child.kill('SIGALRM');
+    await primary.line(({ msg }) => msg === 'busy');
+    const plants = [1, 2, 3, 4, 5, 6].map((id) => post(url, { id, name: 'Fern' }));
+    expect(new Set(await Promise.all(plants))).toEqual(new Set([200]));
+    await eventually(() => ends(primary).length === 4);
     expect(ends(primary).at(-1)).toMatchObject({ code: 0, signal: null });
   });
 

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import { isShownByParent } from './announce.ts';
@@ -16,6 +17,9 @@ const SAME_SIGNAL = 1_000;
 
 /** The interval between two checks that npm still runs, in milliseconds. */
 const PARENT_CHECK = 500;
+
+/** The reason of a stop by the primary of `node:cluster`. */
+const DISCONNECT = 'disconnect';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
 
@@ -43,7 +47,7 @@ export function handleSignals(): (handlers: SignalHandlers) => void {
     void running.promise.then((handlers) => handlers.changeLogLevel());
   });
   // The primary of node:cluster stops its worker by `worker.disconnect()`.
-  if (cluster.isWorker) process.once('disconnect', () => stop('disconnect'));
+  if (cluster.isWorker) process.once('disconnect', () => stop(DISCONNECT));
   stopWithNpm(() => stop('npm has ended'));
   return (handlers) => {
     stop = handlers.stop;
@@ -72,7 +76,7 @@ export function stopper(
   let stoppedAt: number | undefined;
   return async (reason) => {
     if (stoppedAt !== undefined) {
-      if (performance.now() - stoppedAt < SAME_SIGNAL) return;
+      if (reason === DISCONNECT || performance.now() - stoppedAt < SAME_SIGNAL) return;
       log.warn({ reason }, 'a second signal: aborting in-flight requests');
       return endProcess(1);
     }
@@ -84,6 +88,7 @@ export function stopper(
     }, limit);
     try {
       await service.stop();
+      await leaveCluster();
     } catch (error) {
       log.fatal({ err: error }, 'the stop failed');
       return endProcess(1);
@@ -91,4 +96,16 @@ export function stopper(
     log[level]('stopped');
     return endProcess(0);
   };
+}
+
+/**
+ * Resolves when the primary of `node:cluster` sends no more connections to this worker. It gives
+ * those on the way to other workers, but would lose them if this process ended first.
+ */
+async function leaveCluster(): Promise<void> {
+  const { worker } = cluster;
+  if (!worker?.isConnected()) return;
+  const disconnected = once(worker, 'disconnect');
+  worker.disconnect();
+  await disconnected;
 }
