@@ -160,12 +160,19 @@ export const SERVER_VARIABLES = {
 
 export type Config = ValuesOf<typeof SERVER_VARIABLES>;
 
+/** Pairs of a variable and the one without which it would have no effect. */
+const REQUIREMENTS = [
+  ['JWT_ISSUER', 'JWKS_URL'],
+  ['JWT_AUDIENCE', 'JWKS_URL'],
+  ['METRICS_HOST', 'METRICS_PORT'],
+] as const;
+
 /** Reads the server's variables. An empty value counts as unset. @throws {ConfigError} */
 export function readConfig(env: Environment): Config {
   const config = readVariables(SERVER_VARIABLES, env);
-  for (const name of ['JWT_ISSUER', 'JWT_AUDIENCE'] as const) {
-    if (config[name] !== undefined && config.JWKS_URL === undefined) {
-      throw new ConfigError(`JWKS_URL must be set together with ${name}`);
+  for (const [name, required] of REQUIREMENTS) {
+    if (config[name] !== undefined && config[required] === undefined) {
+      throw new ConfigError(`${required} must be set together with ${name}`);
     }
   }
   checkPorts(config);

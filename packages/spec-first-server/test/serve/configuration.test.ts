@@ -189,8 +189,14 @@ describe('the configuration', () => {
     expect(readConfig({ ...ports, ...env })).toMatchObject({ METRICS_HOST: env.METRICS_HOST });
   });
 
-  test.each(['JWT_ISSUER', 'JWT_AUDIENCE'])('rejects %s without JWKS_URL', (name) => {
-    expect(configError({ [name]: 'me' })).toBe(`JWKS_URL must be set together with ${name}`);
+  test.each([
+    ['JWT_ISSUER', 'JWKS_URL'],
+    ['JWT_AUDIENCE', 'JWKS_URL'],
+    ['METRICS_HOST', 'METRICS_PORT'],
+  ])('rejects %s without %s', (name, required) => {
+    expect(configError({ [name]: '127.0.0.1' })).toBe(
+      `${required} must be set together with ${name}`,
+    );
   });
 
   test('does not show a value that may contain a password', () => {
