@@ -25,7 +25,7 @@ export const variables = {
   },
   DATABASE_URL_FILE: {
     default: '',
-    description: 'a file that contains DATABASE_URL',
+    description: 'a file that contains the URL; overrides DATABASE_URL',
     parse: readSecret,
   },
   DATABASE_PASSWORD_FILE: {
@@ -69,12 +69,13 @@ export const plantHandlers = (store: PlantStore): Handlers => ({
 /**
  * Opens the store of plants.
  *
- * @throws {ConfigError} if the URL or the database is wrong.
+ * @throws {ConfigError} if a variable or the database is wrong.
  */
 export async function openPlants(
   values: ValuesOf<typeof variables>,
   context: OpenContext,
 ): Promise<Backend> {
+  checkPassword(values);
   const { name, url } = databaseUrl(values);
   const password = passwordFrom(values.DATABASE_PASSWORD_FILE, values.DATABASE_PASSWORD_COMMAND);
   const options = { maxWaiting: values.MAX_WAITING, password, ...context };
@@ -90,6 +91,17 @@ export function databaseUrl(values: ValuesOf<typeof variables>) {
   return values.DATABASE_URL_FILE
     ? { name: 'DATABASE_URL_FILE', url: values.DATABASE_URL_FILE }
     : { name: 'DATABASE_URL', url: values.DATABASE_URL };
+}
+
+/** @throws {ConfigError} if a source of the password would have no effect. */
+function checkPassword(values: ValuesOf<typeof variables>): void {
+  const sources = (['DATABASE_PASSWORD_FILE', 'DATABASE_PASSWORD_COMMAND'] as const).filter(
+    (source) => values[source],
+  );
+  if (sources.length > 1) throw new ConfigError(`${sources.join(' and ')} must not both be set`);
+  const { name, url } = databaseUrl(values);
+  if (sources.length > 0 && /^sqlite:/i.test(url))
+    throw new ConfigError(`${name} must name a PostgreSQL database if ${sources[0]} is set`);
 }
 
 /** The returned function is called for each connection, since passwords may change. */

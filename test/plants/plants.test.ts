@@ -139,6 +139,28 @@ describe('the start rejects', () => {
       expect(String(error)).not.toContain('secret');
     }
   });
+
+  test.each(['DATABASE_PASSWORD_FILE', 'DATABASE_PASSWORD_COMMAND'])(
+    '%s with SQLite',
+    async (name) => {
+      const url = 'SQLite::memory:';
+      const urls = { DATABASE_URL: url, DATABASE_URL_FILE: file('sqlite-url', url) };
+      for (const [urlName, value] of Object.entries(urls)) {
+        await expect(open({ [urlName]: value, [name]: 'secret' })).rejects.toThrow(
+          new ConfigError(`${urlName} must name a PostgreSQL database if ${name} is set`),
+        );
+      }
+    },
+  );
+
+  test('two sources of the password', async () => {
+    const env = { DATABASE_PASSWORD_FILE: 'password', DATABASE_PASSWORD_COMMAND: 'true' };
+    await expect(
+      open({ DATABASE_URL: 'postgres://plants@192.0.2.1/plants', ...env }),
+    ).rejects.toThrow(
+      new ConfigError('DATABASE_PASSWORD_FILE and DATABASE_PASSWORD_COMMAND must not both be set'),
+    );
+  });
 });
 
 describe('the password of PostgreSQL is read again for each connection', () => {
