@@ -84,9 +84,15 @@ export function readVariables<V extends Variables>(variables: V, env: Environmen
  * @param host the name of the variable, such as `HOST`.
  */
 export const rejectAddress = (port: string, host: string) => (cause: unknown) => {
-  const advice = `set ${port} to another port, or ${host} to another address`;
-  throw new ConfigError(`${Object(cause).message}: ${advice}`, { cause });
+  const { code, message } = Object(cause);
+  throw new ConfigError(`${message}: ${addressAdvice(code, port, host)}`, { cause });
 };
+
+function addressAdvice(code: unknown, port: string, host: string): string {
+  if (code === 'EADDRINUSE') return `set ${port} to another port, or ${host} to another address`;
+  if (code === 'EACCES') return `set ${port} to another port`;
+  return `set ${host} to an address of this machine`;
+}
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 

@@ -234,7 +234,7 @@ async function createMetrics({ METRICS_PORT: port }: Config) {
  */
 function serveOperators(
   service: Service,
-  { HOST, METRICS_HOST: host = HOST, METRICS_PORT: port = 0 }: Config,
+  { HOST, METRICS_HOST, METRICS_PORT: port = 0 }: Config,
   ready: () => Promise<void>,
   readMetrics: ReadResource,
 ) {
@@ -243,8 +243,9 @@ function serveOperators(
   const handle = async (call: Call) =>
     answerOperator(call) ?? service.fail(call, new HttpError(404, 'no such path'));
   const listener = serviceListener({ ...service, handle, end() {} }, {});
-  return listen(listener, { host, port, exclusive: true }).catch(
-    rejectAddress('METRICS_PORT', 'METRICS_HOST'),
+  const hostVariable = METRICS_HOST === undefined ? 'HOST' : 'METRICS_HOST';
+  return listen(listener, { host: METRICS_HOST ?? HOST, port, exclusive: true }).catch(
+    rejectAddress('METRICS_PORT', hostVariable),
   );
 }
 

@@ -302,14 +302,23 @@ test.each([
   expect(misspelledVariables({ [name]: '1' }, ['HOST', 'PORT'])).toEqual({});
 });
 
-test('an address that is not available is an error with advice', () => {
-  const cause = new Error('listen EADDRINUSE: address already in use 127.0.0.1:80');
+test.each([
+  [
+    'EADDRINUSE',
+    'listen EADDRINUSE: address already in use 127.0.0.1:80',
+    'set PORT to another port, or HOST to another address',
+  ],
+  ['EACCES', 'listen EACCES: permission denied 127.0.0.1:80', 'set PORT to another port'],
+  ['ENOTFOUND', 'getaddrinfo ENOTFOUND a.invalid', 'set HOST to an address of this machine'],
+  [
+    'EADDRNOTAVAIL',
+    'listen EADDRNOTAVAIL: address not available 192.0.2.1',
+    'set HOST to an address of this machine',
+  ],
+])('an address that is rejected with %s is an error with advice', (code, message, advice) => {
+  const cause = Object.assign(new Error(message), { code });
   expect(() => rejectAddress('PORT', 'HOST')(cause)).toThrow(
-    new ConfigError(
-      'listen EADDRINUSE: address already in use 127.0.0.1:80: ' +
-        'set PORT to another port, or HOST to another address',
-      { cause },
-    ),
+    new ConfigError(`${message}: ${advice}`, { cause }),
   );
 });
 

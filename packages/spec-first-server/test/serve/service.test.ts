@@ -580,12 +580,17 @@ describe('a start that fails', () => {
     [
       'HOST',
       { HOST: '192.0.2.1' },
-      /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1: set PORT to another port, or HOST to another address$/,
+      /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1: set HOST to an address of this machine$/,
+    ],
+    [
+      'HOST, which is also the address of METRICS_PORT',
+      { HOST: '192.0.2.1', METRICS_PORT: '0' },
+      /: set HOST to an address of this machine$/,
     ],
     [
       'METRICS_HOST',
       { METRICS_PORT: '0', METRICS_HOST: '192.0.2.1' },
-      /: set METRICS_PORT to another port, or METRICS_HOST to another address$/,
+      /: set METRICS_HOST to an address of this machine$/,
     ],
   ])('names %s', async (_variable, env, message) => {
     expect(await errorOf(env)).toMatch(message);
