@@ -56,7 +56,8 @@ export const run = command(
       if (hasText(path, text)) console.log(`${path} fits ${file}`);
       else if (check) {
         const state = existsSync(path) ? `is stale: it does not fit ${file}` : 'is missing';
-        console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
+        const script = `npm run generate${path === client ? ` -- --client ${client}` : ''}`;
+        console.error(`${path} ${state}. Run "${script}" and commit the result.`);
         exitCode = 1;
       } else {
         writeChanged(path, text);
