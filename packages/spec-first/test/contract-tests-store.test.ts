@@ -35,7 +35,7 @@ const EXPECTED: Record<StoreFault, readonly [name: string, message: RegExp]> = {
   ],
   'created but not stored': [
     'createOrder',
-    /GET \/orders\/\{orderId\} has the status 404 for a stored resource/,
+    /GET \/orders\/[\w-]+ has the status 404 for a stored resource/,
   ],
   'note not stored': ['createOrder', /\/note was sent as .*, and is missing/],
   'crash on a paid order': [

@@ -76,12 +76,12 @@ function checkGone({ status }: ReceivedResponse): void {
 }
 
 function checkReadable(reader: CheckedOperation, sent: unknown, response: ReceivedResponse): void {
-  const title = `GET ${reader.operation.path}`;
   if (response.status === 404 || response.status === 410) {
-    const message = `${title} has the status ${response.status} for a stored resource`;
+    const { pathname } = new URL(response.url);
+    const message = `GET ${pathname} has the status ${response.status} for a stored resource`;
     throw new CheckError('a change is stored', message);
   }
-  checkStored(reader, sent, response, title);
+  checkStored(reader, sent, response, `GET ${reader.operation.path}`);
 }
 
 /**

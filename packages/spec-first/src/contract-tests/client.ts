@@ -12,6 +12,8 @@ export interface SerializedRequest {
 }
 
 export interface ReceivedResponse {
+  /** The absolute URL of the request. */
+  readonly url: string;
   readonly status: number;
   /** The headers, by names in lower case. Several values of one name are joined with commas. */
   readonly headers: Readonly<Record<string, string>>;
@@ -91,8 +93,13 @@ export function createClient(base: string, displayedOrigin = new URL(base).origi
       }
       clearTimeout(timer);
       const joined = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]);
-      const status = incoming.statusCode ?? 0;
-      return { status, headers: Object.fromEntries(joined), body: Buffer.concat(chunks), isCut };
+      return {
+        url: origin + prefix + url,
+        status: incoming.statusCode ?? 0,
+        headers: Object.fromEntries(joined),
+        body: Buffer.concat(chunks),
+        isCut,
+      };
     },
   };
 }

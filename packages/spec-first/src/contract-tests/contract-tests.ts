@@ -145,8 +145,12 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     const { credentials, unscoped, mayReject = [], mayChange = [], log } = options;
     const target = await targetOf(operation);
     const reader = readerOf(operation, operations);
+    const basePath = new URL(target.client.base).pathname.replace(/\/$/, '');
     return {
       ...target,
+      operations,
+      // The URL of a running service may have another path than the servers of the document.
+      basePaths: [basePath, ...document.basePaths],
       resources,
       log,
       runs,

@@ -140,6 +140,22 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     }
   }
 
+  /** Adds the resources of `Location`. It takes precedence over members of the body. */
+  function addLocation(
+    { url, headers: { location } }: ReceivedResponse,
+    addResource: (resourceOperation: Operation, idsByName: Json) => void,
+  ): void {
+    const resource = location === undefined ? null : URL.parse(location, url);
+    if (resource === null) return;
+    for (const resourceOperation of operations) {
+      const { names, match } = pathTemplate(resourcePathOf(resourceOperation.path));
+      const texts = match(resource.pathname);
+      if (texts === undefined) continue;
+      const located = names.map((name, index) => [name, decoded(texts[index] ?? '')]);
+      addResource(resourceOperation, Object.fromEntries(located));
+    }
+  }
+
   /** Returns the names of the ids of a resource, from its paths and from its responses. */
   function idNamesOf(resource: string, parameterName: string): ReadonlySet<string> {
     const paths = [resource, collectionPathOf(resource)];
@@ -183,15 +199,9 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       followLinks(declaredFor(operation, response.status)?.source.links, path, values, response);
 
       const body = parsedBody(response);
-      const { pathname = '' } = URL.parse(response.headers.location ?? '', 'http://host') ?? {};
       for (const resourceOperation of operations) {
         const resource = resourcePathOf(resourceOperation.path);
-        const { names, match } = pathTemplate(resource);
-        const texts = match(pathname);
-        if (texts) {
-          const located = names.map((name, index) => [name, decoded(texts[index] ?? '')]);
-          addResource(resourceOperation, Object.fromEntries(located));
-        }
+        const { names } = pathTemplate(resource);
         // Only responses of the resource or of its collection have its ids as members.
         if (operation.path !== resource && operation.path !== collectionPathOf(resource)) continue;
         const name = names.at(-1) ?? '';
@@ -206,6 +216,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
           else rememberResource(resourceOperation, idsByName);
         }
       }
+      addLocation(response, addResource);
       rememberIdsIn(operation, response, body);
 
       const { etag } = response.headers;

@@ -1,5 +1,6 @@
 import type { Operation } from 'openapi-document';
 import { createEffectCheck } from './check-effect.ts';
+import { checkLocation, type LocationContext } from './check-location.ts';
 import { CheckError, RAISE_LIMIT } from './check-response.ts';
 import {
   type CheckRunner,
@@ -20,7 +21,7 @@ import type { RequestValues } from './request-parts.ts';
 import type { Resources } from './resources.ts';
 import type { TestLog } from './test-log.ts';
 
-export interface OperationTest extends Target {
+export interface OperationTest extends Target, LocationContext {
   readonly resources: Resources;
   readonly insufficientSecrets: readonly InsufficientSecrets[];
   readonly log?: TestLog | undefined;
@@ -84,11 +85,12 @@ const MAX_SILENT_STREAMS = 2;
  * is not implemented.
  */
 async function sendValid(
-  { operation, resources, mayReject }: OperationTest,
+  context: OperationTest,
   runner: CheckRunner,
   requests: Iterable<ValidRequest>,
   checkEffect?: ReturnType<typeof createEffectCheck>,
 ): Promise<ReceivedResponse[]> {
+  const { operation, resources, mayReject } = context;
   const responses: ReceivedResponse[] = [];
   let silentStreams = 0;
   for (const draft of requests) {
@@ -99,8 +101,9 @@ async function sendValid(
     if (response.isCut && response.body.length === 0) silentStreams += 1;
     if (isNotImplemented(responses)) break;
     const resourcePaths = resources.addResponse(operation, draft.values, response);
-    if (response.status < 300 && !isMock(response))
-      await checkEffect?.(draft.values, response, resourcePaths);
+    if (response.status >= 300 || isMock(response)) continue;
+    await runner.runCheck(draft, response, () => checkLocation(context, response));
+    await checkEffect?.(draft.values, response, resourcePaths);
   }
   return responses;
 }

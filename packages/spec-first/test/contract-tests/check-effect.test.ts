@@ -55,7 +55,7 @@ function checksOf(
     base: 'http://rooms',
     send: async (request: SerializedRequest) => {
       sent.push(request);
-      return respond(request);
+      return { ...respond(request), url: `http://rooms/v1${request.url}` };
     },
   };
   const targetOf = (operation = operationIn(document, id)) => ({
@@ -303,7 +303,7 @@ describe('a resource', () => {
     const { check, failedChecks } = checksOf(await document(), 'add', () => responseOf(status));
     await check({ body: { name: 'a' } }, response, { roomId: 7 });
     expect(await failedChecks()).toEqual([
-      `a change is stored: GET /rooms/{roomId} has the status ${status} for a stored resource`,
+      `a change is stored: GET /v1/rooms/7 has the status ${status} for a stored resource`,
     ]);
   });
 

@@ -43,7 +43,8 @@ describe('a client', () => {
       });
     });
     const body = Buffer.from('{"name":"ä"}');
-    await send({ method: 'POST', url: '/a?b=c', headers: { 'X-A': 'd' }, body });
+    const { url } = await send({ method: 'POST', url: '/a?b=c', headers: { 'X-A': 'd' }, body });
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/a\?b=c$/);
     await send(GET);
     expect(received).toEqual([
       { method: 'POST', url: '/v1/a?b=c', header: 'd', length: '13', body: '{"name":"ä"}' },

@@ -27,6 +27,10 @@ const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
     'POST /items',
     /the response 201 has headers that violate their schemas: \/headers\/location must match pattern/,
   ],
+  'wrong path in Location': [
+    'POST /items',
+    /Location "\/v1\/items\/(\d+)\/photos" is the path \/v1\/items\/\1\/photos, which has no GET/,
+  ],
   'wrong body': [
     'GET /items',
     /the body of the response 200 violates its schema: .*\/0\/id must be integer/,
@@ -102,7 +106,7 @@ describe('contract tests', () => {
     ],
     ['wrong header', 'valid rejected', 'date ignored', 'any credentials accepted'],
     ['no response'],
-    ['missing member accepted', 'wrong query accepted'],
+    ['wrong path in Location', 'missing member accepted', 'wrong query accepted'],
     ['wrong type accepted', 'old dates rejected'],
     ['bounds ignored', 'undeclared query accepted', 'wrong body'],
     ['int64 unbounded', 'closed object ignored'],

@@ -96,7 +96,7 @@ function service(items: readonly unknown[], parameters: readonly RequestPart[]) 
   if (paging === undefined) throw new Error('the operation has no pages');
   const queries: Query[] = [];
   const respond = (body: unknown, status = 200) => ({
-    ...{ status, headers: {}, isCut: false },
+    ...{ url: 'http://rooms/', status, headers: {}, isCut: false },
     body: Buffer.from(JSON.stringify(body)),
   });
   /** @param next returns the next cursor after an index. */

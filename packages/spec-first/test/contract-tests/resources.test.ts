@@ -88,8 +88,9 @@ async function tracked() {
       body: unknown = '',
       headers: Readonly<Record<string, string>> = {},
       status = 200,
+      url?: string,
     ) => {
-      const response = responseOf(status, headers, body);
+      const response = responseOf(status, headers, body, url);
       return Object.fromEntries(
         resources.addResponse(operationOf(id), requestValues(operationOf(id), values), response),
       );
@@ -130,6 +131,19 @@ describe('the path of an existing resource', () => {
     const { addResponse, pathOf } = await tracked();
     addResponse(id, values, body, headers);
     expect(pathOf('getHotel')).toEqual(expected);
+  });
+
+  test('comes from a Location relative to the URL of the request, rather than from a body', async () => {
+    const { addResponse, pathOf } = await tracked();
+    const url = 'http://host/v1/hotels/7/rooms';
+    const headers = { location: 'rooms/4' };
+    expect(
+      addResponse('addRoom', { 'path hotelId': 7, body: {} }, { id: 3 }, headers, 201, url),
+    ).toEqual({
+      '/hotels/{hotelId}': { hotelId: 7 },
+      '/hotels/{hotelId}/rooms/{roomId}': { hotelId: 7, roomId: 4 },
+    });
+    expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 4 });
   });
 
   test('comes from the response for a collection in another resource', async () => {

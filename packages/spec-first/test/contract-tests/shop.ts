@@ -6,6 +6,7 @@ export const FAULTS = [
   'wrong media type',
   'missing header',
   'wrong header',
+  'wrong path in Location',
   'wrong body',
   'int64 rounded',
   'failure on long names',
@@ -88,7 +89,8 @@ export function createShop(...faults: readonly ShopFault[]): RequestListener {
       return { status: 202, body: item, headers: { 'X-Accepted': 'yes' } };
     if (has('valid rejected') && item.price === undefined) return problem(422, 'a price is needed');
     items.set(BigInt(Number.isInteger(id) || typeof id === 'bigint' ? String(id) : 1), item);
-    const location = has('wrong header') ? `/items/${id}` : `/v1/items/${id}`;
+    const end = has('wrong path in Location') ? '/photos' : '';
+    const location = has('wrong header') ? `/items/${id}` : `/v1/items/${id}${end}`;
     return {
       status: 201,
       body: item,

@@ -9,7 +9,7 @@ export async function documentOf(members: object): Promise<Document> {
   const file = join(folder, 'openapi.json');
   const info = { title: 'Test', version: '1.0.0' };
   try {
-    writeFileSync(file, String(stringifyJson({ openapi: '3.1.0', info, ...members })));
+    writeFileSync(file, stringifyJson({ openapi: '3.1.0', info, ...members }));
     return await loadDocument(file);
   } finally {
     rmSync(folder, { recursive: true });
@@ -46,7 +46,8 @@ export const responseOf = (
   status: number,
   headers: Readonly<Record<string, string>> = {},
   body: unknown = '',
+  url = 'http://rooms/',
 ) => ({
-  ...{ status, headers, isCut: false },
+  ...{ url, status, headers, isCut: false },
   body: Buffer.from(typeof body === 'string' ? body : String(stringifyJson(body))),
 });

@@ -104,7 +104,7 @@ function contextOf(
     client: { base: 'http://rooms', send },
     resources: trackResources(root, operations),
     ...{ runs: 8, randomSeed: 1, insufficientSecrets: [] },
-    ...{ mayReject: false, mayChange: false, reader: undefined },
+    ...{ mayReject: false, mayChange: false, operations, basePaths: [''], reader: undefined },
     ...members,
   };
   return { context, sent };
