@@ -271,11 +271,14 @@ function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, randomSeed: number
     const statuses = [...byStatus].map(([status, list]) => `${list.length} × ${status}`).join(', ');
     const successes = responses.filter(isSuccess).length;
     const successRate = `${successes} of ${responses.length} valid ones succeeded (${statuses})`;
-    return `  ${titleOf(operation)}: ${sentRequests} requests, ${successRate}`;
+    const mocked = responses.some(isMock) ? ', mocked' : '';
+    return `  ${titleOf(operation)}: ${sentRequests} requests, ${successRate}${mocked}`;
   });
-  const summary = `${successCount} of ${outcomes.size} operations succeeded at least once`;
+  const mockedCount = tested.filter(([, { responses }]) => responses.some(isMock)).length;
+  const mocks = mockedCount > 0 ? ` Answered by mocks: ${mockedCount}.` : '';
+  const summary = `${successCount} of ${outcomes.size} operations succeeded at least once.${mocks}`;
   return [
-    `Contract tests: ${summary}. CONTRACT_SEED=${randomSeed}`,
+    `Contract tests: ${summary} CONTRACT_SEED=${randomSeed}`,
     ...lines,
     ...(skipped.length > 0 ? [`${skipped.length} skipped, not implemented (501):`] : []),
     ...skipped.map(([operation]) => `  ${titleOf(operation)}`),
