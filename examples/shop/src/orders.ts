@@ -75,7 +75,7 @@ export function orderHandlers(database: Database, orders: Orders): Pick<Handlers
 
     async createOrder({ caller, header, body }) {
       const { lines, note = null, deliverOn = null } = body;
-      const request = stringifyJson(body) ?? '';
+      const request = stringifyJson(body);
       const customerId = customerOf(caller);
       const idempotencyKey = header['Idempotency-Key'];
       const id = await database.transaction().execute(async (transaction) => {

@@ -70,11 +70,21 @@ export function parseJson(text: string): unknown {
   return /\d[\d.]{15}|\d[eE][+-]?\d/.test(text) ? JSON.parse(text, exactReviver) : JSON.parse(text);
 }
 
+type WithoutText = symbol | ((...parameters: never) => unknown) | { toJSON(): unknown };
+
+/** Includes `undefined` only if JSON may be unable to represent a value of the type. */
+type JsonText<Value> =
+  | string
+  | Extract<undefined, Value>
+  | (Value extends WithoutText ? undefined : never);
+
 /**
  * `JSON.stringify` that writes a `bigint` as a number, also if `BigInt.prototype.toJSON` exists.
+ * Returns `undefined` if JSON cannot represent the value.
  *
  * @throws {TypeError} for a circular object.
  */
+export function stringifyJson<Value>(value: Value, space?: number): JsonText<Value>;
 export function stringifyJson(value: unknown, space?: number): string | undefined {
   // JSON.stringify is several times faster without a replacer. It throws at the first bigint, but
   // not if a library has defined a global toJSON.

@@ -127,8 +127,32 @@ describe('stringifyJson', () => {
     expect(stringifyJson(value)).toBe(text);
   });
 
-  test('returns undefined for undefined', () => {
-    expect(stringifyJson(undefined)).toBeUndefined();
+  test('returns undefined for undefined, a function, and a toJSON that returns it', () => {
+    const unwritable = { toJSON: () => undefined };
+    const texts: readonly (string | undefined)[] = [
+      stringifyJson(undefined),
+      // @ts-expect-error it may be undefined
+      stringifyJson(() => 1) satisfies string,
+      // @ts-expect-error it may be undefined
+      stringifyJson(unwritable) satisfies string,
+    ];
+    expect(texts).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('has the type string for values that JSON can represent', () => {
+    interface Row {
+      readonly id: bigint;
+    }
+    const row: Row = { id: 1n };
+    const texts: readonly string[] = [
+      stringifyJson(row),
+      stringifyJson({ ids: [1n] }),
+      stringifyJson(1n),
+      stringifyJson('a'),
+      stringifyJson(true),
+      stringifyJson(null),
+    ];
+    expect(texts).toEqual(['{"id":1}', '{"ids":[1]}', '1', '"a"', 'true', 'null']);
   });
 
   test('indents by a number of spaces', () => {
