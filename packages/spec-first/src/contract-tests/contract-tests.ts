@@ -261,6 +261,10 @@ const describeFailedCheck = ({
 const excerptOf = ({ status, body }: ReceivedResponse): string =>
   `${status} ${body.toString().slice(0, 300)}`.trimEnd();
 
+/** The advice if most valid requests get 409. */
+const UNIQUE_ADVICE =
+  ': members that must be unique need a format such as uuid, or more characters';
+
 function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, randomSeed: number): string {
   const isSuccess = ({ status }: ReceivedResponse) => status < 400;
   const tested = [...outcomes].filter(([, { isSkipped }]) => !isSkipped);
@@ -271,8 +275,10 @@ function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, randomSeed: number
     const statuses = [...byStatus].map(([status, list]) => `${list.length} × ${status}`).join(', ');
     const successes = responses.filter(isSuccess).length;
     const successRate = `${successes} of ${responses.length} valid ones succeeded (${statuses})`;
+    const conflicts = byStatus.get(409)?.length ?? 0;
+    const advice = operation.requestBody && conflicts > responses.length / 2 ? UNIQUE_ADVICE : '';
     const mocked = responses.some(isMock) ? ', mocked' : '';
-    return `  ${titleOf(operation)}: ${sentRequests} requests, ${successRate}${mocked}`;
+    return `  ${titleOf(operation)}: ${sentRequests} requests, ${successRate}${mocked}${advice}`;
   });
   const mockedCount = tested.filter(([, { responses }]) => responses.some(isMock)).length;
   const mocks = mockedCount > 0 ? ` Answered by mocks: ${mockedCount}.` : '';
