@@ -52,7 +52,9 @@ export function tagOf(
   if (typeof propertyName !== 'string' || selects === false) return undefined;
   // `bundle` has replaced the names in `defaultMapping` and `mapping` by references.
   const isDefault = (schema: unknown) => refOf(schema) === (defaultMapping ?? '');
-  const mapped = valuesBy((schema) => mappedValues(asObject(mapping), refOf(schema)));
+  const mapped = valuesBy((schema) =>
+    selectingValues(root, schema, propertyName, asObject(mapping)),
+  );
   if (!areDistinct(mapped)) return undefined;
   const values = mapped.map((list, index) => (isDefault(alternatives[index]) ? 'others' : list));
   return { name: propertyName, values, isMapped: true };
@@ -90,10 +92,7 @@ function parentTag(root: Json, ref: string): ParentTag | undefined {
   const name = tagName(parent);
   if (name === undefined) return undefined;
   const mapping = asObject(asObject(parent.discriminator).mapping);
-  const mapped = Object.values(mapping).filter(
-    (target) => typeof target === 'string' && target !== ref && valueAt(root, target) !== undefined,
-  );
-  const children = [...new Set([...mapped, ...descendantsOf(root, ref)].map(String))];
+  const children = childrenOf(root, ref, mapping);
   if (children.length === 0) return undefined;
 
   const valuesOf = (child: string): readonly unknown[] => {
@@ -125,6 +124,14 @@ function tagName({ discriminator, oneOf, anyOf }: Json): string | undefined {
   return typeof propertyName === 'string' && selectsChildren ? propertyName : undefined;
 }
 
+/** Lists the references to the schemas that a base schema maps to, and that extend it. */
+export function childrenOf(root: Json, ref: string, mapping: Json): string[] {
+  const mapped = Object.values(mapping).filter(
+    (target) => typeof target === 'string' && target !== ref && valueAt(root, target) !== undefined,
+  );
+  return [...new Set([...mapped, ...descendantsOf(root, ref)].map(String))];
+}
+
 const descendantsOf = (root: Json, ref: string): string[] =>
   Object.entries(asObject(asObject(root.components).schemas)).flatMap(([name, schema]) => {
     const parents = asArray(asObject(schema).allOf).flatMap((part) => allOfSchemas(root, part));
@@ -146,7 +153,7 @@ function constantsOf(root: Json, schema: unknown, name: string): readonly unknow
  * The constants that a schema allows for a property. Empty if one of them is not a string, or if
  * the property is `readOnly` or `writeOnly`.
  */
-function constantsIn(root: Json, schema: unknown, name: string): readonly unknown[] {
+export function constantsIn(root: Json, schema: unknown, name: string): readonly unknown[] {
   const property = allOfSchemas(root, schema).flatMap(({ properties }) =>
     allOfSchemas(root, asObject(properties)[name]),
   );
@@ -160,6 +167,29 @@ function constantsIn(root: Json, schema: unknown, name: string): readonly unknow
   return values.every((value) => typeof value === 'string') ? values : [];
 }
 
+/**
+ * The values that select an alternative. Without a mapping, its constants override its name: with
+ * its name, no object would be valid. A union with the same discriminator has no value of its own.
+ */
+export function selectingValues(
+  root: Json,
+  schema: unknown,
+  name: string,
+  mapping: Json,
+): readonly unknown[] {
+  const ref = refOf(schema);
+  if (ref === undefined) return [];
+  const mapped = mappedValues(mapping, ref);
+  if (Object.values(mapping).includes(ref)) return mapped;
+  const { oneOf, anyOf, discriminator } = asObject(valueAt(root, ref));
+  const isUnion = (oneOf ?? anyOf) !== undefined;
+  if (isUnion && asObject(discriminator).propertyName === name) return [];
+  const constants = constantsIn(root, schema, name);
+  return constants.length === 0 || mapped.some((value) => constants.includes(value))
+    ? mapped
+    : constants;
+}
+
 /** The values that a discriminator maps to a schema. Without a mapping, the name of the schema. */
 function mappedValues(mapping: Json, ref: string | undefined): readonly string[] {
   if (ref === undefined) return [];
@@ -170,5 +200,5 @@ function mappedValues(mapping: Json, ref: string | undefined): readonly string[]
   return isComponent && name !== undefined ? [name] : [];
 }
 
-const refOf = (schema: unknown): string | undefined =>
+export const refOf = (schema: unknown): string | undefined =>
   isObject(schema) && typeof schema.$ref === 'string' ? schema.$ref : undefined;

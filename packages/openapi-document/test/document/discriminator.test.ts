@@ -85,6 +85,35 @@ describe('the tag of a discriminator', () => {
     expect(tagOf(root, schemas, discriminator)).toEqual({ name: 'kind', values, isMapped: true });
   });
 
+  test('has constants instead of names that the schemas do not allow', () => {
+    const optional = (kind: object) => ({ properties: { kind } });
+    const schemas = {
+      Cat: optional({ const: 'cat' }),
+      Dog: optional({ enum: ['Dog', 'wolf'] }),
+      Bird: optional({ const: 'bird' }),
+    };
+    const mapping = { fowl: ref('Bird').$ref };
+    const discriminator = { propertyName: 'kind', mapping };
+    expect(tagOf(rootOf(schemas), ['Cat', 'Dog', 'Bird'].map(ref), discriminator)).toEqual({
+      name: 'kind',
+      values: [['cat'], ['Dog'], ['fowl']],
+      isMapped: true,
+    });
+  });
+
+  test('has no value for a union with the same discriminator, unless it is mapped', () => {
+    const union = (propertyName: string) => ({
+      oneOf: [ref('Dog')],
+      discriminator: { propertyName },
+    });
+    const schemas = { Cat: {}, Dog: {}, Same: union('kind'), Other: union('size') };
+    const tag = (name: string, mapping: object) =>
+      tagOf(rootOf(schemas), [ref('Cat'), ref(name)], { propertyName: 'kind', mapping });
+    expect(tag('Same', {})).toBeUndefined();
+    expect(tag('Same', { a: ref('Same').$ref })?.values).toEqual([['Cat'], ['a']]);
+    expect(tag('Other', {})?.values).toEqual([['Cat'], ['Other']]);
+  });
+
   test.each<[title: string, members: object, alternatives: unknown[]]>([
     ['x-selects: false', { 'x-selects': false }, alternatives],
     ['no propertyName', { propertyName: undefined }, alternatives],
