@@ -70,5 +70,5 @@ function impossibleNames(root: Json, schema: unknown): string[] {
 }
 
 /** Patterns count as declarations of all names. */
-const declares = ({ properties, patternProperties }: Json, name: string): boolean =>
+export const declares = ({ properties, patternProperties }: Json, name: string): boolean =>
   patternProperties !== undefined || Object.hasOwn(asObject(properties), name);

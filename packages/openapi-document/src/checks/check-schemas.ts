@@ -1,14 +1,8 @@
-import {
-  asObject,
-  decoded,
-  escapePointerToken,
-  isObject,
-  type Json,
-  valueAt,
-} from '../document/document.ts';
+import { asObject, decoded, isObject, type Json } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
 import { definitionName, IN_PLACE, type LoweredSchemas, reachedFrom } from '../document/lower.ts';
 import { alternatives, patternOf, translate } from '../document/schema.ts';
+import { checkDiscriminator } from './check-discriminator.ts';
 import { checkEncoding, checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 import { isStandardFormat, loweringOf, misfitOf } from './fits.ts';
@@ -37,6 +31,7 @@ export function checkSchemas(
     if (schema.$ref !== undefined) lowering.lower(schema);
     checkNames(root, schema, pointer, report);
     checkKeywords(root, schema, pointer, report);
+    checkDiscriminator(root, schema, pointer, report);
     checkPatterns(schema, pointer, report);
     const { format } = schema;
     if (typeof format !== 'string' || isStandardFormat(format) || checkedFormats.has(format))
@@ -96,11 +91,6 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
   }
   if (Array.isArray(schema.enum) && schema.enum.length === 0)
     notice(pointer, 'enum is empty: no value is valid');
-  for (const [value, target] of Object.entries(asObject(asObject(schema.discriminator).mapping))) {
-    if (String(target).startsWith('#') && valueAt(root, String(target)) !== undefined) continue;
-    const mappingPointer = `${pointer}/discriminator/mapping/${escapePointerToken(value)}`;
-    notice(mappingPointer, `the mapping is ignored, since the schema ${target} does not exist`);
-  }
   const misfit = schema.default === undefined ? undefined : misfitOf(root, schema, schema.default);
   if (misfit !== undefined) {
     notice(

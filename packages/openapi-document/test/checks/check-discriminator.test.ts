@@ -1,0 +1,150 @@
+import { describe, expect, test } from '@jest/globals';
+import { checkDiscriminator } from '../../src/checks/check-discriminator.ts';
+import { valueAt } from '../../src/document/document.ts';
+import { findingsOf } from '../support/findings.ts';
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const kindOf = (kind: object, name = 'kind') => ({ type: 'object', properties: { [name]: kind } });
+const child = (name: string, kind: object) => ({ allOf: [ref(name), kindOf(kind)] });
+
+const SCHEMAS = {
+  Any: kindOf({ type: 'string' }),
+  Cat: kindOf({ const: 'cat' }),
+  Dog: kindOf({ enum: ['dog', 'wolf'] }),
+  Puppy: kindOf({ const: 'dog' }),
+  Open: {},
+};
+
+/** The findings of the schema `S`, or of the schema at a pointer. They begin at the discriminator. */
+function findingsIn(schemas: object, pointer = '/components/schemas/S'): string[] {
+  const root = { components: { schemas: { ...SCHEMAS, ...schemas } } };
+  const schema = Object(valueAt(root, pointer));
+  const findings = findingsOf((report) => checkDiscriminator(root, schema, pointer, report));
+  return findings.map((finding) => finding.replace(`notice ${pointer}/discriminator`, ''));
+}
+
+const union = (names: readonly string[], discriminator: object) => ({
+  oneOf: names.map(ref),
+  discriminator: { propertyName: 'kind', ...discriminator },
+});
+
+const target = (name: string) => ref(name).$ref;
+
+test.each<[title: string, schema: object]>([
+  ['without a discriminator', { type: 'object' }],
+  ['with constants', union(['Cat', 'Dog'], {})],
+  ['with a mapping', union(['Cat', 'Dog', 'Any'], { mapping: { wolf: target('Dog') } })],
+  ['with anyOf', { ...union([], {}), oneOf: undefined, anyOf: [ref('Any')] }],
+  ['with alternatives of which one has the property', union(['Any', 'Open'], {})],
+  ['that has the property itself', { ...SCHEMAS.Any, ...union(['Open'], {}) }],
+  ['with a pattern for the property', { patternProperties: { k: {} }, ...union(['Open'], {}) }],
+  ['with null', { ...union([], {}), oneOf: [ref('Cat'), { type: 'null' }] }],
+  ['that no schema extends', { discriminator: { propertyName: 'kind' } }],
+  ['with x-selects: false', union(['Open', 'Open'], { 'x-selects': false })],
+  ['without propertyName', { oneOf: [ref('Open')], discriminator: {} }],
+  ['with defaultMapping', union(['Cat', 'Any'], { defaultMapping: target('Any') })],
+])('a schema %s has no findings', (_title, S) => {
+  expect(findingsIn({ S })).toEqual([]);
+});
+
+describe('a property that no schema has', () => {
+  test('is required, and a similar name is suggested', () => {
+    expect(findingsIn({ S: union(['Cat', 'Dog'], { propertyName: 'kin' }) })).toEqual([
+      '/propertyName the schema has no property kin: objects without it are rejected. Use kind',
+    ]);
+  });
+
+  test('is ignored if it does not select', () => {
+    const S = { ...union([], {}), oneOf: [{ type: 'object' }] };
+    expect(findingsIn({ S })).toEqual([
+      '/propertyName the schema has no property kind: the discriminator is ignored',
+    ]);
+  });
+
+  test('may be a property of another part of allOf', () => {
+    const part = union(['Open'], {});
+    expect(
+      findingsIn({ S: { allOf: [ref('Any'), part] } }, '/components/schemas/S/allOf/1'),
+    ).toEqual([]);
+  });
+
+  test('may be a property of the schemas that extend a schema', () => {
+    const S = { type: 'object', discriminator: { propertyName: 'kind' } };
+    expect(findingsIn({ S, Child: child('S', {}) })).toEqual([]);
+    expect(findingsIn({ S, Child: { allOf: [ref('S')] } })).toEqual([
+      '/propertyName the schema has no property kind: objects without it are rejected',
+    ]);
+  });
+});
+
+describe('a mapping', () => {
+  test.each<[title: string, discriminator: object, findings: readonly string[]]>([
+    [
+      'to a missing schema',
+      { mapping: { 'a/b': target('None'), c: 'Dog' }, defaultMapping: target('None') },
+      [
+        `/mapping/a~1b the mapping is ignored, since the schema ${target('None')} does not exist`,
+        '/mapping/c the mapping is ignored, since the schema Dog does not exist',
+        `/defaultMapping the mapping is ignored, since the schema ${target('None')} does not exist`,
+      ],
+    ],
+    [
+      'to another schema',
+      { mapping: { any: target('Any') } },
+      [
+        `/mapping/any the mapping is ignored, since the schema ${target('Any')} is not an alternative`,
+      ],
+    ],
+    [
+      'of a value that the schema does not allow',
+      { mapping: { catt: target('Cat'), 'a/b': target('Dog') } },
+      [
+        `/mapping/catt no object with this value is valid: ${target('Cat')} does not allow catt as kind. Use cat`,
+        `/mapping/a~1b no object with this value is valid: ${target('Dog')} does not allow a/b as kind`,
+      ],
+    ],
+  ])('%s is reported', (_title, discriminator, findings) => {
+    expect(findingsIn({ S: union(['Cat', 'Dog'], discriminator) })).toEqual(findings);
+  });
+
+  test('of a base schema is checked', () => {
+    const mapping = { kitten: target('Cat'), other: target('Any'), none: target('None') };
+    const S = { ...SCHEMAS.Any, discriminator: { propertyName: 'kind', mapping } };
+    expect(findingsIn({ S })).toEqual([
+      `/mapping/none the mapping is ignored, since the schema ${target('None')} does not exist`,
+      `/mapping/kitten no object with this value is valid: ${target('Cat')} does not allow kitten as kind`,
+    ]);
+  });
+});
+
+test('a schema that extends another one must allow its own name, unless it is mapped', () => {
+  const S = {
+    ...kindOf({ enum: ['cat', 'dog', 'Bird'] }),
+    discriminator: { propertyName: 'kind', mapping: { cat: target('Kitten') } },
+  };
+  const extended = { allOf: [ref('S')] };
+  expect(findingsIn({ S, Kitten: extended, Bird: extended, Poodle: extended })).toEqual([
+    ` no object is valid: ${target('Poodle')} has no mapping and does not allow Poodle as kind`,
+  ]);
+});
+
+describe('alternatives with the same value', () => {
+  const ignored = (value: string) => [
+    ` the discriminator is ignored, since several alternatives have the same kind: ${value}`,
+  ];
+
+  test.each<[title: string, schema: object, value: string]>([
+    ['constants', union(['Dog', 'Puppy'], {}), 'dog'],
+    ['one schema', union(['Any', 'Any'], {}), 'Any'],
+    ['a mapping and a name', union(['Any', 'Open'], { mapping: { Open: target('Any') } }), 'Open'],
+    ['constants of inline schemas', { ...union([], {}), oneOf: [SCHEMAS.Cat, SCHEMAS.Cat] }, 'cat'],
+  ])('are reported: %s', (_title, S, value) => {
+    expect(findingsIn({ S })).toEqual(ignored(value));
+  });
+
+  test('are reported for schemas that extend another one', () => {
+    const S = { ...SCHEMAS.Any, discriminator: { propertyName: 'kind' } };
+    const Child = child('S', { const: 'x' });
+    expect(findingsIn({ S, Child, Other: Child })).toEqual(ignored('x'));
+  });
+});
