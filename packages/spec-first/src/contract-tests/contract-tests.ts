@@ -276,7 +276,8 @@ function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, randomSeed: number
     const successes = responses.filter(isSuccess).length;
     const successRate = `${successes} of ${responses.length} valid ones succeeded (${statuses})`;
     const conflicts = byStatus.get(409)?.length ?? 0;
-    const advice = operation.requestBody && conflicts > responses.length / 2 ? UNIQUE_ADVICE : '';
+    const advice =
+      operation.requestBody && conflicts > responses.length * 0.75 ? UNIQUE_ADVICE : '';
     const mocked = responses.some(isMock) ? ', mocked' : '';
     return `  ${titleOf(operation)}: ${sentRequests} requests, ${successRate}${mocked}${advice}`;
   });
