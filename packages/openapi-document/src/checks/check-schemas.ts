@@ -26,6 +26,8 @@ export function checkSchemas(
       report.notice(`${pointer}/${member}`, `${dialect} is read as JSON Schema 2020-12`);
     }
     if (kind === 'mediaType') checkEncoding(root, schema, pointer, report);
+    if (kind === 'encoding' && Object.keys(asObject(schema.headers)).length > 0)
+      report.notice(`${pointer}/headers`, 'the headers of parts are not checked');
     if (kind !== 'schema') return;
     // Adds the target to `$defs`, which `checkCycles` and `checkCounts` read.
     if (schema.$ref !== undefined) lowering.lower(schema);

@@ -38,6 +38,11 @@ const membersOfKind = <T>(names: readonly string[], kind: T): Record<string, T> 
 
 const contentMembers = { content: ['mediaType'] } as const;
 const valueMembers = { ...contentMembers, schema: 'schema', examples: ['example'] } as const;
+const encodingMembers = {
+  encoding: ['encoding'],
+  prefixEncoding: ['encoding'],
+  itemEncoding: 'encoding',
+} as const;
 
 /**
  * The kinds of the members of an object, by the kind of the object (OpenAPI 3.2 §4). `*` stands for
@@ -85,9 +90,9 @@ const MEMBERS = {
     schema: 'schema',
     itemSchema: 'schema',
     examples: ['example'],
-    encoding: ['encoding'],
+    ...encodingMembers,
   },
-  encoding: { headers: ['header'] },
+  encoding: { ...encodingMembers, headers: ['header'] },
   callback: { '*': 'pathItem' },
   schema: {
     ...membersOfKind(SUBSCHEMAS.one, 'schema' as const),

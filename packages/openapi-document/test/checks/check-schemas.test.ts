@@ -97,6 +97,21 @@ test.each<[schema: object, places: readonly string[]]>([
   expect(findingsIn(schema)).toEqual(places.map((place) => `notice ${place} ${message}`));
 });
 
+test('the headers of parts of a body are not checked', () => {
+  const part = { headers: { 'X-Sum': { required: true, schema: {} } } };
+  const body = { encoding: { a: part, b: { headers: {} }, c: {} }, itemEncoding: part };
+  const mixed = { prefixEncoding: [{ encoding: { a: part } }] };
+  const root = { components: { mediaTypes: { body, mixed } } };
+  expect(
+    findingsOf((report) => checkSchemas(root, report)).filter((finding) => /parts/.test(finding)),
+  ).toEqual(
+    ['body/encoding/a', 'body/itemEncoding', 'mixed/prefixEncoding/0/encoding/a'].map(
+      (place) =>
+        `notice /components/mediaTypes/${place}/headers the headers of parts are not checked`,
+    ),
+  );
+});
+
 test('only schemas are checked', () => {
   const parameters = { P: { type: 5, pattern: '(', format: 'colour', enum: [] } };
   expect(findingsOf((report) => checkSchemas({ components: { parameters } }, report))).toEqual([]);
