@@ -33,6 +33,30 @@ export interface Report {
 
 const METASCHEMA = 'https://json-schema.org/draft/2020-12/schema';
 
+const READ_ONLY = { 'x-read-only': { enum: ['reject'] } };
+
+/** The keywords of schemas that JSON Schema does not have (OpenAPI 3.2 §4.24.2). */
+const OPENAPI_KEYWORDS = {
+  properties: {
+    ...READ_ONLY,
+    nullable: { type: 'boolean' },
+    xml: { type: 'object' },
+    externalDocs: { $ref: 'openapi#/$defs/external-documentation' },
+    discriminator: {
+      type: 'object',
+      required: ['propertyName'],
+      properties: {
+        propertyName: { type: 'string' },
+        mapping: { type: 'object' },
+        defaultMapping: { type: 'string' },
+        'x-selects': { type: 'boolean' },
+      },
+      patternProperties: { '^x-': true },
+      additionalProperties: false,
+    },
+  },
+};
+
 /**
  * Matches references of the official schemas to objects of other kinds. Each object is checked
  * without the objects inside it, so that an error is reported for one object only.
@@ -58,8 +82,10 @@ const validatorsOf = onFirstUse((version: '3.1' | '3.2') => {
   );
   ajv.addSchema(schema, 'openapi');
   return onFirstUse((kind: Kind) => {
-    if (kind === 'schema') return ajv.getSchema(METASCHEMA);
-    return ajv.getSchema(kind === 'document' ? 'openapi' : `openapi#/$defs/${definitionOf(kind)}`);
+    if (kind === 'schema') return ajv.compile({ allOf: [{ $ref: METASCHEMA }, OPENAPI_KEYWORDS] });
+    if (kind === 'document')
+      return ajv.compile({ allOf: [{ $ref: 'openapi' }, { properties: READ_ONLY }] });
+    return ajv.getSchema(`openapi#/$defs/${definitionOf(kind)}`);
   });
 });
 
@@ -161,10 +187,10 @@ const UNSERVED = new RegExp(
   ].join('|'),
 );
 
-/** Members that are documentation only. Errors inside them are notices. */
-const DOCUMENTATION = new Set([
+/** Members that are documentation, or that are ignored if invalid. Their errors are notices. */
+const IGNORABLE = new Set([
   ...['info', 'servers', 'tags', 'title', 'summary', 'description', 'externalDocs', 'example'],
-  ...['examples', 'xml'],
+  ...['examples', 'xml', 'discriminator', 'nullable', 'x-read-only'],
 ]);
 
 /** Members that are not required for serving, or that other checks report better. */
@@ -184,7 +210,7 @@ function isHarmless(object: Json, error: ErrorObject, kind: Kind): boolean {
     kind === 'example' ||
     keyword === 'format' ||
     exclusiveMembers(error) !== undefined ||
-    DOCUMENTATION.has(member) ||
+    IGNORABLE.has(member) ||
     (inside.length === 0 && OPTIONAL.has(member)) ||
     (ABSENT.test(instancePath) && valueAt(object, instancePath) === null)
   );

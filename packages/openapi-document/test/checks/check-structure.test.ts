@@ -150,6 +150,13 @@ test.each<[title: string, members: object, findings: readonly string[]]>([
       (name) => `problem  must have required property '${name}'`,
     ),
   ],
+  [
+    'with an invalid x-read-only',
+    { paths: {}, 'x-read-only': true },
+    [
+      'notice /x-read-only must be equal to one of the allowed values: reject, but x-read-only is true',
+    ],
+  ],
   ['with paths of a wrong type', { paths: 5 }, ['problem /paths must be object, but paths is 5']],
   [
     'with a path without a slash',
@@ -274,6 +281,43 @@ test.each(
         `problem /properties/p/maxLength must be integer, but maxLength is "a"`,
         `problem /properties/p/minLength must be >= 0, but minLength is -1`,
       ],
+    ],
+    [{ nullable: 'yess' }, ['notice /nullable must be boolean, but nullable is "yess"']],
+    [{ xml: 5 }, ['notice /xml must be object, but xml is 5']],
+    [{ externalDocs: {} }, ["notice /externalDocs must have required property 'url'"]],
+    [
+      { 'x-read-only': 'rejct' },
+      [
+        'notice /x-read-only must be equal to one of the allowed values: reject, but x-read-only is "rejct"',
+      ],
+    ],
+    [{ 'x-read-only': 'reject', nullable: true }, []],
+    [
+      { discriminator: 'kind' },
+      ['notice /discriminator must be object, but discriminator is "kind"'],
+    ],
+    [
+      { discriminator: { propertyName: 5, mapping: [], defaultMapping: 5, 'x-selects': 'no' } },
+      [
+        'notice /discriminator/propertyName must be string, but propertyName is 5',
+        'notice /discriminator/mapping must be object, but mapping is []',
+        'notice /discriminator/defaultMapping must be string, but defaultMapping is 5',
+        'notice /discriminator/x-selects must be boolean, but x-selects is "no"',
+      ],
+    ],
+    [
+      { discriminator: { property: 'kind' } },
+      ["notice /discriminator must have required property 'propertyName'"],
+    ],
+    [
+      { discriminator: { propertyName: 'kind', map: {}, 'x-any': 1 } },
+      ['notice /discriminator/map map is not a member of OpenAPI 3.1 here: it is ignored'],
+    ],
+    [
+      {
+        discriminator: { propertyName: 'a', mapping: {}, defaultMapping: 'A', 'x-selects': false },
+      },
+      [],
     ],
     [{ pattern: 5, type: 'string' }, ['problem /pattern must be string, but pattern is 5']],
     [
