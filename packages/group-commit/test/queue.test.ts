@@ -104,7 +104,7 @@ describe('add', () => {
     await eventually(async () => {
       const { add, commitAt } = create();
       for (const call of ['a', 'b', 'c']) {
-        // Scheduled before the call, so that the next call precedes the next check of the queue.
+        // Scheduled before the call, so that the queue still gathers when the next call arrives.
         const turn = immediate();
         void add(call);
         await turn;
@@ -351,7 +351,7 @@ describe('add', () => {
     await result;
   });
 
-  test('gives the engine the time that its oldest call has left', async () => {
+  test('gives the engine less time if the oldest call of a commit has waited', async () => {
     const { add, commitAt } = create({ timeout: 3_000 });
     const results = [add('a')];
     const { resolve } = await commitAt(0);
@@ -407,14 +407,14 @@ describe('ready', () => {
     ['SQLITE_BUSY', [], failure('SQLITE_BUSY')],
     ['TIMEOUT', [], failure('TIMEOUT')],
     ['a bug', [], new TypeError('a bug')],
-  ])('after a commit failed with %s checks the calls %j', async (_code, failedCalls, error) => {
+  ])('after a commit failed with %s, checks the calls %j', async (_code, failedCalls, error) => {
     const { add, commitAt, checks, ready } = create();
     const results = [add('a'), add('b')];
     (await commitAt(0)).reject(error);
     await Promise.allSettled(results);
     await ready();
     await ready();
-    // The second check has none: they succeeded in the first one.
+    // The second check gets no calls: the first one succeeded.
     expect(checks.map((check) => check.failedCalls)).toEqual([failedCalls, []]);
   });
 

@@ -100,7 +100,7 @@ export async function startIssuer(key?: SigningKey): Promise<Issuer> {
       server.close();
       server.closeAllConnections();
       await once(server, 'close');
-      // Clients in this process see the end of their connections in the next turns.
+      // Clients in this process notice the closed connections in later turns of the event loop.
       await setTimeout(10);
     },
     async up() {

@@ -173,7 +173,7 @@ describe('unusable', () => {
     expect(message).toContain(advice);
   });
 
-  test('repeats the message of Unusable, which contains its own advice', () => {
+  test('adds no advice to the message of Unusable', () => {
     const error = unusable('a/notes', new Unusable('The table has no column id.'), TABLE);
     expect(error).toBeInstanceOf(Unusable);
     expect(error?.message).toBe('PostgreSQL at a/notes: The table has no column id.');

@@ -143,7 +143,7 @@ describe('the parameter', () => {
     expect(sslOf('verify-ca').checkServerIdentity()).toBeUndefined();
   });
 
-  test('sslmode has no effect on a Unix socket, unless it is set', () => {
+  test('sslmode applies to a Unix socket only if it is set', () => {
     const sslOf = (url: string) => read(url).targets[0].config.ssl;
     expect(sslOf('postgres:///notes?host=/run')).toBe(false);
     expect(sslOf('postgres:///notes?host=/run&sslmode=require')).toEqual({

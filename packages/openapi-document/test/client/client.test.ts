@@ -178,7 +178,7 @@ describe('a call', () => {
   });
 });
 
-describe('a call with a timeout and a signal', () => {
+describe('a call with a timeout', () => {
   test.each<[title: string, responses: readonly (Response | Error)[], outcome: string]>([
     ['that succeeds', [new Response('done')], '200'],
     ['that has an error response', [busy(), busy()], '503'],

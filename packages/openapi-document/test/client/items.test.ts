@@ -74,7 +74,7 @@ describe('a stream', () => {
 });
 
 describe('a stream of events', () => {
-  test('is opened again, also after errors and 5xx responses, until a response has another status', async () => {
+  test('is opened again after its end, an error or a 5xx response, but not a 404', async () => {
     const { signal } = new AbortController();
     const failed = openBody();
     const gone = openBody();

@@ -202,7 +202,7 @@ describe('a parameter', () => {
     expect(await correctedParameter({ ...parameter })).toEqual({ parameter, messages: [] });
   });
 
-  test('of a path that is not declared is read as a string', async () => {
+  test('that is in the path, but not declared, is read as a string', async () => {
     const Id = { name: 'id', in: 'path', required: true, schema: { type: 'integer' } };
     const name = { ...Id, name: 'name' };
     const { root, findings } = await corrected({

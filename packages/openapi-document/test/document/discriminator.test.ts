@@ -101,7 +101,7 @@ describe('the tag of a discriminator', () => {
     });
   });
 
-  test('has no value for a union with the same discriminator, unless it is mapped', () => {
+  test('does not exist if an unmapped alternative has the same discriminator', () => {
     const union = (propertyName: string) => ({
       oneOf: [ref('Dog')],
       discriminator: { propertyName },

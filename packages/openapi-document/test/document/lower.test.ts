@@ -223,7 +223,7 @@ describe('members of the other direction', () => {
     });
   });
 
-  test('are no longer required by conditions, but still by schemas of other values', () => {
+  test('are no longer required by conditions, but still by schemas of properties and items', () => {
     const A = {
       properties: { id: { readOnly: true }, inner: { required: ['id'] } },
       not: { required: ['id', 'a'] },
@@ -282,7 +282,7 @@ describe('a discriminator', () => {
     });
   });
 
-  test('adds only x-tag if the alternatives have constants', () => {
+  test('is not needed for x-tag if the alternatives have constants', () => {
     const constant = (value: string) => ({
       type: 'object',
       required: ['kind'],
@@ -345,7 +345,7 @@ describe('a discriminator', () => {
     expect($defs.PetBase2).toMatchObject(kinds('name'));
   });
 
-  test('of a schema is ignored where allOf references it: the $ref leads to its base and keeps its siblings', () => {
+  test('of a schema is ignored if allOf combines it with others; $ref keeps its siblings', () => {
     const declared = {
       Pet: { ...kinds('name'), discriminator: { propertyName: 'kind' } },
       Cat: { allOf: [{ ...ref('Pet'), title: 'T' }, ref('Other')] },

@@ -153,7 +153,7 @@ describe('examples', () => {
       '{"a":1}',
       { a: 1 },
     ],
-  ])('of events with data of %s have decoded data', (_title, data, text, value) => {
+  ])('of events have decoded data, if possible: %s', (_title, data, text, value) => {
     const itemSchema = { type: 'object', properties: { data } };
     const valuesOf = (example: unknown) =>
       mediaType('text/event-stream', { itemSchema, example })

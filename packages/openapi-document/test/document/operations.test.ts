@@ -123,7 +123,7 @@ describe('an id', () => {
     ]);
   });
 
-  test('is not taken by an extension of paths', () => {
+  test('gets no number if only an extension of paths has it too', () => {
     const item = { get: { operationId: 'getA' } };
     expect(idsOf({ 'x-a': item, '/a': item })).toEqual(['getA']);
   });

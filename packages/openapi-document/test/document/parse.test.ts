@@ -200,7 +200,7 @@ describe('the position', () => {
     ['/list/7/a', '4:1'],
     ['/plain/a', '2:1'],
   ])(
-    'of %j is that of its key or of the nearest value around it: %s',
+    'of %j is that of its key or item, or of the nearest value around it: %s',
     async (pointer, position) => {
       expect(await positionsIn(text, [pointer])).toEqual([position]);
     },

@@ -85,7 +85,7 @@ describe('anchors', () => {
   });
 });
 
-describe('a schema with $id', () => {
+describe('with $id in a schema', () => {
   const tree = {
     $id: 'https://example.com/tree#',
     $defs: { leaf: { $id: 'leaf' }, top: { $anchor: 'top' } },
@@ -107,11 +107,11 @@ describe('a schema with $id', () => {
     ['tree', '/Tree/$defs/leaf/items', '/Tree'],
     ['#', '/Tree/$defs/leaf/items', '/Tree/$defs/leaf'],
     ['#/other', '/Tree/items', '/other'],
-  ])('is the target or the base of %s at %j', (ref, pointer, expected) => {
+  ])('%s at %j leads to %s', (ref, pointer, expected) => {
     expect(target(ref, 'api/openapi.yaml', pointer)).toBe(`api/openapi.yaml#${expected}`);
   });
 
-  test('may have a URI without a path, or one relative to its file', () => {
+  test('the URI may have no path, or be relative to the file', () => {
     const files = {
       'api/openapi.yaml': {
         Tree: { $id: 'urn:example:tree', top: { $anchor: 'top' } },
@@ -125,7 +125,7 @@ describe('a schema with $id', () => {
     expect(targetOf('https://example.com/other')).toBeUndefined();
   });
 
-  test('is not the base of references outside of it', () => {
+  test('references outside the schema are relative to the file', () => {
     expect(target('leaf')).toBe('api/leaf#');
     expect(target('leaf', 'api/openapi.yaml', '/Trees')).toBe('api/leaf#');
   });

@@ -85,13 +85,13 @@ describe('JSON', () => {
   });
 });
 
-describe('JSON nested deeper than 256 levels', () => {
+describe('the limit of 256 nested levels', () => {
   test.each<[title: string, open: string, innermost: string, close: string, depth: number]>([
     ['arrays', '[', '', ']', 256],
     ['objects', '{"a":', '1', '}', 256],
     ['arrays of objects', '[{"a":', '1', '}]', 128],
     ['arrays after siblings', '[[],', '1', ']', 255],
-  ])('is rejected: %s', (_title, open, innermost, close, depth) => {
+  ])('applies to %s', (_title, open, innermost, close, depth) => {
     const nested = (count: number) => open.repeat(count) + innermost + close.repeat(count);
     expect(parseJson(nested(depth))).toBeDefined();
     expect(() => parseJson(nested(depth + 1))).toThrow(
@@ -99,14 +99,14 @@ describe('JSON nested deeper than 256 levels', () => {
     );
   });
 
-  test.each(['', '["\\"", ', '["\\\\", '])('is rejected before it is parsed, after %s', (start) => {
+  test.each(['', '["\\"", ', '["\\\\", '])('applies before parsing, after "%s"', (start) => {
     expect(() => parseJson(start + '['.repeat(90_000))).toThrow(RangeError);
   });
 
   test.each<[title: string, value: unknown]>([
     ['brackets in strings', ['['.repeat(300), `"${'['.repeat(300)}`, '\\['.repeat(300)]],
     ['many values beside each other', Array.from({ length: 300 }, () => [{}])],
-  ])('does not include %s', (_title, value) => {
+  ])('does not count %s', (_title, value) => {
     expect(parseJson(JSON.stringify(value))).toEqual(value);
   });
 });
