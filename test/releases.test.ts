@@ -23,7 +23,7 @@ interface Workflow {
 const workflows = globSync('.github/workflows/*.yml', { cwd: PROJECT });
 
 test.each(workflows)(
-  '%s pins each action by commit, and grants no write permission to all jobs',
+  '%s pins each action by commit, and grants write permissions only to single jobs',
   (file) => {
     const { permissions, jobs }: Workflow = parse(read(file));
     expect(Object.values(permissions)).not.toContain('write');

@@ -196,7 +196,7 @@ describe('the password of PostgreSQL is read again for each connection', () => {
     ['DATABASE_PASSWORD_FILE', '/none/password', 'ENOENT'],
     ['DATABASE_PASSWORD_COMMAND', 'exit 3', '3'],
     ['DATABASE_PASSWORD_COMMAND', 'exec sleep 60', 'SIGTERM'],
-  ])('%s=%s fails, and the store is unavailable', async (name, value, reason) => {
+  ])('and the store is unavailable if this fails: %s=%s', async (name, value, reason) => {
     const backend = await open({ DATABASE_URL: await server.createSchema(), [name]: value });
     await eventually(async () => {
       const error = await backend.ready?.().catch((error: unknown) => error);

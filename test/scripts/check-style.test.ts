@@ -37,7 +37,7 @@ test('tests may have long lines, and only a line after /** begins a docstring', 
   ).toEqual([]);
 });
 
-test('the script checks the code of the repository, and no tests, generated or deleted files', () =>
+test('the script checks code and the docstrings of tests, but no generated or deleted files', () =>
   withFiles({}, async (folder) => {
     const long = `${'x'.repeat(101)}\n`;
     const question = '/** Whether it rains. */\n';

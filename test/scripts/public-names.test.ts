@@ -95,7 +95,7 @@ export interface Texts {
   ]);
 });
 
-test('members of classes, also static ones, are public names; parameters have none', async () => {
+test('members of classes, also static ones, are public; those of parameters are not', async () => {
   const inner = `export declare function open(options: {
     readonly port: number;
 }): void;

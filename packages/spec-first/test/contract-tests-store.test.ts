@@ -129,7 +129,7 @@ test('contract tests find a fault of a store with unique strings', async () => {
 test.each([
   ['enum: [a, b]', true],
   ['format: uuid', false],
-])('the summary explains many responses 409: %s', async (keyword, isExplained) => {
+])('with %s, the summary explains many responses 409: %s', async (keyword, isExplained) => {
   const document = PARCELS.replace(/pattern: .*, example: PO-123456/, keyword);
   const taken = new Set<unknown>();
   const addParcel: AnyHandler = ({ body }) => {

@@ -386,7 +386,7 @@ test.each(['exit 3', 'kill -9 $$'])(
   },
 );
 
-test('compares a document with Windows line endings without a change', async () => {
+test('ignores Windows line endings, but finds a change in a document that has them', async () => {
   write('openapi.yaml', DOCUMENT.replaceAll('\n', '\r\n'));
   write('schemas/new.yaml', NEW_PLANT.replaceAll('\n', '\r\n'));
   expect(await diff(['main', '--fail-on', 'info'])).toMatchObject({ status: 0, stderr: '' });

@@ -374,7 +374,7 @@ components:
     });
   });
 
-  test('types the default alternative of a discriminator as its schema says', async () => {
+  test('writes the type of a default alternative of a discriminator from its schema', async () => {
     const schemas = `components:
   schemas:
     Cat: { type: object, required: [kind], properties: { kind: { const: cat } } }
@@ -393,7 +393,7 @@ components:
     });
   });
 
-  test('types the files of a form whose schemas contain each other', async () => {
+  test('writes the types of files in a form whose schemas contain each other', async () => {
     const form =
       "{ content: { multipart/form-data: { schema: { $ref: '#/components/schemas/Pet' } } } }";
     const text = `${HEAD}security: []

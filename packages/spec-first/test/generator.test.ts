@@ -209,7 +209,7 @@ test.each<[title: string, members: object, bodies: string[]]>([
   expect(await bodiesOf(members, false)).toEqual({ types: TYPES, bodies });
 });
 
-test('a schema inside another one has no line of its own', async () => {
+test('the type of a schema inside another one has no comment with a line', async () => {
   const $ref = '#/components/schemas/List/items';
   const schemas = { List: { type: 'array', items: { type: 'string' } }, Item: { $ref } };
   const text = await withDocument({ components: { schemas } }, (document) =>

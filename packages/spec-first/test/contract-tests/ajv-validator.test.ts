@@ -83,7 +83,7 @@ describe('the second validator of responses', () => {
     expect(validate('{}')).toBe("/body must have required property 'name'");
   });
 
-  test('accepts a value of several alternatives of a discriminator', async () => {
+  test('accepts a value of several alternatives if a discriminator selects one', async () => {
     const schemas = { One: kind('one'), Two: kind('two') };
     const oneOf = [ref('One'), ref('Two')];
     const both = '{"kind":"One","one":1,"two":2}';

@@ -161,7 +161,7 @@ describe('the response to a change', () => {
       [{ a: 1, b: 3 }],
       '/m/0/b was sent as 2',
     ],
-    ['a long text', text, 'x'.repeat(200), '', `/m was sent as "${'x'.repeat(99)}, and is ""`],
+    ['an empty text', text, 'x'.repeat(200), '', `/m was sent as "${'x'.repeat(99)}, and is ""`],
     [
       'a shortened text',
       text,
@@ -351,12 +351,12 @@ test.each([
   ['replace', 'get'],
   ['remove', 'get'],
   ['list', 'list'],
-])('the operation %s has the reader %s', async (id, reader) => {
+])('the resource of the operation %s is read by %s', async (id, reader) => {
   const document = await roomsOf({});
   expect(readerOf(operationIn(document, id), document.operations)?.id).toBe(reader);
 });
 
-test('the operation putBeds has no reader', async () => {
+test('the resource of the operation putBeds is read by no operation', async () => {
   const document = await roomsOf({});
   expect(readerOf(operationIn(document, 'putBeds'), document.operations)).toBeUndefined();
 });

@@ -109,7 +109,7 @@ describe('a client', () => {
     expect([String(body), isCut]).toEqual(['data: a\n\n', true]);
   });
 
-  test('includes the time until the headers in the wait for the first chunk', async () => {
+  test('counts the wait for the headers as a part of the wait for the first chunk', async () => {
     const { send } = await clientOf(async (_request, response) => {
       await delay(500);
       response.setHeader('Content-Type', 'text/event-stream').flushHeaders();

@@ -127,7 +127,7 @@ describe('contract tests', () => {
   });
 });
 
-describe('the options of contract tests', () => {
+describe('in contract tests,', () => {
   const { CI } = process.env;
   const clear = () => {
     for (const name of ['CONTRACT_SEED', 'CONTRACT_RUNS', 'CI']) delete process.env[name];
@@ -194,7 +194,7 @@ describe('the options of contract tests', () => {
     return { tests, requests, app, run };
   }
 
-  test('each reachable operation has a test, followed by a second test of all and a summary', async () => {
+  test('each reachable operation is tested, then all again, and a summary follows', async () => {
     const { tests } = await registered();
     expect(tests.map(({ name }) => name)).toEqual([
       'GET /plants (list) follows the document',

@@ -321,7 +321,7 @@ describe('invalid requests', () => {
     [1, 1],
     [8, 4],
     [400, 6],
-  ])('repeat mistakes until they are half of the runs: %i', async (runs, count) => {
+  ])('for %i runs contain the same mistake %i times', async (runs, count) => {
     expect(await labelsOf({}, runs)).toEqual(Array(count).fill('an undeclared query parameter'));
   });
 

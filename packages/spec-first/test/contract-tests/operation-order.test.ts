@@ -23,7 +23,7 @@ const responseWith = (schema: object) => ({
 const text = { type: 'string' };
 
 describe('operations are ordered', () => {
-  test('by the ids they need: those that create first, those that end last', async () => {
+  test('by ids: first those that create resources, last those that end them', async () => {
     const { root, operations } = await loadDocument(join(import.meta.dirname, 'store.yaml'));
     expect(orderOperations(root, operations).map(({ id }) => id)).toEqual([
       'createOrder',

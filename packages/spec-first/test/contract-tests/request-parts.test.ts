@@ -79,7 +79,7 @@ describe('a value of a parameter', () => {
     },
   );
 
-  test('has the violations of the server, of this parameter only', async () => {
+  test('has the same violations as in the server, and none of other parameters', async () => {
     const { parameters } = await partsIn({
       parameters: [
         { name: 'limit', in: 'query', required: true, schema: { type: 'integer', maximum: 9 } },
@@ -265,7 +265,7 @@ describe('the values of a part', () => {
 
 const IMPOSSIBLE = { type: 'string', pattern: '^a$', minLength: 5 };
 
-describe('a part without a valid value', () => {
+describe('a part without a valid sample', () => {
   const possible = { schema: text };
   const impossible = { schema: IMPOSSIBLE };
   const parameter = (name: string, required: boolean, schema: object) => ({

@@ -177,7 +177,7 @@ describe('the path of an existing resource', () => {
     expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 5 });
   });
 
-  test('is not the id of an item of a list in the resource', async () => {
+  test('does not use the ids of a list inside the resource', async () => {
     const { addResponse, pathOf, idsOf } = await tracked();
     const rooms = [{ id: 8, guestId: 5 }, { id: 9 }];
     addResponse('addHotel', {}, { id: 7, rooms });
@@ -190,7 +190,7 @@ describe('the path of an existing resource', () => {
     expect(pathOf('getHotel')).toEqual({ hotelId: 6 });
   });
 
-  test('is not the id of an object, if its parameter has another name', async () => {
+  test('does not use the id of an object, if the parameter has another name', async () => {
     const { addResponse, pathOf } = await tracked();
     addResponse('addGuest', {}, { id: 9 });
     expect(pathOf('getGuest')).toStrictEqual({});
@@ -200,7 +200,7 @@ describe('the path of an existing resource', () => {
     ['petid', '/pets', { petid: 7 }],
     ['grid', '/plans', {}],
   ])(
-    'is the id of an object only if the parameter has the name of an id: %s',
+    'uses the id of an object only if the parameter has the name of an id: %s',
     async (name, list, expected) => {
       const document = await documentOf({
         paths: {

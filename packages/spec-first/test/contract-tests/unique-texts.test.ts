@@ -60,7 +60,7 @@ describe('a string without a format', () => {
     for (const text of ['', 'a-b-c', 'EUR', '漢字漢字漢字']) expect(unique(text)).toBe(text);
   });
 
-  test('is not changed if the schema lists its values or has another format', () => {
+  test('is not changed if the schema lists its values, nor is a date', () => {
     expect(unique('green', { enum: ['green', 'blue'] })).toBe('green');
     expect(unique('green', { const: 'green' })).toBe('green');
     expect(unique('2024-02-29', { format: 'date' })).toBe('2024-02-29');

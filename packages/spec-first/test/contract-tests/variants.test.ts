@@ -164,7 +164,7 @@ describe('variants', () => {
     expect(pair?.value).toEqual([5, 3]);
   });
 
-  test('of a list change its first or its second item, and name both places /0', () => {
+  test('of a list change its first or its second item, with the place /0 for both', () => {
     const schema = { items: { enum: ['a', 'b', 'c', 'd'] } };
     const lists = variants(schema, ['a', 'b', 'c']).filter(({ newValue }) => newValue === 'd');
     expect(lists).toEqual([

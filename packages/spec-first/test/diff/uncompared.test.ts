@@ -80,7 +80,7 @@ test.each<[place: string, schema: (part: object) => object]>([
   ]);
 });
 
-test('an added or removed part has no changes', async () => {
+test('the schema of an added or removed property is not compared', async () => {
   const [part, whole] = [{ properties: {} }, { properties: { a: { maxItems: 1 } } }];
   expect(await placesOf(part, whole)).toEqual([]);
   expect(await placesOf(whole, part)).toEqual([]);
