@@ -162,7 +162,7 @@ test('the handler gets the parts of the request, and its reply is the answer', a
   });
 });
 
-test('requests that are validated in later rounds of the event loop are complete', async () => {
+test('requests validated in later rounds of the event loop keep their values', async () => {
   const slow = () => {
     const end = performance.now() + 3;
     while (performance.now() < end);
@@ -310,7 +310,7 @@ describe('the memory of a body is released', () => {
 });
 
 describe('a stream of items', () => {
-  test('fails at an invalid item, which is the failure of the record', async () => {
+  test('fails at an invalid item, and the record has the failure', async () => {
     const handler: AnyHandler = () => ({ status: 200, body: notes('a', 5) });
     const { answered, record } = await call(['watch', handler]);
     expect([answered.status, record.failure]).toEqual([200, undefined]);
@@ -322,7 +322,7 @@ describe('a stream of items', () => {
   });
 
   test.each([
-    ['once', (signal: AbortSignal) => once(new EventEmitter(), 'news', { signal })],
+    ['events.once()', (signal: AbortSignal) => once(new EventEmitter(), 'news', { signal })],
     [
       'another library',
       async (signal: AbortSignal) => {

@@ -221,7 +221,7 @@ describe('the start fails for', () => {
     ]);
   });
 
-  test('a document that cannot be read as a whole', async () => {
+  test('a document with a member of a wrong type', async () => {
     const wrong = { paths: { '/a': { get: { operationId: 'a', responses: 5 } } } };
     expect((await prepared(wrong, { handlers: { a: done } })).error).toContain(
       'must be object, but responses is 5',
@@ -267,7 +267,7 @@ describe('tokens', () => {
   });
 });
 
-test('the first undeclared member of the replies is logged in development', async () => {
+test('the first undeclared member of each operation is logged in development', async () => {
   const schema = { type: 'object', properties: { id: {} } };
   const content = { 'application/json': { schema } };
   const members = {

@@ -42,7 +42,7 @@ test('a connection that arrives later is read before those that are paused', asy
   expect(areRead(old)).toEqual([true, true]);
 });
 
-test('a large first chunk queues silent connections again, behind those that were not read yet', async () => {
+test('connections that a large first chunk pauses are read after those not read yet', async () => {
   const [first, second, third, fourth] = await admitSockets(4);
   if (!first || !second || !third || !fourth) throw new Error('four sockets');
   const connections = [first, second, third, fourth];

@@ -352,7 +352,7 @@ describe('a compressed body', () => {
     });
   });
 
-  test('may have as many bytes as the limit, and none', async () => {
+  test('may be as large as the limit when decompressed, and may be empty', async () => {
     const bytes = gzipSync(`"${'x'.repeat(LIMIT - 2)}"`);
     expect((await read('/required', 'application/json', bytes, gzip)).body).toHaveLength(98);
     expect((await read('/optional', 'application/json', '', gzip)).body).toBeUndefined();

@@ -86,7 +86,7 @@ describe('the chunks of a body', () => {
 
 describe('an item that fails', () => {
   test.each(['open', 'next'] as const)(
-    'rejects %s, is reported, and closes the items',
+    'rejects %s(), is reported, and closes the items',
     async (method) => {
       const log: unknown[] = [];
       const error = new Error('a wrong item');

@@ -91,7 +91,7 @@ describe('an access token', () => {
     },
   );
 
-  test('is rejected if a letter, its case or its length differs, or if it is a digest', async () => {
+  test('is rejected if its length, letters or case differ, or if it is a digest', async () => {
     const digest = sha256('hidden');
     const auth = await authenticatorOf({ accessTokens: ['plain', `sha256:${digest}`] });
     for (const token of ['', 'plai', 'plain=', 'PLAIN', 'plaim', digest, `sha256:${digest}`]) {

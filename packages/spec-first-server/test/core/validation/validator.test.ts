@@ -206,7 +206,7 @@ describe('response', () => {
       );
   });
 
-  test('keeps undeclared members without drops', () => {
+  test('keeps undeclared members if drops is false', () => {
     const { validator, replyOf } = validatorOf('plant', { drops: false });
     const reply = { name: 'Fern', column: 1 };
     expect(validator.response(replyOf('application/json'), reply)).toBe(reply);
@@ -236,7 +236,7 @@ test.each([
     'null',
     ['/body/1 must be null', '/body/1 must be string', '/body/1 must match a schema in anyOf'],
   ],
-])('%s of the type %s has the violations %j', (keyword, type, messages) => {
+])('contains with %s of the type %s has the violations %j', (keyword, type, messages) => {
   const schema = { contains: { type: 'string' }, minContains: 1, [keyword]: { type } };
   const content = { 'application/json': { schema } };
   const paths = { '/a': { post: { operationId: 'a', requestBody: { content } } } };
