@@ -6,7 +6,10 @@ import { generateTypes, TYPES } from '../types.ts';
 interface Written {
   /** The files of the document, including missing ones. */
   readonly files: readonly string[];
-  /** The errors and notices of the document, or the reason why no types were written. */
+  /**
+   * The errors and notices of the document, or the reason why no types were written. Empty for a
+   * document that cannot be served.
+   */
   readonly text: string;
 }
 

