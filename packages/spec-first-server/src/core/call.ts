@@ -35,7 +35,7 @@ export type Bytes = Uint8Array;
 /** A response, ready to be written. */
 export interface Answer {
   readonly status: number;
-  /** Names and values alternate. Mutable, since `writeHead` takes it without a copy. */
+  /** Names and values alternate. Mutable, since `writeHead` does not accept a readonly array. */
   readonly headers: string[];
   /** A stream fails if an item is invalid. The adapter then closes the connection. */
   readonly body: string | Bytes | AsyncIterable<string | Bytes> | undefined;

@@ -148,7 +148,7 @@ type SentBody<Type, Value> = Type extends JsonType
     : string | ReplyBytes | (Type extends TextType ? Extract<Value, Scalar> : never);
 /**
  * A media range such as `image/*` needs the `contentType` of the reply. A range that includes JSON
- * allows a value.
+ * also allows a value that is written as JSON.
  */
 type ReplyBody<Content> = [Content] extends [undefined]
   ? { readonly body?: undefined; readonly contentType?: undefined }

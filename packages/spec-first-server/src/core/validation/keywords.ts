@@ -58,8 +58,8 @@ const assertion = <T>(keyword: string, testFor: (schema: T) => Test): FuncKeywor
 });
 
 /**
- * Limits requests without a format to integers that a `number` represents exactly. Replies may
- * contain any int64.
+ * Returns the range of integers. Without a format, a request may contain only integers that a
+ * `number` represents exactly, and a reply may contain any int64.
  */
 function rangeOf(format: unknown, isRequest: boolean): readonly [min: Exact, max: Exact] {
   if (format === 'int32') return [-(2 ** 31), 2 ** 31 - 1];
