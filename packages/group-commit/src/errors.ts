@@ -22,7 +22,7 @@ export class Unavailable extends Error {
 
 /**
  * A permanent failure. The message contains the reason and, if it is known, the correction. A
- * server logs errors with a status without their stack.
+ * server does not log the stack of an error that has a status.
  */
 export class Unusable extends Error {
   override readonly name = 'Unusable';

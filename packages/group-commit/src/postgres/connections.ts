@@ -122,7 +122,7 @@ export function createConnections(
 
   /**
    * Returns an idle connection, or connects to the first host that responds and has the required
-   * `target_session_attrs`. Starts with the host of the last connection.
+   * `target_session_attrs`. Starts with the host in `current`.
    */
   async function connect(): Promise<Connection> {
     for (const connection of idle) {

@@ -48,7 +48,8 @@ const MAX_READS = 8;
 
 /**
  * Opens a SQLite database in a thread, or `:memory:` in the current one. Waiting calls share one
- * transaction. Each promise resolves after the commit, when the data of a file is on disk.
+ * transaction. Each promise resolves after the commit. The data is then on disk, unless it is in
+ * memory.
  *
  * Also resolves if the database is locked or its disk is full. It is then not ready until it is
  * usable.

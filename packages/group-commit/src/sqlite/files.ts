@@ -18,7 +18,8 @@ function identify(name: string): string | undefined {
 }
 
 /**
- * Creates a missing file that only its owner can read. SQLite gives its other files the same mode.
+ * Creates the file if it is missing. Only its owner can read it. SQLite gives its other files the
+ * same mode.
  *
  * @throws {FileLost} if the file is missing and `mayCreate` is false.
  */
@@ -42,7 +43,8 @@ export function createFile(file: string, mayCreate: boolean): void {
  * Returns a function to call after each commit. SQLite does not notice that its files were moved,
  * deleted or replaced, and would still write to the old files.
  *
- * @throws {FileLost} if the database or its log is not the file of the first call.
+ * The function throws {@link FileLost} if the database or its log is not the same file as at the
+ * first call.
  */
 export function watchFiles(file: string): () => void {
   const names = [file, logOf(file)];

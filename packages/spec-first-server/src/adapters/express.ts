@@ -105,7 +105,7 @@ function formText(values: unknown): string {
 /** Headers that may occur several times. */
 const REPEATABLE = new Set(['set-cookie', 'vary']);
 
-/** Keeps headers of other names that the app has set. */
+/** Keeps a header that the app has set, if the answer has no header of the same name. */
 export async function writeAnswer(response: ServerResponse, answer: Answer): Promise<void> {
   if (response.headersSent) {
     discardBody(answer.body);

@@ -166,7 +166,7 @@ export const SERVER_VARIABLES = {
 
 export type Config = ValuesOf<typeof SERVER_VARIABLES>;
 
-/** Pairs of a variable and the one without which it would have no effect. */
+/** Pairs of variables. The first one has no effect if the second one is not set. */
 const REQUIREMENTS = [
   ['JWT_ISSUER', 'JWKS_URL'],
   ['JWT_AUDIENCE', 'JWKS_URL'],
@@ -271,7 +271,7 @@ function parseProxies(text: string): boolean | number | readonly string[] {
   }
 }
 
-/** Returns the correct names by the misspelled ones. */
+/** Returns a record with misspelled names as its keys and the correct names as its values. */
 export function misspelledVariables(
   env: Environment,
   names: readonly string[],

@@ -99,8 +99,9 @@ export function stopper(
 }
 
 /**
- * Resolves when the primary of `node:cluster` sends no more connections to this worker. It gives
- * those on the way to other workers, but would lose them if this process ended first.
+ * Resolves when the primary of `node:cluster` sends no more connections to this worker. Until then,
+ * the primary takes back connections that this worker does not accept, and gives them to another
+ * worker. They would be lost if this process ended first.
  */
 async function leaveCluster(): Promise<void> {
   const { worker } = cluster;

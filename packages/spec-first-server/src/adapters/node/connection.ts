@@ -118,7 +118,7 @@ export class ClientConnection {
 
   /**
    * Calls `begin` when the responses to all previous requests are closed. Closes the connection if
-   * too many requests wait, or if there is no memory for one more that would have to wait.
+   * too many requests wait, or if this request would have to wait and there is no memory for it.
    *
    * @param begin called with true if there is memory for the request.
    */
