@@ -22,7 +22,7 @@ const HELP = `Measures POST /plants, with a new plant in each request, and compa
   --open N            how many streams, with --streams (1000)
   --load PROGRAM      wrk or autocannon (wrk if it is installed)
   --json FILE         writes all figures
-  --svg FILE          draws the responses per second over the first number of connections
+  --svg FILE          draws the responses per second with the first number of connections
   --help              shows this
 
 In each round, the contenders are started, measured and ended one after the other, each with an
