@@ -4,7 +4,7 @@ import { loadDocument } from 'openapi-document';
 import { ALLOW_OUTSIDE, command, documentFile, UsageError } from './command.ts';
 import { addStubs, readHandlers } from './handlers-file.ts';
 
-/** The file for the stubs. If only other files have an object for all handlers, one is used. */
+/** The file for the stubs. Not used if only other files have an object for all handlers. */
 const DEFAULT_FILE = join('src', 'handlers.ts');
 
 const USAGE = `Usage: spec-first stub ID… | --all [--allow-outside]
