@@ -6,8 +6,8 @@ const STORED = 1_000;
 
 const messages: components['schemas']['Message'][] = [];
 /**
- * The id of the last message. Starts at the time, so that ids after a restart are larger than those
- * that clients may send as Last-Event-ID.
+ * The id of the last message. Starts at the current time, so that ids after a restart are larger
+ * than those that clients may send as Last-Event-ID.
  */
 let lastId = Date.now();
 const news = new EventEmitter().setMaxListeners(0);

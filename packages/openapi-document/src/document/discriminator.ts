@@ -124,7 +124,7 @@ function tagName({ discriminator, oneOf, anyOf }: Json): string | undefined {
   return typeof propertyName === 'string' && selectsChildren ? propertyName : undefined;
 }
 
-/** Lists the references to the schemas that a base schema maps to, and that extend it. */
+/** Lists the references to the schemas that a base schema maps to or that extend it. */
 export function childrenOf(root: Json, ref: string, mapping: Json): string[] {
   const mapped = Object.values(mapping).filter(
     (target) => typeof target === 'string' && target !== ref && valueAt(root, target) !== undefined,
@@ -168,8 +168,9 @@ export function constantsIn(root: Json, schema: unknown, name: string): readonly
 }
 
 /**
- * The values that select an alternative. Without a mapping, its constants override its name: with
- * its name, no object would be valid. A union with the same discriminator has no value of its own.
+ * The values that select an alternative. Without a mapping, its name selects it. If its constants
+ * exclude the name, they select it instead. A union with the same discriminator has no value of its
+ * own.
  */
 export function selectingValues(
   root: Json,

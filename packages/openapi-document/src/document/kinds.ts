@@ -114,7 +114,7 @@ const MEMBER_KINDS: Readonly<Record<Kind, Readonly<Record<string, MemberKind>>>>
 export const componentGroup = (kind: Kind): string | undefined =>
   Object.entries(MEMBER_KINDS.components).find(([, [groupKind]]) => groupKind === kind)?.[0];
 
-/** The kind of a member, or `undefined` for data that OpenAPI does not define. */
+/** The kind of a member, or `undefined` for one that `walk` skips, such as an extension. */
 export function memberKind(kind: MemberKind | undefined, key: string): MemberKind | undefined {
   if (kind === undefined) return undefined;
   if (typeof kind !== 'string') return kind[0];

@@ -4,7 +4,7 @@ import { alternatives, shapeOf } from './schema.ts';
 /** Keywords that restrict text and bytes, besides `type` and `format`. */
 const RESTRICTING = /^(enum|const|pattern|minLength|maxLength|properties|required|items|not)$/;
 
-/** Returns true if a schema rejects some texts or bytes. */
+/** Returns true if a schema probably rejects some texts or bytes. */
 export const isConstrained = (root: Json, schema: unknown): boolean =>
   schema === false ||
   alternatives(root, schema).some(

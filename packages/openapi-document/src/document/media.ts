@@ -40,7 +40,7 @@ function mediaType(root: Json, type: string, value: unknown, parentPointer: stri
     items,
     /** The encoding of the fields of a form, by name. */
     encoding,
-    /** False if the schema accepts any text and any bytes. */
+    /** True if the schema probably rejects some texts or bytes. */
     constrained: isConstrained(root, schema),
     pointer,
     source,

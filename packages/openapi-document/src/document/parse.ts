@@ -26,7 +26,7 @@ import {
 /** The maximum nesting of a document. Some documents need more than the parser's default of 100. */
 const maxDepth = 1000;
 
-/** Parses decimal integers of int64 beyond ±(2^53−1) as bigints. */
+/** Parses integers of int64 beyond ±(2^53−1), in the syntax of JSON, as bigints. */
 const exactInteger = defineScalarTag(intCoreTag.tagName, {
   ...intCoreTag,
   resolve(source, ...rest) {

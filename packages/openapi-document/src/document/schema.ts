@@ -22,7 +22,7 @@ function inPlaceSchemas(
   return [schema, ...parts.flatMap((part) => inPlaceSchemas(root, part, keywords, visited))];
 }
 
-/** Returns the JSON types that a schema allows. Empty if it does not restrict the type. */
+/** Returns the JSON types that a schema names or implies, as `properties` implies `object`. */
 export const typesOf = memoized(
   (root, schema: unknown): ReadonlySet<string> =>
     new Set(alternatives(root, schema).flatMap(namedTypes)),
