@@ -116,8 +116,8 @@ export const SERVER_VARIABLES = {
     optional(parseToken),
   ),
   JWKS_URL: variable('', 'the URL of the keys of signed tokens (RFC 7517)', optional(parseUrl)),
-  JWT_ISSUER: variable('', 'the issuer that signed tokens must name', optional(String)),
-  JWT_AUDIENCE: variable('', 'the audience that signed tokens must name', optional(String)),
+  JWT_ISSUER: variable('', 'the required issuer of signed tokens', optional(String)),
+  JWT_AUDIENCE: variable('', 'the required audience of signed tokens', optional(String)),
   CORS_ORIGINS: variable(
     '',
     'origins whose pages may send requests, comma-separated; * for all, but without cookies',
