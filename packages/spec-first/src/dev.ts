@@ -20,8 +20,9 @@ import { writeTypes } from './dev/write-types.ts';
 const USAGE = `Usage: spec-first dev [--allow-outside]
 
 Serves the document. After each save of the document or of a file in src, a new server takes over,
-and the types are checked. They are written after a save of the document. An operation with an error
-in the document answers 501. If the new version cannot be served at all, the last good one answers.
+and the code is compiled. A save of the document also writes generated/openapi.ts. An operation with
+an error in the document answers 501. If the new version cannot be served at all, the last good one
+answers.
 
   --allow-outside   read files outside the document's folder that it references
   --help            show this

@@ -54,7 +54,7 @@ describe('a property that no schema has', () => {
     ]);
   });
 
-  test('is ignored if it does not select', () => {
+  test('is reported with an ignored discriminator if the alternatives have no names', () => {
     const S = { ...union([], {}), oneOf: [{ type: 'object' }] };
     expect(findingsIn({ S })).toEqual([
       '/propertyName the schema has no property kind: the discriminator is ignored',

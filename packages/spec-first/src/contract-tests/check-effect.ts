@@ -123,8 +123,8 @@ function withSentMembers(received: unknown, sent: unknown): unknown {
  * Describes the first difference between the sent and the received value. Returns `undefined` if
  * there is none.
  *
- * @param declaredPart the received value with the sent members that it lacks, but without
- *   undeclared members. `undefined` if this value is invalid.
+ * @param declaredPart the received value, completed with sent members that are missing there, and
+ *   without undeclared members. `undefined` if this value is invalid.
  */
 function differenceOf(
   root: Json,

@@ -122,7 +122,7 @@ describe('contract tests', () => {
     }
   });
 
-  test('include each fault in one shop', () => {
+  test('are tried with each fault once', () => {
     expect(SHOPS.flat().sort()).toEqual([...FAULTS].sort());
   });
 });

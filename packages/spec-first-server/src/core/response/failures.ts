@@ -50,8 +50,8 @@ export function failureAnswer(
   );
   record.failure = failure;
   // Logs violations that the body does not contain, except undeclared members: the client chose
-  // their names, which may be secrets. For some proxies `instanceof` throws. `failure.errors` is
-  // undefined for them, so it is checked first.
+  // their names, which may be secrets. `failure.errors` is checked first: it is undefined for a
+  // revoked Proxy, for which `instanceof` throws.
   const isHidden = reply.body === undefined || bodyMismatch !== undefined;
   if (isHidden && failure.errors !== undefined && error instanceof Violations) {
     const violations = error.violations.filter((each) => !isUndeclared(each));

@@ -314,7 +314,7 @@ describe('a reply that the document does not declare is rejected', () => {
     );
   });
 
-  test('with a stream, which is destroyed', () => {
+  test('whose body is a stream, which is destroyed', () => {
     const body = Readable.from(['a']);
     const headers = { 'X-A': 'a\nb' };
     const contentType = 'application/octet-stream';

@@ -584,7 +584,7 @@ describe('a key server', () => {
     });
   });
 
-  test('that is down when the keys are old is reported; the keys are used up to their maximum age', async () => {
+  test('that is down when the keys are old is reported; the keys remain valid until their maximum age', async () => {
     const { verify, reports } = verifier({ refreshAfter: -1 });
     await verify(await issuer.sign());
     await issuer.down();
