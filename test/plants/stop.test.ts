@@ -102,7 +102,7 @@ test.each([
 const plantOf = (id: number) =>
   request('POST /plants', HEADERS, JSON.stringify({ id, name: 'Fern' }));
 
-test('a drain fails readiness, answers requests and closes connections; a second signal aborts it', async () => {
+test('during a drain, the service is not ready, answers requests and closes connections; a second signal aborts it', async () => {
   const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '60' });
   const url = await service.url;
   const port = Number(new URL(url).port);

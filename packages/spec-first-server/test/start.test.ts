@@ -421,14 +421,14 @@ describe('the start logs a notice for', () => {
     expect(notices).toHaveLength(1);
   });
 
-  test('no unknown keyword and no linear regular expression', async () => {
+  test('neither an unknown keyword nor a linear regular expression', async () => {
     const { notices, error } = await started(
       schema('{ myKeyword: 5, pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", properties: { any: true } }'),
     );
     expect({ notices, error }).toEqual({ notices: [], error: undefined });
   });
 
-  test('no bounds of int64 and no references in extensions', async () => {
+  test('neither bounds of int64 nor references in extensions', async () => {
     const { notices, error } = await started(
       `${schema(
         '{ $schema: https://spec.openapis.org/oas/3.1/dialect/base, type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }',

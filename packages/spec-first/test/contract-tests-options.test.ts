@@ -110,7 +110,7 @@ describe('contract tests', () => {
     expect(await failedTests({ app: createShop(), credentials: KEY })).toEqual({});
   });
 
-  test('find a service that accepts the credential of another scheme', async () => {
+  test('fail for a service that accepts the credential of another scheme', async () => {
     const document = join(documents, 'security.yaml');
     const reply = { status: 200, body: {} };
     const ids = ['secured', 'open', 'optional', 'either', 'both', 'scoped', 'graded', 'body'];
@@ -146,7 +146,7 @@ describe('contract tests', () => {
       );
   });
 
-  test('find a service that accepts a token without the scopes', async () => {
+  test('fail for a service that accepts a token without the scopes', async () => {
     const document = join(documents, 'security.yaml');
     const accessTokens = ['scoped-token scheme=* scope=plants:write', 'unscoped-token scheme=*'];
     const handlers = { scoped: () => ({ status: 200, body: {} }) };

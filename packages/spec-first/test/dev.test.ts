@@ -314,7 +314,7 @@ describe('npm run dev in a project without a compiler', () => {
     expect(await answer('farewell')).toMatch(/^501 /);
   });
 
-  test('ends a compiler that was installed later, after the next save', async () => {
+  test('ends a running compiler after the next save, even if it was installed later', async () => {
     mkdirSync(path('node_modules/typescript/bin'), { recursive: true });
     write('node_modules/typescript/package.json', '{ "type": "module" }');
     const hangs = `${writesPid('compilers')}\nsetInterval(() => 0, 1e6);`;

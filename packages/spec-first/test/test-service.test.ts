@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("the tests of a new project do not touch the developer's databases and clean up", async () => {
+test("the tests of a new project clean up, and do not touch the developer's databases", async () => {
   mkdirSync(path('temporary'));
   const databases = ['data/shop.db', 'variable.db', 'url.db', 'dotenv.db'].map(path);
   mkdirSync(path('data'));

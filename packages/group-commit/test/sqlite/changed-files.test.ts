@@ -183,7 +183,7 @@ describe('The log', () => {
     expect(statSync(`${file}-wal`).size).toBeLessThan(100_000_000);
   });
 
-  test('is truncated after a long read made it large', async () => {
+  test('that became large during a long read is truncated', async () => {
     const database = await open({ timeout });
     await database.write('add', { id: 0, text: 'a' });
     const reader = connect();

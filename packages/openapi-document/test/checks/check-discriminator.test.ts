@@ -47,7 +47,7 @@ test.each<[title: string, schema: object]>([
   expect(findingsIn({ S })).toEqual([]);
 });
 
-describe('a property that no schema has', () => {
+describe('a property that the schema does not have', () => {
   test('is required, and a similar name is suggested', () => {
     expect(findingsIn({ S: union(['Cat', 'Dog'], { propertyName: 'kin' }) })).toEqual([
       '/propertyName the schema has no property kin: objects without it are rejected. Use kind',

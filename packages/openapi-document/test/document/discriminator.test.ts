@@ -170,7 +170,7 @@ describe('the tag of a schema that others extend', () => {
     expect(tag?.values).toEqual([['Cat'], ['Dog'], ['Pet']]);
   });
 
-  test('includes the children of a schema with the same or another tag', () => {
+  test('includes the children of its children, whether these have the same or another tag', () => {
     const tag = tagIn({
       Pet: pet,
       Cat: { ...extend('Pet'), discriminator: { propertyName: 'kind' } },

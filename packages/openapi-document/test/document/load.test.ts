@@ -191,7 +191,7 @@ describe('a file outside the folder of the document', () => {
     });
   });
 
-  test('is not a file whose name begins with two dots', async () => {
+  test('differs from a file in the folder whose name begins with two dots', async () => {
     const { root } = await load({
       'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { $ref: ..s.yaml } } }\n`,
       '..s.yaml': 'type: object\n',

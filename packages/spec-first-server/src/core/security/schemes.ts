@@ -327,9 +327,9 @@ const isAbsence = (error: unknown): error is Unauthorized =>
   error instanceof Unauthorized && !error.presented;
 
 /**
- * Returns the most important error: first one that is neither Forbidden nor Unauthorized, such as a
- * check that failed to run (503, 500) or a repeated API key (400); then Forbidden; then a rejected
- * credential (401). If all credentials are missing, names those of each alternative.
+ * Returns the most important error. An error of another kind, such as a check that failed to run
+ * (503, 500) or a repeated API key (400), has priority over Forbidden, and Forbidden over a rejected
+ * credential (401). If all credentials are missing, the error names those of each alternative.
  *
  * @param failures the errors of each alternative.
  */

@@ -216,7 +216,7 @@ describe('bytes that the app does not get', () => {
     }
   });
 
-  test('get the same body as other errors: bigints, undefined and strings', async () => {
+  test('get the same body as other errors, also if errorBody makes bigints, undefined or a string', async () => {
     const { response: exact } = await rejectedBy(json(() => ({ code: 2n ** 60n })));
     expect(String(exact?.body)).toBe('{"code":1152921504606846976}');
     const { response: none } = await rejectedBy(json(() => undefined));

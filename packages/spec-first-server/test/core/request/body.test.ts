@@ -437,7 +437,7 @@ describe('the memory of a body', () => {
     ['is too large', 'text/plain', pieces('x'.repeat(LIMIT + 1))],
     ['is a stream', 'application/octet-stream', pieces('abc')],
     ['has arrived', 'application/json', Buffer.from('{}')],
-  ])('is free if the body %s', async (_title, type, body) => {
+  ])('is not reserved after reading if the body %s', async (_title, type, body) => {
     await read('/optional', type, body).catch(() => undefined);
     expect(bytesLeft()).toBe(64 * MIB);
   });

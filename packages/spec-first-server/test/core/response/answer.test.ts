@@ -134,7 +134,7 @@ describe('an answer to HEAD', () => {
     expect([items.destroyed, ends]).toEqual([true, 1]);
   });
 
-  test('closes an iterator that collects items before it is read', () => {
+  test('closes an iterator that has collected items without being read', () => {
     const emitter = new EventEmitter();
     const items = on(emitter, 'change');
     expect(emitter.listenerCount('change')).toBe(1);
