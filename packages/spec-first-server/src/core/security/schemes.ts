@@ -328,8 +328,9 @@ const isAbsence = (error: unknown): error is Unauthorized =>
 
 /**
  * Returns the most important error. An error of another kind, such as a check that failed to run
- * (503, 500) or a repeated API key (400), has priority over Forbidden. Forbidden has priority over a
- * rejected credential (401). If all credentials are missing, the error names those of each alternative.
+ * (503, 500) or a repeated API key (400), has priority over Forbidden. Forbidden has priority over
+ * a rejected credential (401). If all credentials are missing, the error names those of each
+ * alternative.
  *
  * @param failures the errors of each alternative.
  */
