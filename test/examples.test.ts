@@ -14,7 +14,7 @@ const names = readdirSync(folder);
 const FIRST = 'hello';
 /** The examples with tokens. Their log has a token and a request with it. */
 const WITH_TOKENS = ['bookings', 'mcp', 'tokens'];
-/** Operations that only the contract tests of the shop call, and the operations that they need. */
+/** Operations that only the contract tests of the shop call, and operations that create their data. */
 const ONLY_CONTRACT_TESTS = ['createProduct', 'createOrder', 'listOrders', 'cancelOrder'];
 /** Requests of contract tests for each operation. */
 const { CONTRACT_RUNS = '5' } = process.env;

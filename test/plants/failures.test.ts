@@ -358,7 +358,7 @@ describe('a path', () => {
   );
 
   test.each(['get', 'put', 'delete', 'patch', 'options', 'trace'] as const)(
-    'gets 405 with Allow for the method %s',
+    'rejects the method %s with 405 and the header Allow',
     async (method) => {
       const answer = await http()[method]('/plants').set(AUTHORIZED);
       failure(answer, 405);
@@ -366,7 +366,7 @@ describe('a path', () => {
     },
   );
 
-  test('gets 405 with Allow for PROPFIND, QUERY, PURGE and HEAD', async () => {
+  test('rejects PROPFIND, QUERY, PURGE and HEAD with 405 and the header Allow', async () => {
     for (const method of ['PROPFIND', 'QUERY', 'PURGE', 'HEAD']) {
       const { responses } = await exchange(service.port, request(`${method} /plants`), {
         head: method === 'HEAD',
@@ -375,7 +375,7 @@ describe('a path', () => {
     }
   });
 
-  test('for operators gets 405 with Allow for POST', async () => {
+  test('for operators rejects POST with 405 and the header Allow', async () => {
     for (const path of ['/', '/healthz', '/readyz', '/docs', '/openapi.yaml', '/openapi.json']) {
       const answer = await http().post(path).set(JSON_BODY).send(PLANT);
       failure(answer, 405);
@@ -727,7 +727,7 @@ describe('pipelined requests', () => {
     expect(answer.responses.map((response) => response.status)).toEqual([200, 200, status]);
   });
 
-  test('get no second response if a body becomes invalid after the first one', async () => {
+  test('get no second response if a body becomes invalid after the first response', async () => {
     const denied = request('POST /plants', {
       'Content-Type': 'application/json',
       'Transfer-Encoding': 'chunked',

@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('neither the log nor error responses contain tokens, digests or bodies, except for a quoted query', async () => {
+test('neither the log nor error responses contain tokens, digests or bodies, but a response may quote the query', async () => {
   const wrong = 'a-token.that-is_wrong~2';
   const text = 'what-the-client-wrote';
   const json = { 'Content-Type': 'application/json' };

@@ -16,7 +16,7 @@ const api = await testClient<operations>(app, {
   headers: { Authorization: 'Bearer token' },
 });
 
-test('a room is booked once a day, and is not deleted while it is booked', async () => {
+test('a room has one booking a day at most, and is not deleted while it is booked', async () => {
   const room = await api.createRoom({
     body: { name: 'Garden', beds: 2, amenities: ['wifi', 'desk'] },
   });

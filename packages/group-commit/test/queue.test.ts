@@ -143,7 +143,7 @@ describe('add', () => {
     ['at most 1,000 calls', 2_500, 1, [1_000, 1_000, 500]],
     ['at most a million characters', 25, 100_000, [10, 10, 5]],
     ['one call of any size', 2, 3_000_000, [1, 1]],
-  ])('commits %s at once', async (_limit, count, size, expected) => {
+  ])('commits %s together', async (_limit, count, size, expected) => {
     const sizes: number[] = [];
     const engine = {
       async commit(calls: readonly string[]) {
@@ -156,7 +156,7 @@ describe('add', () => {
     expect(sizes).toEqual(expected);
   });
 
-  test('commits calls that need their own commit alone and in order, without reporting a batch', async () => {
+  test('commits each call that needs its own commit alone, in order, and reports no batch', async () => {
     const batches: (readonly string[])[] = [];
     const { add, batches: reported } = create(
       {},

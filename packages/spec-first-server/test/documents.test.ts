@@ -933,7 +933,7 @@ describe('security', () => {
 });
 
 describe('servers', () => {
-  test('have base paths, and an operation may have the path of a probe below one', async () => {
+  test('have base paths, and below these, an operation may have the path of a probe', async () => {
     const health: AnyHandler = () => ({ status: 200, body: 'mine' });
     const { client, lines } = await serve(documentFile('servers.yaml'), {
       health,

@@ -208,7 +208,7 @@ describe('over HTTP', () => {
     );
   });
 
-  test('an integer without format: int64 is at most 2^53 − 1, also if one schema has the type number', async () => {
+  test('an integer whose schema has no format is at most 2^53 − 1, also if one schema has the type number', async () => {
     reply({});
     for (const name of ['both', 'either']) {
       await post(`{"${name}":9007199254740991}`).expect(200);

@@ -165,7 +165,7 @@ describe('contract tests', () => {
 
   // The documents have parameters in each style, forms, files, recursive schemas and more.
   test.each(['bodies', 'integers', 'schemas', 'security', 'uncommon'])(
-    'pass on the mocks of a document: %s',
+    'succeed with the mocks of a document: %s',
     async (name) => {
       const document = join(documents, `${name}.yaml`);
       const make = ({

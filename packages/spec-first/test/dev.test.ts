@@ -140,7 +140,7 @@ describe('npm run dev', () => {
     expect((await get(`${url}/farewell`, { Prefer: 'code=404' })).status).toBe(404);
   });
 
-  test('answers requests with a local Host header, and others with 421', async () => {
+  test('serves requests that have a local Host header, and rejects others with 421', async () => {
     for (const host of ['localhost:3000', '127.0.0.1', '[::1]:3000', '192.168.0.7']) {
       expect((await get(`${url}/greeting`, { Host: host })).status).toBe(200);
     }

@@ -81,7 +81,7 @@ test.each([
 });
 
 describe('the error of a task', () => {
-  test('that is another error of the server keeps its code and constraint, without details', () => {
+  test('that is neither an outage nor a violated constraint keeps its code and constraint, without details', () => {
     const fields = { detail: 's3cret', constraint: 'notes_fkey' };
     const error = taskError(serverError('42P01', 'no table', fields));
     expect(error).toMatchObject({ name: 'Error', code: '42P01', constraint: 'notes_fkey' });

@@ -48,13 +48,13 @@ test.each<[title: string, schema: object]>([
 });
 
 describe('a property that the schema does not have', () => {
-  test('is required, and a similar name is suggested', () => {
+  test('is reported, since objects without it are rejected, with a similar name', () => {
     expect(findingsIn({ S: union(['Cat', 'Dog'], { propertyName: 'kin' }) })).toEqual([
       '/propertyName the schema has no property kin: objects without it are rejected. Use kind',
     ]);
   });
 
-  test('is reported with an ignored discriminator if the alternatives have no names', () => {
+  test('is reported, and the discriminator is ignored, if the alternatives have no names', () => {
     const S = { ...union([], {}), oneOf: [{ type: 'object' }] };
     expect(findingsIn({ S })).toEqual([
       '/propertyName the schema has no property kind: the discriminator is ignored',

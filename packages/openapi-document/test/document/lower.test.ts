@@ -345,7 +345,7 @@ describe('a discriminator', () => {
     expect($defs.PetBase2).toMatchObject(kinds('name'));
   });
 
-  test('of a schema is ignored if allOf combines it with others; $ref keeps its siblings', () => {
+  test('of a schema is ignored if allOf combines this schema with others; $ref keeps its siblings', () => {
     const declared = {
       Pet: { ...kinds('name'), discriminator: { propertyName: 'kind' } },
       Cat: { allOf: [{ ...ref('Pet'), title: 'T' }, ref('Other')] },

@@ -99,9 +99,12 @@ describe('the limit of 256 nested levels', () => {
     );
   });
 
-  test.each(['', '["\\"", ', '["\\\\", '])('applies before parsing, after "%s"', (start) => {
-    expect(() => parseJson(start + '['.repeat(90_000))).toThrow(RangeError);
-  });
+  test.each(['', '["\\"", ', '["\\\\", '])(
+    'applies before parsing, also to a text that starts with "%s"',
+    (start) => {
+      expect(() => parseJson(start + '['.repeat(90_000))).toThrow(RangeError);
+    },
+  );
 
   test.each<[title: string, value: unknown]>([
     ['brackets in strings', ['['.repeat(300), `"${'['.repeat(300)}`, '\\['.repeat(300)]],

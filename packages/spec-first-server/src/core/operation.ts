@@ -90,7 +90,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       );
       if (reply === undefined || reply === null)
         throw new InvalidReply(
-          `${id} answered ${reply}: its handler and the hook around must return a reply`,
+          `${id} answered ${reply}: its handler and the hook "around" must return a reply`,
         );
       record.reason = reply.reason;
       record.mocked = reply.mocked;
@@ -130,7 +130,7 @@ function handlerWithin(around: AnyAround, id: string, handler: AnyHandler): AnyH
       if (!isAnswered) return;
       const { reason, cause } = failureOf(error);
       const entry = { reason, err: cause === undefined ? undefined : describeError(cause) };
-      request.log.warn(entry, 'the handler failed after the hook around had answered');
+      request.log.warn(entry, 'the handler failed after the hook "around" had answered');
     };
     const next = () => {
       // Handlers may throw synchronously.

@@ -195,7 +195,7 @@ test.each([undefined, null])('a handler must not return %j', async (value) => {
   const { status, record } = await call(['add', handler], { body: body('a') });
   expect(status).toBe(500);
   expect(record.failure?.cause).toMatchObject({
-    message: `add answered ${value}: its handler and the hook around must return a reply`,
+    message: `add answered ${value}: its handler and the hook "around" must return a reply`,
   });
 });
 
@@ -486,7 +486,9 @@ describe('the process continues', () => {
     late.reject(new TypeError('late'));
     await immediate();
     const entry = { reason: 'internal server error', err: { type: 'TypeError', message: 'late' } };
-    expect(lines).toMatchObject([[entry, 'the handler failed after the hook around had answered']]);
+    expect(lines).toMatchObject([
+      [entry, 'the handler failed after the hook "around" had answered'],
+    ]);
   });
 
   test('if the file of a reply cannot be read while around runs', async () => {

@@ -418,7 +418,7 @@ test.each([
   [2, 20],
   [100, 60],
 ])(
-  'if one of %i requests succeeds, %i requests create at most ten resources',
+  'if one in %i requests succeeds, %i requests create at most ten resources',
   async (every, count) => {
     let received = 0;
     const respond = () => {

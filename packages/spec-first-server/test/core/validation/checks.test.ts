@@ -190,7 +190,7 @@ test('files are accepted with the option only', () => {
   expect(violationsOf(checkOf('request', schema), file).message).toBe('must be string');
 });
 
-test('items that contains matches are evaluated', () => {
+test('items that match the keyword contains are evaluated', () => {
   const schema = { contains: { type: 'string' }, unevaluatedItems: { type: 'integer' } };
   const check = checkOf('request', schema, { tracksItems: true });
   expect(check(['a', 1])).toEqual(['a', 1]);

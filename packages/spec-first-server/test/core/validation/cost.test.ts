@@ -91,7 +91,7 @@ describe('alternatives for one object or array', () => {
       { unions: 0, branches: 1, matched: [] },
     ],
     [
-      'are not selected by a tag',
+      'exclude those that a tag selects',
       { oneOf: [a, b], ...tag },
       { unions: 0, branches: 1, matched: [] },
     ],
