@@ -403,7 +403,8 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     await takeFirstSteps();
     const script = `#!${process.execPath} --no-warnings
       const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
-      console.log(JSON.stringify(new DatabaseSync(process.argv[2]).prepare(process.argv[3]).all()));\n`;
+      const database = new DatabaseSync(process.argv[2], { timeout: 5_000 });
+      console.log(JSON.stringify(database.prepare(process.argv[3]).all()));\n`;
     expect(await withProgram('sqlite3', script, command('sqlite3 '))).toContain(
       '"name":"Monstera"',
     );

@@ -152,7 +152,7 @@ test('names that look alike are different plants', async () => {
     (name) => `{"id":-1,"name":${name}}`,
   );
   for (const body of [...bodies, ...bodies]) expect((await post(body)).status).toBe(200);
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   expect(database.prepare('SELECT count(*) AS count FROM plants WHERE id = -1').get()).toEqual({
     count: 4,
   });

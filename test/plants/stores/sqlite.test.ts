@@ -33,7 +33,7 @@ function run(sql: string): void {
 }
 
 function plants(): StoredPlant[] {
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   const select = database.prepare('SELECT id, name, tag FROM plants ORDER BY id');
   select.setReadBigInts(true);
   const rows = select.all();

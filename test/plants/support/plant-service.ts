@@ -153,7 +153,7 @@ export async function start(
 }
 
 export function plantsIn(path: string): Map<bigint, { name: unknown; tag: unknown }> {
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   const select = database.prepare('SELECT id, name, tag FROM plants');
   select.setReadBigInts(true);
   const plants = new Map(

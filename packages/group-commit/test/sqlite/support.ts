@@ -48,7 +48,7 @@ export function disconnect(): void {
 }
 
 export function ids(path = file): unknown[] {
-  const connection = new DatabaseSync(path, { readOnly: true });
+  const connection = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   try {
     return connection
       .prepare('SELECT id FROM notes ORDER BY id')
