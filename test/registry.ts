@@ -19,11 +19,15 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { freePort } from 'test-support/free-port';
 import { PACKAGES, pack } from '../scripts/pack.ts';
+import { readMarkdown } from './support/markdown.ts';
 
 /** A version of express-openapi-validator other than that of the libraries. */
 const OTHER_VALIDATOR = '5.6.0';
 
 const VERDACCIO = '6.10.4';
+
+/** Other runtimes, which npm installs. They are too large for the dependencies of the project. */
+const RUNTIMES = ['bun@1.4.5', 'deno@2.9.6'];
 
 const folder = mkdtempSync(join(tmpdir(), 'registry-test-'));
 const project = join(folder, 'my-api');
@@ -213,6 +217,45 @@ test('the shop installs from its package.json, and passes its tests', async () =
   });
   await run(shop, 'npm', 'install');
   assert.match(await run(shop, 'npm', 'test'), /^ℹ fail 0$/m);
+});
+
+test('the service of docs/handlers.md runs on Bun and Deno', async () => {
+  const rooms = join(folder, 'rooms');
+  const { blocks } = readMarkdown(readFileSync('docs/handlers.md', 'utf8'));
+  const document = join(folder, 'rooms.yaml');
+  writeFileSync(document, blocks.find(({ language }) => language === 'yaml')?.code ?? '');
+  await run(folder, 'npm', 'create', '--yes', 'spec-first@latest', 'rooms', '--', document);
+  for (const { code } of blocks) {
+    const [, name] = /^\/\/ (src\/\S+)\n/.exec(code) ?? [];
+    if (name !== undefined) writeFileSync(join(rooms, name), code);
+  }
+  await run(rooms, 'npm', 'install', ...RUNTIMES);
+
+  const headers = { Authorization: 'Bearer secret' };
+  const put = { method: 'PUT', headers: { ...headers, 'Content-Type': 'application/json' } };
+  const plan = new FormData();
+  plan.set('plan', new File(['%PDF'], 'plan.pdf', { type: 'application/pdf' }));
+  const requests: [path: string, init: RequestInit, status: number][] = [
+    ['rooms/2', { ...put, body: '{"name":"Loft"}' }, 204],
+    ['rooms/2', { ...put, body: '{"name":2}' }, 400],
+    ['rooms/2', { headers }, 200],
+    ['rooms/3', { headers }, 404],
+    ['rooms/3', {}, 401],
+    ['plans', { method: 'POST', headers, body: plan }, 204],
+    ['changes', { headers }, 200],
+  ];
+  for (const command of ['bun src/worker.ts', 'deno serve --allow-all --port 0 src/worker.ts']) {
+    const shell = `exec node_modules/.bin/${command} 2>&1`;
+    const line = await start(rooms, 'http://', 'sh', '-c', shell);
+    const port = /:(\d+)/.exec(line)?.[1];
+    for (const [path, init, status] of requests) {
+      const response = await fetch(`http://127.0.0.1:${port}/v1/${path}`, init);
+      const text = await response.text();
+      assert.equal(response.status, status, `${command}: ${path}: ${text}`);
+      if (path === 'changes') assert.equal(text.split('\n').length, 4);
+    }
+    await stop();
+  }
 });
 
 test('npm outdated lists a minor release, npm update installs it, and it runs', async () => {
