@@ -4,8 +4,7 @@
  *
  * Usage: node scripts/check-style.ts. Exits with 1 if a rule is broken.
  */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { checkFiles } from './check-files.ts';
 
 const MAX_COLUMNS = 100;
 const QUESTION = /^\s*(?:\/\*\*|\*) (?:What|Whether|How|Why|Where|Who|Which)\b/;
@@ -29,14 +28,5 @@ export function findingsIn(file: string, text: string): string[] {
 }
 
 if (import.meta.main) {
-  const folders = ['src', 'scripts', 'test', 'packages', 'examples'];
-  const list = execFileSync('git', ['ls-files', '-z', ...folders], { encoding: 'utf8' });
-  const files = list
-    .split('\0')
-    .filter((file) => /\.(ts|js|css)$/.test(file) && !/\/generated\//.test(file))
-    // Git also lists files that were deleted but not committed yet.
-    .filter((file) => existsSync(file));
-  const findings = files.flatMap((file) => findingsIn(file, readFileSync(file, 'utf8')));
-  for (const finding of findings) console.error(finding);
-  process.exitCode = findings.length > 0 ? 1 : 0;
+  checkFiles(['*.ts', '*.js', '*.css', ':!docs', ':!*generated/*'], findingsIn);
 }

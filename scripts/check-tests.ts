@@ -6,9 +6,9 @@
  *
  * Usage: node scripts/check-tests.ts. Exits with 1 if a test is missing.
  */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import { checkFiles } from './check-files.ts';
 
 /** Matches files that start a process or a thread, or only export other files. */
 const WITHOUT_TEST = /\/(index|main|thread)\.ts$/;
@@ -23,13 +23,8 @@ export const testOf = (file: string): string =>
   file.replace('/src/', '/test/').replace(/\.ts$/, '.test.ts');
 
 if (import.meta.main) {
-  const list = execFileSync('git', ['ls-files', '-z', 'packages/*/src/*.ts'], { encoding: 'utf8' });
-  const missing = list
-    .split('\0')
-    .filter((file) => file !== '' && existsSync(file))
-    .filter((file) => !WITHOUT_TEST.test(file) && !file.includes('/templates/'))
-    .filter((file) => !existsSync(testOf(file)))
-    .filter((file) => hasCode(readFileSync(file, 'utf8')));
-  for (const file of missing) console.error(`${file} has no test ${testOf(file)}`);
-  process.exitCode = missing.length > 0 ? 1 : 0;
+  checkFiles([':(glob)packages/*/src/**/*.ts'], (file, text) => {
+    const isTested = WITHOUT_TEST.test(file) || existsSync(testOf(file)) || !hasCode(text);
+    return isTested ? [] : [`${file} has no test ${testOf(file)}`];
+  });
 }
