@@ -4,10 +4,8 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import express from 'express';
@@ -15,27 +13,6 @@ import { createApp } from 'spec-first-server';
 
 const plant = { id: 1, name: 'Monstera deliciosa', tag: 'tropical' };
 const EVENT = `id: 1\ndata: ${JSON.stringify(plant)}\n\n`;
-
-const properties = {
-  id: { type: 'integer', format: 'int64' },
-  name: { type: 'string' },
-  tag: { type: 'string' },
-};
-const data = {
-  type: 'string',
-  contentMediaType: 'application/json',
-  contentSchema: { type: 'object', properties },
-};
-const itemSchema = {
-  type: 'object',
-  required: ['data'],
-  properties: { id: { type: 'string' }, data },
-};
-const responses = {
-  200: { description: 'plants', content: { 'text/event-stream': { itemSchema } } },
-};
-const paths = { '/': { get: { operationId: 'watch', responses } } };
-const document = { openapi: '3.2.0', info: { title: 'Streams', version: '1' }, paths };
 
 /** Each stream sends one event and waits for this promise. Then it sends as fast as it is read. */
 const go = Promise.withResolvers<void>();
@@ -47,15 +24,10 @@ const contenders = {
       await go.promise;
       for (;;) yield { id: '1', data: plant };
     };
-    const folder = mkdtempSync(join(tmpdir(), 'streams-'));
-    const file = join(folder, 'openapi.json');
-    writeFileSync(file, JSON.stringify(document));
-    const app = await createApp({
-      document: file,
+    return createApp({
+      document: join(import.meta.dirname, 'streams.yaml'),
       handlers: { watch: () => ({ status: 200, body: watch() }) },
     });
-    rmSync(folder, { recursive: true });
-    return app;
   },
   async Express() {
     return express().get('/', async (_request, response) => {
