@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase } from 'group-commit/sqlite';
+import { median } from './median.ts';
 
 /** The number of callers, each with one call at a time. */
 const CALLERS = 128;
@@ -10,16 +11,16 @@ const SHARES = [0, 1, 10];
 
 /** Prints the rate and the latency of group-commit with each share of failing calls. */
 export async function benchFailingCalls(data: string, rounds: number, seconds: number) {
-  const measurementsByShare = SHARES.map((): Measurement[] => []);
+  const runs = SHARES.map((share) => ({ share, rates: [] as number[], p99s: [] as number[] }));
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, share] of SHARES.entries())
-      measurementsByShare[index]?.push(await measure(data, share, seconds));
+    for (const { share, rates, p99s } of runs) {
+      const { rate, p99 } = await measure(data, share, seconds);
+      rates.push(rate);
+      p99s.push(p99);
+    }
   }
 
-  const medians = measurementsByShare.map((measurements) => ({
-    rate: median(measurements.map(({ rate }) => rate)),
-    p99: median(measurements.map(({ p99 }) => p99)),
-  }));
+  const medians = runs.map(({ rates, p99s }) => ({ rate: median(rates), p99: median(p99s) }));
   const rows = medians.map(({ rate, p99 }, index) => [
     `${SHARES[index]} % of the calls fail`,
     {
@@ -32,12 +33,7 @@ export async function benchFailingCalls(data: string, rounds: number, seconds: n
   console.table(Object.fromEntries(rows));
 }
 
-interface Measurement {
-  readonly rate: number;
-  readonly p99: number;
-}
-
-async function measure(data: string, share: number, seconds: number): Promise<Measurement> {
+async function measure(data: string, share: number, seconds: number) {
   const folder = mkdtempSync(join(data, 'failing-'));
   const database = await openDatabase<typeof import('./failing-calls-module.ts').default>({
     file: join(folder, 'orders.db'),
@@ -65,6 +61,3 @@ async function measure(data: string, share: number, seconds: number): Promise<Me
   times.sort((a, b) => a - b);
   return { rate, p99: times[Math.floor(0.99 * times.length)] ?? NaN };
 }
-
-const median = (values: number[]): number =>
-  values.sort((a, b) => a - b)[values.length >> 1] ?? NaN;

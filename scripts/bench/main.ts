@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Contender, contendersByPaths, contendersIn } from './contenders.ts';
-import { hasWrk, LOADS, type Load, type Measurement } from './load.ts';
-import { type Server, start, takeCore } from './servers.ts';
+import { contendersByPaths, contendersIn } from './contenders.ts';
+import { hasWrk, LOADS, type Measurement } from './load.ts';
+import { median } from './median.ts';
+import { start, takeCore } from './servers.ts';
 
 const HELP = `Measures POST /plants, with a new plant in each request, and compares other servers.
 
@@ -55,6 +56,8 @@ try {
 }
 // Ends a running contender, too.
 process.exit();
+
+type Flags = ReturnType<typeof readFlags>;
 
 function readFlags() {
   const flag = { type: 'boolean' } as const;
@@ -112,18 +115,7 @@ async function benchmark(): Promise<void> {
   }
 
   const cores = takeCore();
-  const runs = new Map<string, Run>();
-  for (let round = 1; round <= rounds; round += 1) {
-    const folder = mkdtempSync(join(data, 'round-'));
-    const contenders = (flags.paths ? contendersByPaths : contendersIn)(folder);
-    for (const contender of contenders) {
-      if (!new RegExp(flags.only).test(contender.name)) continue;
-      console.error(`round ${round} of ${rounds}: ${contender.name}`);
-      await measureContender(contender, { ...flags, cores, folder, runs });
-    }
-    rmSync(folder, { recursive: true, maxRetries: 20 });
-  }
-
+  const runs = await measureRounds(flags, data, cores);
   const core = cores ? ', one for the load' : '';
   const date = new Date().toISOString().slice(0, 10);
   const measured = `Medians of ${rounds} rounds of ${seconds} s by ${flags.program}`;
@@ -131,15 +123,14 @@ async function benchmark(): Promise<void> {
     `${measured}. ${date}, Node ${process.versions.node}.`,
     `${cpus()[0]?.model.trim()}, ${cpus().length} cores${core}.`,
   ];
-  const allRuns = [...runs.values()];
-  const [rates = {}] = flags.connections.map((connections) => printTable(allRuns, connections));
+  const [rates = {}] = flags.connections.map((connections) => printTable(runs, connections));
   console.log(notes.join('\n'));
   const { json, svg } = flags;
-  if (json) writeFileSync(json, `${JSON.stringify({ notes, runs: allRuns }, undefined, 2)}\n`);
+  if (json) writeFileSync(json, `${JSON.stringify({ notes, runs }, undefined, 2)}\n`);
   const title = `POST /plants, responses per second over ${flags.connections[0]} connections`;
   // echarts takes half a second to load.
   if (svg) writeFileSync(svg, (await import('./chart.ts')).drawChart(title, rates, notes));
-  const failed = allRuns.filter(({ samples }) => samples.some(({ failures }) => failures > 0));
+  const failed = runs.filter(({ samples }) => samples.some(({ failures }) => failures > 0));
   if (failed.length > 0) {
     throw new Error(`Some requests failed: ${failed.map(({ name }) => name).join('; ')}`);
   }
@@ -155,43 +146,35 @@ function makeDataFolder(): string {
   return folder;
 }
 
-interface MeasureOptions {
-  readonly load: Load;
-  readonly cores: string | undefined;
-  readonly folder: string;
-  readonly connections: readonly number[];
-  readonly seconds: number;
-  readonly warmUp: number;
-  readonly runs: Map<string, Run>;
-}
-
-async function measureContender(contender: Contender, options: MeasureOptions): Promise<void> {
-  const { load, cores, folder, seconds, warmUp, runs } = options;
-  const { name } = contender;
-  const server = await start(contender, join(folder, 'server.log'), cores);
-  const { url } = server;
-  await load({ url, connections: 32, seconds: warmUp, firstId: 1 });
-  for (const [index, connections] of options.connections.entries()) {
-    const key = `${name} ${connections}`;
-    const run = runs.get(key) ?? { name, connections, samples: [] };
-    runs.set(key, run);
-    run.samples.push(await measure(server, load, connections, seconds, 1 + (index + 1) * MAX_IDS));
+async function measureRounds(flags: Flags, data: string, cores?: string): Promise<Run[]> {
+  const { load, rounds, seconds, warmUp } = flags;
+  const runs = new Map<string, Run>();
+  for (let round = 1; round <= rounds; round += 1) {
+    const folder = mkdtempSync(join(data, 'round-'));
+    const contenders = (flags.paths ? contendersByPaths : contendersIn)(folder);
+    for (const contender of contenders) {
+      const { name } = contender;
+      if (!new RegExp(flags.only).test(name)) continue;
+      console.error(`round ${round} of ${rounds}: ${name}`);
+      const { url, cpu, end } = await start(contender, join(folder, 'server.log'), cores);
+      await load({ url, connections: 32, seconds: warmUp, firstId: 1 });
+      for (const [index, connections] of flags.connections.entries()) {
+        const before = cpu();
+        const firstId = 1 + (index + 1) * MAX_IDS;
+        const measurement = await load({ url, connections, seconds, firstId });
+        const after = cpu();
+        const hasTimes = before !== undefined && after !== undefined;
+        const run = runs.getOrInsert(`${name} ${connections}`, { name, connections, samples: [] });
+        run.samples.push({
+          ...measurement,
+          cpu: hasTimes ? (after - before) / measurement.responses : undefined,
+        });
+      }
+      await end();
+    }
+    rmSync(folder, { recursive: true, maxRetries: 20 });
   }
-  await server.end();
-}
-
-async function measure(
-  server: Server,
-  load: Load,
-  connections: number,
-  seconds: number,
-  firstId: number,
-): Promise<Sample> {
-  const before = server.cpu();
-  const measurement = await load({ url: server.url, connections, seconds, firstId });
-  const after = server.cpu();
-  const hasTimes = before !== undefined && after !== undefined;
-  return { ...measurement, cpu: hasTimes ? (after - before) / measurement.responses : undefined };
+  return [...runs.values()];
 }
 
 /** Prints the runs over a number of connections. Returns the median rates by name. */
@@ -219,6 +202,5 @@ function printTable(allRuns: readonly Run[], connections: number): Record<string
 }
 
 function medianOf(run: Run | undefined, key: 'rate' | 'p50' | 'p99' | 'cpu'): number {
-  const values = run?.samples.map((sample) => sample[key] ?? NaN) ?? [];
-  return values.sort((a, b) => a - b)[values.length >> 1] ?? NaN;
+  return median(run?.samples.map((sample) => sample[key] ?? NaN) ?? []);
 }
