@@ -55,7 +55,7 @@ function isRunning(pid: number): boolean {
 /** The copy gets its name when it is complete and on disk. */
 function backUp(file: string, copy: string): void {
   if (existsSync(copy)) throw new Error(`${copy} must not exist: name a new file`);
-  const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+  using db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   removeOldParts(copy);
   const part = `${copy}.part-${process.pid}`;
   // VACUUM INTO accepts an empty file. This one is readable only by its owner.
@@ -67,7 +67,6 @@ function backUp(file: string, copy: string): void {
   } finally {
     rmSync(part, { force: true });
     closeSync(descriptor);
-    db.close();
   }
 }
 

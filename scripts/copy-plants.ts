@@ -25,7 +25,7 @@ async function copy(from: string, to: string): Promise<void> {
     throw new Error('FROM_URL must name a SQLite file; use pg_dump for PostgreSQL');
   if ([file, target].includes(':memory:'))
     throw new Error('sqlite::memory: cannot be shared between processes; name a file');
-  const source = openSource(file);
+  using source = openSource(file);
   const store = await openStore(to, { maxWaiting: BATCH });
   let rejected = 0;
   // Resolves when the plant is on disk or rejected as unstorable.
@@ -52,7 +52,6 @@ async function copy(from: string, to: string): Promise<void> {
     if (rejected > 0) process.exitCode = 1;
   } finally {
     await store.close();
-    source.close();
   }
 }
 

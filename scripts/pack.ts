@@ -9,7 +9,7 @@ import {
   cpSync,
   globSync,
   mkdirSync,
-  mkdtempSync,
+  mkdtempDisposableSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -31,53 +31,43 @@ export const PACKAGES = globSync('*/package.json', { cwd: join(ROOT, 'packages')
  * @throws {Error} if the code does not compile.
  */
 export function pack(folder: string): Map<string, string> {
-  const stage = mkdtempSync(join(tmpdir(), 'pack-'));
-  try {
-    run(
-      join(ROOT, 'node_modules/.bin/tsc'),
-      '-p',
-      'packages/tsconfig.pack.json',
-      '--outDir',
-      join(stage, 'compiled'),
-    );
-    const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    for (const name of PACKAGES) {
-      const source = join(ROOT, 'packages', name);
-      const target = join(stage, name);
-      cpSync(join(stage, 'compiled', name, 'src'), join(target, 'dist'), { recursive: true });
-      // Files that the code reads at run time.
-      cpSync(join(source, 'src'), join(target, 'dist'), {
-        recursive: true,
-        filter: (path) => !path.endsWith('.ts'),
-      });
-      for (const file of globSync('{README.md,CHANGELOG.md,templates}', { cwd: source })) {
-        cpSync(join(source, file), join(target, file), { recursive: true });
-      }
-      cpSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
-      const manifest = publishedManifest(readFileSync(join(source, 'package.json'), 'utf8'));
-      const complete = {
-        ...manifest,
-        repository: { ...repository, directory: `packages/${name}` },
-      };
-      writeFileSync(join(target, 'package.json'), `${JSON.stringify(complete, undefined, 2)}\n`);
+  using temporary = mkdtempDisposableSync(join(tmpdir(), 'pack-'));
+  const stage = temporary.path;
+  const compiled = join(stage, 'compiled');
+  run(
+    join(ROOT, 'node_modules/.bin/tsc'),
+    ...['-p', 'packages/tsconfig.pack.json', '--outDir', compiled],
+  );
+  const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  for (const name of PACKAGES) {
+    const source = join(ROOT, 'packages', name);
+    const target = join(stage, name);
+    const code = join(target, 'dist');
+    cpSync(join(compiled, name, 'src'), code, { recursive: true });
+    // Files that the code reads at run time.
+    cpSync(join(source, 'src'), code, {
+      recursive: true,
+      filter: (path) => !path.endsWith('.ts'),
+    });
+    for (const file of globSync('{README.md,CHANGELOG.md,templates}', { cwd: source })) {
+      cpSync(join(source, file), join(target, file), { recursive: true });
     }
-    mkdirSync(folder, { recursive: true });
-    removeTarballs(folder);
-    const stages = PACKAGES.map((name) => join(stage, name));
-    const output = run(
-      'npm',
-      'pack',
-      '--json',
-      '--ignore-scripts',
-      '--pack-destination',
-      resolve(folder),
-      ...stages,
-    );
-    const packed: { name: string; filename: string }[] = Object.values(JSON.parse(output));
-    return new Map(packed.map(({ name, filename }) => [name, join(folder, filename)]));
-  } finally {
-    rmSync(stage, { recursive: true });
+    cpSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
+    const manifest = {
+      ...publishedManifest(readFileSync(join(source, 'package.json'), 'utf8')),
+      repository: { ...repository, directory: `packages/${name}` },
+    };
+    writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   }
+  mkdirSync(folder, { recursive: true });
+  removeTarballs(folder);
+  const output = run(
+    'npm',
+    ...['pack', '--json', '--ignore-scripts', '--pack-destination', resolve(folder)],
+    ...PACKAGES.map((name) => join(stage, name)),
+  );
+  const packed: { name: string; filename: string }[] = Object.values(JSON.parse(output));
+  return new Map(packed.map(({ name, filename }) => [name, join(folder, filename)]));
 }
 
 /** Removes the tarballs of all versions of the libraries, so that `*.tgz` names one version. */
@@ -87,13 +77,13 @@ export function removeTarballs(folder: string): void {
 }
 
 function run(program: string, ...args: readonly string[]): string {
-  const options = {
+  return execFileSync(program, args, {
     cwd: ROOT,
     encoding: 'utf8',
     shell: process.platform === 'win32',
     maxBuffer: 2 ** 26,
-  } as const;
-  return execFileSync(program, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 // TypeScript 7 in the root has no API.
@@ -24,14 +24,12 @@ export function publicNames(folder: string): string[] {
   const { exports = {} }: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const entries = Object.entries(exports).flatMap(([entry, target]) => {
     const types = typeof target === 'string' ? undefined : target.types;
-    if (types === undefined || !existsSync(join(folder, types))) return [];
-    return [{ entry, file: join(folder, types) }];
+    return types === undefined ? [] : [{ entry, file: join(folder, types) }];
   });
-  const options = { noLib: true, types: [] };
-  const program = ts.createProgram(
-    entries.map(({ file }) => file),
-    options,
-  );
+  const program = ts.createProgram({
+    rootNames: entries.map(({ file }) => file),
+    options: { noLib: true, types: [] },
+  });
   const checker = program.getTypeChecker();
   const names = entries.flatMap(({ entry, file }) => {
     const source = program.getSourceFile(file);
@@ -69,24 +67,19 @@ function isPublicMember({ flags, name, declarations = [] }: ts.Symbol): boolean 
 }
 
 export function publicNamesOfAll(tarballs: ReadonlyMap<string, string>): Record<string, string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'public-names-'));
-  try {
-    const entries = [...tarballs].map(([name, tarball]) => {
-      const target = join(folder, name);
-      mkdirSync(target);
-      execFileSync('tar', ['xzf', tarball, '-C', target, '--strip-components=1']);
-      return [name, publicNames(target)] as const;
-    });
-    return Object.fromEntries(entries);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'public-names-'));
+  const entries = [...tarballs].map(([name, tarball]) => {
+    const target = join(folder.path, name);
+    mkdirSync(target);
+    execFileSync('tar', ['xzf', tarball, '-C', target, '--strip-components=1']);
+    return [name, publicNames(target)] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 // `npm run release` writes the names of this release, to compare the next one with it.
 if (import.meta.main) {
-  const folder = mkdtempSync(join(tmpdir(), 'packed-'));
-  const names = publicNamesOfAll(pack(folder));
-  rmSync(folder, { recursive: true });
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'packed-'));
+  const names = publicNamesOfAll(pack(folder.path));
   writeFileSync(RELEASED_NAMES, `${JSON.stringify(names, undefined, 2)}\n`);
 }
