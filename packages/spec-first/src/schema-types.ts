@@ -39,14 +39,6 @@ interface NamedType {
   readonly type: string;
 }
 
-interface TypeContext {
-  readonly typeKind: TypeKind;
-  /** The enclosing schemas that apply to the same value. */
-  readonly enclosing: readonly Json[];
-  /** The Encoding Objects, if the schema is that of a form. They decide which parts are files. */
-  readonly encoding?: Json | undefined;
-}
-
 /**
  * Makes TypeScript types from the lowered schemas of a document. Validators use the same schemas.
  *
@@ -56,15 +48,31 @@ interface TypeContext {
 export function schemaTypes(root: Json, isServer: boolean) {
   const response = schemas.lower(root, 'response');
   const lowered = { request: schemas.lower(root, 'request'), response, plain: response };
+  const makers = {
+    request: typeMaker('request', lowered.request, isServer),
+    response: typeMaker('response', response),
+    plain: typeMaker('plain', response),
+  };
   const schemaOf = (key: TypeKey) => lowered[kindOf(key)].$defs[definitionOf(key)];
-  const typeOfKey = onFirstUse((key: TypeKey) =>
-    typeIn(schemaOf(key), { typeKind: kindOf(key), enclosing: [] }),
-  );
+  const typeOfKey = onFirstUse((key: TypeKey) => makers[kindOf(key)](schemaOf(key)));
   const referencesOf = onFirstUse((key: TypeKey) => referencesIn(typeOfKey(key)));
   /** Returns true if a type has the same text as the type of the kind `plain`. */
   const hasPlainText = onFirstUse(
     (key: TypeKey) => comparable(typeOfKey(key)) === comparable(typeOfKey(plainOf(key))),
   );
+
+  /**
+   * Lists the references in a text and, recursively, in the types that it references.
+   *
+   * @param merged returns the key that replaces a key.
+   */
+  function reachedFrom(text: string, merged = (key: TypeKey) => key): Set<TypeKey> {
+    const keys = new Set(referencesIn(text).map(merged));
+    for (const key of keys) {
+      for (const next of referencesOf(key)) keys.add(merged(next));
+    }
+    return keys;
+  }
 
   return {
     /**
@@ -75,7 +83,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
      */
     typeOf(source: unknown, direction: schemas.Direction, encoding?: Json): string {
       const typeKind = direction === 'response' && !isServer ? 'plain' : direction;
-      return typeIn(lowered[typeKind].lower(source), { typeKind, enclosing: [], encoding });
+      return makers[typeKind](lowered[typeKind].lower(source), encoding);
     },
 
     /**
@@ -96,8 +104,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
       const mergedKey = onFirstUse((key: TypeKey): TypeKey => {
         const requestKey: TypeKey = `request ${definitionOf(key)}`;
         if (!inResponses.has(definitionOf(key))) return used.has(requestKey) ? requestKey : key;
-        const reached = [key, ...reachedFrom(typeOfKey(key))];
-        return reached.every(hasPlainText) ? plainOf(key) : key;
+        return reachedFrom(referenceTo(key)).values().every(hasPlainText) ? plainOf(key) : key;
       });
       const suffixOf = (key: TypeKey): string => {
         if (kindOf(key) === 'response') return 'Reply';
@@ -106,21 +113,18 @@ export function schemaTypes(root: Json, isServer: boolean) {
 
       const declared = Object.keys(asObject(asObject(root.components).schemas)).map((name) => {
         const $ref = `#/components/schemas/${escapePointerToken(name)}`;
-        return typeIn(response.lower({ $ref }), { typeKind: 'plain', enclosing: [] });
+        return makers.plain(response.lower({ $ref }));
       });
-      const keys = new Set(referencesIn(declared.join('') + text).map(mergedKey));
-      for (const key of keys) {
-        for (const next of referencesOf(key)) keys.add(mergedKey(next));
-      }
+      const keys = [...reachedFrom(declared.join('') + text, mergedKey)];
       const newAlias = aliasMaker();
       // Names without a suffix come first, since the document has these names.
-      const inOrder = [...keys].sort((one, other) => suffixOf(one).length - suffixOf(other).length);
+      const inOrder = keys.toSorted((one, other) => suffixOf(one).length - suffixOf(other).length);
       const aliases = new Map(
         inOrder.map((key) => [key, newAlias(definitionOf(key) + suffixOf(key))]),
       );
       const aliasOf = (key: TypeKey) => aliases.get(mergedKey(key)) ?? 'unknown';
       const withNames = (type: string) => replaceReferences(type, aliasOf);
-      const types = [...keys].map((key) => ({
+      const types = keys.map((key) => ({
         name: suffixOf(key) === '' ? definitionOf(key) : aliasOf(key),
         alias: aliasOf(key),
         definition: definitionOf(key),
@@ -130,62 +134,61 @@ export function schemaTypes(root: Json, isServer: boolean) {
       return { types, text: withNames(text) };
     },
   };
+}
 
-  /** Lists the references in a text and, recursively, in the types that it references. */
-  function reachedFrom(text: string): Set<TypeKey> {
-    const keys = new Set(referencesIn(text));
-    for (const key of keys) {
-      for (const next of referencesOf(key)) keys.add(next);
-    }
-    return keys;
-  }
+/**
+ * Returns a function that makes the type of a lowered schema.
+ *
+ * @param fillsDefaults true if properties with a default are always present.
+ */
+function typeMaker(
+  typeKind: TypeKind,
+  { $defs }: schemas.LoweredSchemas,
+  fillsDefaults = false,
+): (schema: unknown, encoding?: Json) => string {
+  return (schema, encoding) => typeIn(schema, [], encoding);
 
-  function typeIn(schema: unknown, context: TypeContext): string {
+  /**
+   * @param enclosing the enclosing schemas that apply to the same value.
+   * @param encoding the Encoding Objects, if the schema is that of a form. They decide which parts
+   *   are files.
+   */
+  function typeIn(schema: unknown, enclosing: readonly Json[] = [], encoding?: Json): string {
     if (!isObject(schema)) return schema === false ? 'never' : 'unknown';
-    const { typeKind, enclosing, encoding } = context;
     const { $ref, allOf, anyOf, oneOf } = schema;
     if (encoding !== undefined && $ref !== undefined) {
-      const form = resolved(typeKind, schema);
-      if (form !== undefined && !enclosing.includes(form)) return typeIn(form, context);
+      const form = resolveRef({ $defs }, schema);
+      if (form !== undefined && !enclosing.includes(form)) return typeIn(form, enclosing, encoding);
     }
     const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
     if (Array.isArray(values)) return union(values.map(literalOf));
 
-    const innerContext = { ...context, enclosing: [...enclosing, schema] };
-    const typesIn = (parts: unknown) => asArray(parts).map((part) => typeIn(part, innerContext));
+    const chain = [...enclosing, schema];
+    const typesIn = (parts: unknown) => asArray(parts).map((part) => typeIn(part, chain, encoding));
     const composed = [
-      ...(typeof $ref === 'string' ? [definitionType($ref, innerContext)] : []),
+      ...(typeof $ref === 'string' ? [definitionType($ref, chain)] : []),
       ...typesIn(allOf),
       ...[anyOf, oneOf].filter(Array.isArray).map((parts) => union(typesIn(parts))),
     ];
-    return intersection([coreType(schema, innerContext, composed.length > 0), ...composed]);
-  }
-
-  /**
-   * Returns the type that `type` and the members of a schema describe.
-   *
-   * @param isComposed true if other schemas describe the same value.
-   */
-  function coreType(schema: Json, context: TypeContext, isComposed: boolean): string {
+    // The type that `type` and the members of the schema describe.
     const hasMembers = MEMBERS.some((key) => (schema[key] ?? false) !== false);
     const names = [schema.type ?? (hasMembers ? 'object' : [])].flat();
     const isEmpty = !hasMembers && names.every((name) => name === 'object' || name === 'null');
-    if (names.length === 0 || (isComposed && isEmpty)) return 'unknown';
+    if (names.length === 0 || (composed.length > 0 && isEmpty)) return intersection(composed);
     const types = names.flatMap((name): string | string[] => {
-      if (name === 'array') return arrayType(schema, context);
+      if (name === 'array') return arrayType(schema);
       if (name === 'object')
-        return hasMembers ? objectType(schema, context) : 'Record<string, unknown>';
-      if (name === 'string' && context.typeKind === 'response' && isDate(schema))
-        return ['string', 'Date'];
+        return hasMembers ? objectType(schema, chain, encoding) : 'Record<string, unknown>';
+      if (name === 'string' && typeKind === 'response' && isDate(schema)) return ['string', 'Date'];
       if (name === 'integer' && !isSafe(schema)) return 'Int64';
       return SIMPLE[String(name)] ?? 'unknown';
     });
-    return union(types);
+    return intersection([union(types), ...composed]);
   }
 
-  function arrayType(schema: Json, { typeKind }: TypeContext): string {
+  function arrayType(schema: Json): string {
     const { prefixItems, items, unevaluatedItems, minItems = 0, maxItems = Infinity } = schema;
-    const itemType = (item: unknown) => grouped(typeIn(item, { typeKind, enclosing: [] }));
+    const itemType = (item: unknown) => grouped(typeIn(item));
     const rest = `${itemType(items)}[]`;
     if (!Array.isArray(prefixItems)) return rest;
     const elements = prefixItems.map(
@@ -196,24 +199,28 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return `[${elements.join(', ')}]`;
   }
 
-  function objectType(schema: Json, { typeKind, enclosing, encoding }: TypeContext): string {
-    const { $defs } = lowered[typeKind];
+  function objectType(schema: Json, enclosing: readonly Json[], encoding?: Json): string {
     const properties = asObject(schema.properties);
-    const required = requiredOf(schema, typeKind === 'request' && isServer);
-    const memberType = (member: unknown) => typeIn(member, { typeKind, enclosing: [] });
-    const types = Object.entries(properties).map(([name, property]): [string, string] => {
-      const file = encoding && fileType(property, asObject(encoding[name]).contentType, typeKind);
-      return [name, file ?? memberType(property)];
-    });
+    const filled = Object.keys(properties).filter(
+      (name) => fillsDefaults && Object.hasOwn(asObject(properties[name]), 'default'),
+    );
+    const required = new Set([...asArray(schema.required).map(String), ...filled]);
+    const types = new Map(
+      Object.entries(properties).map(([name, property]) => {
+        const file = encoding && fileType(property, asObject(encoding[name]).contentType);
+        return [name, file ?? typeIn(property)];
+      }),
+    );
     // Another schema for the same value may declare a required member.
-    const others = enclosing.flatMap((part) => schemas.allOf({ $defs }, part));
+    const declarations = enclosing
+      .flatMap((part) => schemas.allOf({ $defs }, part))
+      .map((part) => asObject(part.properties));
     for (const name of required) {
-      if (Object.hasOwn(properties, name)) continue;
-      const declarations = others.map((part) => asObject(part.properties));
+      if (types.has(name)) continue;
       const declaration = declarations.find((part) => Object.hasOwn(part, name));
-      types.push([name, memberType(declaration?.[name])]);
+      types.set(name, typeIn(declaration?.[name]));
     }
-    const members = types.map(([name, type]) =>
+    const members = [...types].map(([name, type]) =>
       memberOf(name, type, { source: asObject(properties[name]), isOptional: !required.has(name) }),
     );
 
@@ -223,32 +230,24 @@ export function schemaTypes(root: Json, isServer: boolean) {
     );
     if (indexed.length === 0) return objectOf(members);
     // TypeScript requires that all members fit the type of the index signature.
-    const fitting = [...indexed.map(memberType), ...types.map(([, type]) => type)];
-    if (types.some(([name]) => !required.has(name))) fitting.push('undefined');
+    const fitting = [...indexed.map((part) => typeIn(part)), ...types.values()];
+    if (types.keys().some((name) => !required.has(name))) fitting.push('undefined');
     const indexType = fitting.includes('unknown') ? 'unknown' : union(fitting);
     return objectOf([...members, `[key: string]: ${indexType};`]);
   }
 
-  function fileType(property: unknown, contentType: unknown, typeKind: TypeKind) {
-    const { $defs } = lowered[typeKind];
+  function fileType(property: unknown, contentType: unknown): string | undefined {
     const isFile = (field: unknown) => schemas.isFile({ $defs }, field, contentType);
     const file = typeKind === 'request' ? 'File' : 'Blob';
     if (isFile(property)) return file;
-    const items = resolved(typeKind, property)?.items;
+    const items = resolveRef({ $defs }, property)?.items;
     return items !== undefined && isFile(items) ? `${file}[]` : undefined;
   }
 
-  function resolved(typeKind: TypeKind, schema: unknown): Json | undefined {
-    const { $defs } = lowered[typeKind];
-    return resolveRef({ $defs }, schema);
-  }
-
-  function definitionType($ref: string, { typeKind, enclosing }: TypeContext): string {
+  function definitionType($ref: string, [outermost]: readonly Json[]): string {
     const definition = schemas.definitionName($ref);
-    const { $defs } = lowered[typeKind];
     // A union or an intersection cannot contain itself. The checks report such a schema.
     const contained = schemas.alternatives({ $defs }, $defs[definition]);
-    const [outermost] = enclosing;
     if (outermost !== undefined && contained.includes(outermost)) return 'unknown';
     return referenceTo(`${typeKind} ${definition}`);
   }
@@ -279,11 +278,3 @@ function isSafe(schema: Json): boolean {
 /** JSON is also valid as a TypeScript type. */
 const literalOf = (value: unknown): string =>
   typeof value === 'bigint' ? 'Int64' : (stringifyJson(value) ?? 'unknown');
-
-function requiredOf({ required, properties }: Json, fillsDefaults: boolean): Set<string> {
-  const filled = Object.entries(asObject(properties)).filter(([, property]) =>
-    Object.hasOwn(asObject(property), 'default'),
-  );
-  const names = fillsDefaults ? filled.map(([name]) => name) : [];
-  return new Set([...asArray(required).map(String), ...names]);
-}
