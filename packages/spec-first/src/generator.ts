@@ -3,7 +3,6 @@ import {
   asObject,
   type Document,
   escapePointerToken,
-  type Json,
   type MediaType,
   type Operation,
   type Parameter,
@@ -15,8 +14,6 @@ import * as openapi from 'openapi-typescript';
 import ts from 'typescript';
 import { schemaTypes } from './schema-types.ts';
 import { annotationsOf, commentOf, formatted, memberOf, objectOf } from './type-text.ts';
-
-const { factory } = ts;
 
 /** The keyword for the text of a type, in the schemas that openapi-typescript gets. */
 const TYPE = 'x-type';
@@ -35,7 +32,8 @@ export function generateSource(
 ): string {
   const { root, operations, webhooks } = document;
   const { typeOf, nameTypes } = schemaTypes(root, isServer);
-  const { requestOf, responsesOf } = converter(typeOf);
+  const requests = converterFor('request', typeOf);
+  const responses = converterFor('response', typeOf);
   const linesOf = (pointers: readonly string[]) =>
     document
       .positions(pointers)
@@ -44,13 +42,13 @@ export function generateSource(
   const operationLines = linesOf(operations.map(({ pointer }) => pointer));
   const operationMembers = operations.map((operation, index) => {
     const { id, source } = operation;
-    const type = operationType(requestOf(operation, 'request'), responsesOf(operation, 'response'));
+    const type = operationType(operation, requests, responses);
     return memberOf(id, type, { source, line: operationLines[index] });
   });
   const webhookMembers = [...Map.groupBy(webhooks, ({ path }) => path)].map(([path, methods]) => {
     const members = methods.map((webhook) => {
       // The service sends the requests of webhooks and receives the responses.
-      const type = operationType(requestOf(webhook, 'response'), responsesOf(webhook, 'request'));
+      const type = operationType(webhook, responses, requests);
       return memberOf(webhook.method, type, { source: webhook.source });
     });
     return memberOf(path, objectOf(members));
@@ -86,66 +84,63 @@ function withoutFolder(documentFile: string, name: string, position: string): st
   return `${path.replaceAll('\\', '/')}:${line}`;
 }
 
-function operationType(request: Json, responses: Json): string {
-  // The compiler prints the name of a type reference unchanged, so the text of any type can be used
-  // as the name.
-  const transform = (schema: object) =>
-    factory.createTypeReferenceNode(String(asObject(schema)[TYPE]));
-  // openapi-typescript reads a missing option as `false`.
-  const ctx: openapi.GlobalContext = Object({ transform });
-  const operation = Object({ ...request, responses });
-  return objectOf([openapi.astToString(openapi.transformOperationObject(operation, { ctx }))]);
-}
-
-/** Returns functions that convert the parts of operations for openapi-typescript. */
-function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
+/** Returns functions that convert parts of operations for openapi-typescript. */
+function converterFor(
+  direction: schemas.Direction,
+  typeOf: ReturnType<typeof schemaTypes>['typeOf'],
+) {
   const schemaOf = (type: string) => ({ type: 'object', [TYPE]: type });
-  const typedValue = (parameter: Parameter, direction: schemas.Direction) => {
-    const { source, in: where, name, required, schema = {} } = parameter;
-    const type = typeOf(schema, direction);
-    return { ...annotationsOf(source), in: where, name, required, schema: schemaOf(type) };
-  };
-  const contentType = (
-    { kind, schema = {}, items, source }: MediaType,
-    direction: schemas.Direction,
-  ) => {
-    const form = kind === 'multipart' ? asObject(source.encoding) : undefined;
-    return items === undefined
-      ? typeOf(schema, direction, form)
-      : `AsyncIterable<${typeOf(items.schema, direction)}>`;
-  };
-  const contentOf = (media: readonly MediaType[], direction: schemas.Direction) =>
-    Object.fromEntries(
-      media.map((content) => [content.type, { schema: schemaOf(contentType(content, direction)) }]),
-    );
 
   return {
-    requestOf({ parameters, requestBody }: Operation, direction: schemas.Direction): Json {
-      const body = requestBody && {
-        ...annotationsOf(requestBody.source),
-        required: requestBody.required,
-        content: contentOf(requestBody.media, direction),
-      };
-      return {
-        parameters: parameters.map((parameter) => typedValue(parameter, direction)),
-        requestBody: body,
-      };
+    valueOf({ source, in: where, name, required, schema = {} }: Parameter) {
+      const type = typeOf(schema, direction);
+      return { ...annotationsOf(source), in: where, name, required, schema: schemaOf(type) };
     },
 
-    responsesOf({ responses }: Operation, direction: schemas.Direction): Json {
-      const entries = responses.map(({ key, headers, media, source }) => {
-        const headersByName = headers.map((header) => {
-          // Keeps the case of the document. `header.name` is in lower case.
-          const [name] = pointerTokens(header.pointer).slice(-1);
-          return [name, typedValue(header, direction)];
-        });
-        const content = contentOf(media, direction);
-        return [
-          key,
-          { ...annotationsOf(source), headers: Object.fromEntries(headersByName), content },
-        ];
+    contentOf(media: readonly MediaType[]) {
+      const entries = media.map(({ kind, type, schema = {}, items, source }) => {
+        const form = kind === 'multipart' ? asObject(source.encoding) : undefined;
+        const content = items
+          ? `AsyncIterable<${typeOf(items.schema, direction)}>`
+          : typeOf(schema, direction, form);
+        return [type, { schema: schemaOf(content) }];
       });
       return Object.fromEntries(entries);
     },
   };
+}
+
+type Converter = ReturnType<typeof converterFor>;
+
+function operationType(
+  { parameters, requestBody, responses }: Operation,
+  forRequest: Converter,
+  forResponse: Converter,
+): string {
+  const body = requestBody && {
+    ...annotationsOf(requestBody.source),
+    required: requestBody.required,
+    content: forRequest.contentOf(requestBody.media),
+  };
+  const responseEntries = responses.map(({ key, headers, media, source }) => {
+    const headerEntries = headers.map((header) => {
+      // Keeps the case of the document. `header.name` is in lower case.
+      const [name] = pointerTokens(header.pointer).slice(-1);
+      return [name, forResponse.valueOf(header)];
+    });
+    const content = forResponse.contentOf(media);
+    return [key, { ...annotationsOf(source), headers: Object.fromEntries(headerEntries), content }];
+  });
+  const operation = Object({
+    parameters: parameters.map(forRequest.valueOf),
+    requestBody: body,
+    responses: Object.fromEntries(responseEntries),
+  });
+  // The compiler prints the name of a type reference unchanged, so the text of any type can be used
+  // as the name.
+  const transform = (schema: object) =>
+    ts.factory.createTypeReferenceNode(String(asObject(schema)[TYPE]));
+  // openapi-typescript reads a missing option as `false`.
+  const ctx: openapi.GlobalContext = Object({ transform });
+  return objectOf([openapi.astToString(openapi.transformOperationObject(operation, { ctx }))]);
 }
