@@ -237,16 +237,13 @@ export function createQueue<Call>(
         const message = `Too many calls are waiting: ${load}.`;
         return Promise.reject(new Unavailable(message, 'BUSY'));
       }
-      const deadline = performance.now() + timeout;
-      const timer = setTimeout(() => expire(waiting), timeout).unref();
-      const resolvers = Promise.withResolvers<unknown>();
       const waiting: WaitingCall<Call> = {
+        ...Promise.withResolvers<unknown>(),
         call,
         size,
-        deadline,
-        timer,
+        deadline: performance.now() + timeout,
+        timer: setTimeout(() => expire(waiting), timeout).unref(),
         isSettled: false,
-        ...resolvers,
       };
       unsettledCount += 1;
       unsettledSize += size;

@@ -92,11 +92,10 @@ const CALL_MS = 5_000;
 export async function openDatabase<Row = never, Result = void>(
   options: PostgresOptions<Row, Result>,
 ): Promise<PostgresDatabase<Row, Result>> {
-  const { insert, setUp = async () => {}, table } = options;
+  const { insert, setUp = async () => {}, table, warn = () => {}, onConnect } = options;
   const settings = readUrl(options.url, options.name, options.password);
   const { location, max, statementMs, connectMs } = settings;
   const timeout = options.timeout ?? Math.max(CALL_MS, connectMs + statementMs);
-  const { warn = () => {}, onConnect } = options;
   const connections = createConnections(settings, setUp, warn, onConnect);
 
   await connections.connect().catch(async (error: unknown) => {

@@ -6,7 +6,7 @@ import { createQueue, type Outcome } from '../queue.ts';
 import { unavailable, unpackError } from './errors.ts';
 import { fileSizes } from './files.ts';
 import type { Call, Functions } from './runner.ts';
-import type { BatchResult, Request } from './session.ts';
+import type { Request } from './session.ts';
 import { openLocal, openThread, type SessionClient } from './threads.ts';
 
 export { RowRejected, Unavailable, Unusable };
@@ -63,9 +63,8 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
 }: SqliteOptions): Promise<SqliteDatabase<Define>> {
   const inMemory = location === ':memory:';
   const file = inMemory ? location : resolve(location);
-  const writer = inMemory
-    ? await openLocal({ file, module, readOnly: false })
-    : openThread({ file, module, readOnly: false });
+  const source = { file, module, readOnly: false };
+  const writer = inMemory ? await openLocal(source) : openThread(source);
   let reader: SessionClient | undefined;
 
   const response = await writer.send({ kind: 'rehearse', calls: [], milliseconds: OPEN_MS });
@@ -76,7 +75,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
 
   function readerSession(): SessionClient {
     if (inMemory) return writer;
-    reader ??= openThread({ file, module, readOnly: true });
+    reader ??= openThread({ ...source, readOnly: true });
     return reader;
   }
 
@@ -84,8 +83,8 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     {
       location,
       maxCommits: 1,
-      commit: (calls, milliseconds) => send(writer, { kind: 'write', calls, milliseconds }),
-      check: (calls, milliseconds) => send(writer, { kind: 'rehearse', calls, milliseconds }),
+      commit: sender('write', () => writer),
+      check: sender('rehearse', () => writer),
       stats: () => fileSizes(file),
       async close() {
         // One after the other: the last connection to close removes the log.
@@ -102,7 +101,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
       location,
       maxCommits: MAX_READS,
       shares: () => false,
-      commit: (calls, milliseconds) => send(readerSession(), { kind: 'read', calls, milliseconds }),
+      commit: sender('read', readerSession),
       check: async () => {},
       stats: () => ({}),
       close: async () => reader?.close(),
@@ -130,10 +129,13 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
 /** The time limit of the first connection, in milliseconds. */
 const OPEN_MS = 5_000;
 
-async function send(session: SessionClient, request: Request): Promise<readonly Outcome[]> {
-  const response: BatchResult = await session.send(request);
-  if ('permanent' in response) throw unavailable(response);
-  return response.map((outcome) =>
-    outcome?.error ? { error: unpackError(outcome.error) } : outcome,
-  );
-}
+/** Returns a function that sends requests to a session. It throws if a whole request fails. */
+const sender =
+  (kind: Request['kind'], session: () => SessionClient) =>
+  async (calls: readonly Call[], milliseconds: number): Promise<readonly Outcome[]> => {
+    const response = await session().send({ kind, calls, milliseconds });
+    if ('permanent' in response) throw unavailable(response);
+    return response.map((outcome) =>
+      outcome?.error ? { error: unpackError(outcome.error) } : outcome,
+    );
+  };
