@@ -5,7 +5,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Unavailable } from 'group-commit';
 import { openDatabase } from 'group-commit/postgres';
 import { openStore } from '../src/stores/index.ts';
-import type { PlantStore } from '../src/stores/store.ts';
 
 const HELP = `Usage: npm run patroni-drill -- CONFIG URL [KILL_COMMAND]
 
@@ -25,15 +24,23 @@ const MAX_WAIT_MS = 120_000;
 
 const name = `drill ${randomUUID()}`;
 
-/** Adds plants until `stop` is called. */
-function load(store: PlantStore) {
+async function idsIn(url: string): Promise<Set<string>> {
+  const database = await openDatabase({ url, name: 'patroni-drill' });
+  const query = 'SELECT id::text FROM plants WHERE name = $1';
+  const { rows } = await database.run((client) => client.query<{ id: string }>(query, [name]));
+  await database.close();
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function drill(config: string, url: string, killCommand: string | undefined) {
+  const store = await openStore(url, { maxWaiting: 1_000 });
   const acknowledged = new Set<string>();
   let next = 0n;
   let isStopped = false;
   let longestOutage = 0;
   let lastSuccess = performance.now();
 
-  async function caller(): Promise<void> {
+  async function addPlants(): Promise<void> {
     while (!isStopped) {
       const id = next++;
       try {
@@ -48,57 +55,36 @@ function load(store: PlantStore) {
     }
   }
 
-  const callers = Promise.all(Array.from({ length: CALLERS }, caller));
-  return {
-    acknowledged,
-    longestOutage: () => Math.round(longestOutage),
-    async stop() {
-      isStopped = true;
-      await callers;
-    },
-  };
-}
-
-async function waitForPlants({ acknowledged }: ReturnType<typeof load>): Promise<void> {
-  const target = acknowledged.size + 500;
-  const deadline = performance.now() + MAX_WAIT_MS;
-  while (acknowledged.size < target) {
-    if (performance.now() > deadline)
-      throw new Error(
-        'the cluster stored fewer than 500 plants in two minutes: is there a leader?',
-      );
-    await delay(50);
+  async function waitForPlants(): Promise<void> {
+    const target = acknowledged.size + 500;
+    const deadline = performance.now() + MAX_WAIT_MS;
+    while (acknowledged.size < target) {
+      if (performance.now() > deadline)
+        throw new Error(
+          'the cluster stored fewer than 500 plants in two minutes: is there a leader?',
+        );
+      await delay(50);
+    }
   }
-}
 
-async function idsIn(url: string): Promise<Set<string>> {
-  const database = await openDatabase({ url, name: 'patroni-drill' });
-  const query = 'SELECT id::text FROM plants WHERE name = $1';
-  const { rows } = await database.run((client) => client.query<{ id: string }>(query, [name]));
-  await database.close();
-  return new Set(rows.map(({ id }) => id));
-}
-
-async function drill(config: string, url: string, killCommand: string | undefined) {
-  const store = await openStore(url, { maxWaiting: 1_000 });
-  const running = load(store);
-  await waitForPlants(running);
+  const callers = Promise.all(Array.from({ length: CALLERS }, addPlants));
+  await waitForPlants();
   console.log('switchover');
   execFileSync('patronictl', ['-c', config, 'switchover', '--force'], { stdio: 'inherit' });
-  await waitForPlants(running);
+  await waitForPlants();
   if (killCommand) {
     console.log(killCommand);
     execSync(killCommand, { stdio: 'inherit' });
-    await waitForPlants(running);
+    await waitForPlants();
   }
-  await running.stop();
+  isStopped = true;
+  await callers;
   await store.close();
 
-  const stored = await idsIn(url);
-  const lost = [...running.acknowledged].filter((id) => !stored.has(id));
-  const outage = `longest outage ${running.longestOutage()} ms`;
-  console.log(`${running.acknowledged.size} acknowledged, ${lost.length} lost, ${outage}`);
-  if (lost.length > 0) process.exitCode = 1;
+  const lost = acknowledged.difference(await idsIn(url)).size;
+  const outage = `longest outage ${Math.round(longestOutage)} ms`;
+  console.log(`${acknowledged.size} acknowledged, ${lost} lost, ${outage}`);
+  if (lost > 0) process.exitCode = 1;
 }
 
 const [config, url, killCommand, extra] = process.argv.slice(2);
