@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Document, loadDocument } from 'openapi-document';
 import { ALLOW_OUTSIDE, command, documentFile, messageOf, UsageError } from './command.ts';
-import { type Change, changesBetween, findOasdiff, LEVELS, WEBHOOK } from './diff/oasdiff.ts';
+import {
+  type Change,
+  changesBetween,
+  compare,
+  findOasdiff,
+  LEVELS,
+  WEBHOOK,
+} from './diff/oasdiff.ts';
 import { uncompared } from './diff/uncompared.ts';
 import { checkOut, writeSelfContained } from './diff/versions.ts';
 
@@ -121,7 +128,6 @@ function withPositions(
     );
     return group.map((change, index) => ({ ...change, position: positions[index] ?? '' }));
   });
-  const { compare } = new Intl.Collator('en', { numeric: true });
   return placed.sort(
     (one, other) => other.level - one.level || compare(lineOf(one), lineOf(other)),
   );

@@ -7,6 +7,9 @@ import { promisify } from 'node:util';
 /** The levels of changes, by the numbers that oasdiff gives them. */
 export const LEVELS: readonly string[] = ['none', 'info', 'warning', 'error'];
 
+/** The level of changes that may break clients. */
+export const WARNING = LEVELS.indexOf('warning');
+
 /** The start of the path of a webhook, before its name. */
 export const WEBHOOK = 'webhook:';
 
@@ -23,6 +26,9 @@ export interface Change {
   /** The pointer to the changed schema, for a change that `uncompared` finds. */
   readonly pointer?: string;
 }
+
+/** Compares texts with numbers in them. */
+export const { compare } = new Intl.Collator('en', { numeric: true });
 
 interface Oasdiff {
   readonly file: string;
@@ -45,7 +51,6 @@ export async function findOasdiff(): Promise<Oasdiff> {
     .filter((folder) => !folder.includes('node_modules'));
   const files = [...packagedFiles(), ...folders.map((folder) => join(folder, PROGRAM))];
   const installed = (await Promise.all(files.filter(existsSync).map(versionOf))).flat();
-  const { compare } = new Intl.Collator('en', { numeric: true });
   const [newest] = installed.sort((one, other) => compare(other.version, one.version));
   if (newest !== undefined) return newest;
   throw new Error(
@@ -127,24 +132,20 @@ const LOCKS_OUT = /security(?!.*(scope-removed|url-changed|component-added))/;
 const WHOLE_WEBHOOK = /^webhook `(.*)` (?:added|removed)$/;
 
 function corrected(change: Change): Change {
-  const { id, level, path, text } = change;
-  const [, webhook] = WHOLE_WEBHOOK.exec(text) ?? [];
-  const warning = LEVELS.indexOf('warning');
+  const { id, level, path } = change;
+  // oasdiff writes the prefix of properties only without `--flatten-allof`. Without the prefix, a
+  // change has the same text in both runs, and is reported once.
+  const text = change.text.replaceAll(/allOf\[[^\]]*\]\//g, '');
   // oasdiff rates the request of a webhook like one that clients send.
   if (path?.startsWith(WEBHOOK)) {
     const hint = 'check whether receivers break, since the service sends this request';
-    return { ...change, level: warning, text: `${withoutAllOf(text)}: ${hint}` };
+    return { ...change, level: WARNING, text: `${text}: ${hint}` };
   }
+  const [, webhook] = WHOLE_WEBHOOK.exec(text) ?? [];
   return {
     ...change,
-    level: Math.max(level, LOCKS_OUT.test(id) ? warning : 0),
-    text: withoutAllOf(text),
+    level: LOCKS_OUT.test(id) ? Math.max(level, WARNING) : level,
+    text,
     ...(webhook !== undefined && { path: WEBHOOK + webhook }),
   };
 }
-
-/**
- * Removes the prefix `allOf[…]/` of properties. oasdiff writes it only without `--flatten-allof`.
- * Without the prefix, a change has the same text in both runs, and is reported once.
- */
-const withoutAllOf = (text: string): string => text.replaceAll(/allOf\[[^\]]*\]\//g, '');

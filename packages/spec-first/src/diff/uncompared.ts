@@ -1,5 +1,5 @@
 import { type Document, type Json, walk } from 'openapi-document';
-import { type Change, LEVELS } from './oasdiff.ts';
+import { type Change, WARNING } from './oasdiff.ts';
 
 /** The keywords of schemas whose changes oasdiff does not report, or not in every place. */
 const LIMITS = [
@@ -17,7 +17,7 @@ export function uncompared(before: Document, after: Document): Change[] {
     );
     return changed.map((keyword) => ({
       id: 'not-compared-by-oasdiff',
-      level: LEVELS.indexOf('warning'),
+      level: WARNING,
       text: `${keyword} has changed, which may break clients`,
       pointer,
     }));
