@@ -81,7 +81,8 @@ export async function projectFiles(
 
   const mainFile = resolve(file);
   const copied = copiedFiles(mainFile, document, allowOutside);
-  const top = commonFolder(copied);
+  let top = dirname(mainFile);
+  while (!copied.every((path) => isInside(top, path))) top = dirname(top);
   const copies = new Map(copied.map((path) => [path, nameOfCopy(path, top, copied.length)]));
   const documentPath = copies.get(mainFile) ?? '';
   const flag = top === dirname(mainFile) ? '' : '--allow-outside';
@@ -140,12 +141,6 @@ function copiedFiles(mainFile: string, { files }: Document, allowOutside: boolea
 }
 
 const isInside = (folder: string, path: string): boolean => path.startsWith(join(folder, sep));
-
-function commonFolder([first = '', ...others]: readonly string[]): string {
-  let folder = dirname(first);
-  while (!others.every((path) => isInside(folder, path))) folder = dirname(folder);
-  return folder;
-}
 
 /**
  * Returns the path of a copy in the project. A single file is `openapi.json` or `openapi.yaml`.
