@@ -56,9 +56,9 @@ const memberName = ({ flags, name }: ts.Symbol): string =>
 /** Returns false for type parameters, signatures and private members. */
 function isPublicMember({ flags, name, declarations = [] }: ts.Symbol): boolean {
   const { Constructor, Property, Method, Accessor, Prototype } = ts.SymbolFlags;
-  if (flags & Constructor) return true;
-  if (flags & Prototype || !(flags & (Property | Method | Accessor))) return false;
   return (
+    (flags & (Constructor | Property | Method | Accessor)) !== 0 &&
+    (flags & Prototype) === 0 &&
     /^\w+$/.test(name) &&
     !declarations.some(
       (declaration) => ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Private,
