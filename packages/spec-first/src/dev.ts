@@ -81,19 +81,19 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 0, async (values) => {
     if (isStopping) return;
     void serveNewest();
     // One write at a time: earlier types must not replace later ones.
-    if (isDocument) pendingWrite = pendingWrite.then(updateTypes).catch(sayNotWritten);
+    if (isDocument) pendingWrite = pendingWrite.then(updateTypes);
     else void compile();
   }
 
   async function updateTypes(): Promise<void> {
-    const { files, text } = await writeTypes(file, allowOutside);
-    watchDocument([resolve(file), ...files]);
-    sayOnce('document', text);
-    void compile();
-  }
-
-  function sayNotWritten(error: unknown): void {
-    say(`The types are not written: ${messageOf(error)}`);
+    try {
+      const { files, text } = await writeTypes(file, allowOutside);
+      watchDocument([resolve(file), ...files]);
+      sayOnce('document', text);
+      void compile();
+    } catch (error) {
+      say(`The types are not written: ${messageOf(error)}`);
+    }
   }
 
   async function compile(): Promise<void> {

@@ -6,17 +6,6 @@ import { propertyName, quoted, TYPES } from './types.ts';
 
 const EMPTY_FILE = join(import.meta.dirname, '../templates/project/src/handlers.ts');
 
-interface HandlersFile {
-  readonly imports: readonly ts.ImportDeclaration[];
-  /** The ids of the operations with a handler. */
-  readonly operationIds: readonly string[];
-  /**
-   * The position after the opening brace of the first object that may have all handlers.
-   * `undefined` if there is none.
-   */
-  readonly start: number | undefined;
-}
-
 /** Matches `Handlers` and types such as `Partial<Handlers>`, but not `{ a: Handlers }`. */
 const HANDLERS = /(^|&\s*)((Partial|Readonly|Pick|Omit|Promise)<\s*)*([^{<]*\.)?Handlers\b/;
 
@@ -24,10 +13,12 @@ const HANDLERS = /(^|&\s*)((Partial|Readonly|Pick|Omit|Promise)<\s*)*([^{<]*\.)?
  * Finds the handlers in a TypeScript file: the members of object literals whose type is `Handlers`,
  * or a part of it such as `Pick<Handlers, 'a'>`.
  *
+ * @returns the imports of the file, the ids of the operations with a handler, and the position
+ *   after the opening brace of the first object that may have all handlers, if there is one.
  * @throws {Error} if the text has a merge conflict, or if it contains `Handlers` and cannot be
  *   parsed.
  */
-export function readHandlers(path: string, text: string): HandlersFile {
+export function readHandlers(path: string, text: string) {
   const conflict = conflictIn(text);
   if (conflict !== undefined) throw new Error(`${path}:${conflict}`);
   const operationIds: string[] = [];
@@ -80,16 +71,10 @@ function typesAround(node: ts.Node): string[] {
  * imports that the stubs need.
  *
  * @param text the text of the file. If it is blank, that of the template is used.
- * @param types the path of the generated file.
  * @throws {Error} if the file has no object of type `Handlers`.
  */
-export function addStubs(
-  path: string,
-  text: string,
-  ids: readonly string[],
-  types = TYPES,
-): string {
-  const typesPath = relative(dirname(path), types).split(sep).join('/');
+export function addStubs(path: string, text: string, ids: readonly string[]): string {
+  const typesPath = relative(dirname(path), TYPES).split(sep).join('/');
   const specifier = typesPath.startsWith('.') ? typesPath : `./${typesPath}`;
   const source =
     text.trim() === '' ? readFileSync(EMPTY_FILE, 'utf8').replace(`../${TYPES}`, specifier) : text;

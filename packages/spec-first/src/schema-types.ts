@@ -21,23 +21,8 @@ import {
 } from './type-names.ts';
 import { grouped, intersection, memberOf, objectOf, union } from './type-text.ts';
 
-const SIMPLE: Readonly<Record<string, string>> = {
-  string: 'string',
-  number: 'number',
-  integer: 'number',
-  boolean: 'boolean',
-  null: 'null',
-};
-
-interface NamedType {
-  /** The name of the definition. A second type has a suffix, such as `Writable`. */
-  readonly name: string;
-  /** The name of the type in TypeScript. */
-  readonly alias: string;
-  readonly definition: string;
-  readonly schema: unknown;
-  readonly type: string;
-}
+/** The types of JSON Schema that have the same name in TypeScript. */
+const SIMPLE: readonly string[] = ['string', 'number', 'boolean', 'null'];
 
 /**
  * Makes TypeScript types from the lowered schemas of a document. Validators use the same schemas.
@@ -90,8 +75,11 @@ export function schemaTypes(root: Json, isServer: boolean) {
      * Replaces the references in a text by names, and returns the named types. A definition that
      * differs between requests and responses has a second type with the suffix `Writable`. A
      * definition with dates has a second type with the suffix `Reply`.
+     *
+     * The `name` of a type is that of its definition, with the suffix. Its `alias` is its name in
+     * TypeScript.
      */
-    nameTypes(text: string): { readonly types: NamedType[]; readonly text: string } {
+    nameTypes(text: string) {
       const used = reachedFrom(text);
       const inResponses = new Set(
         [...used].filter((key) => kindOf(key) !== 'request').map(definitionOf),
@@ -180,8 +168,8 @@ function typeMaker(
       if (name === 'object')
         return hasMembers ? objectType(schema, chain, encoding) : 'Record<string, unknown>';
       if (name === 'string' && typeKind === 'response' && isDate(schema)) return ['string', 'Date'];
-      if (name === 'integer' && !isSafe(schema)) return 'Int64';
-      return SIMPLE[String(name)] ?? 'unknown';
+      if (name === 'integer') return isSafe(schema) ? 'number' : 'Int64';
+      return SIMPLE.find((type) => type === name) ?? 'unknown';
     });
     return intersection([union(types), ...composed]);
   }

@@ -230,8 +230,8 @@ describe('addStubs', () => {
     ['src/handlers.ts', 'generated/openapi.ts', '../generated/openapi.ts'],
     ['src/a/handlers.ts', 'generated/openapi.ts', '../../generated/openapi.ts'],
     ['handlers.ts', 'generated/openapi.ts', './generated/openapi.ts'],
-  ])('writes a file for an empty %s that imports %s as %s', (path, types, specifier) => {
-    const text = addStubs(path, ' \n', MISSING, types);
+  ])('writes a file for an empty %s that imports %s as %s', (path, _types, specifier) => {
+    const text = addStubs(path, ' \n', MISSING);
     expect(text.match(/from '(.*)'/g)).toEqual(["from 'spec-first-server'", `from '${specifier}'`]);
     expect(text).toContain(`\nexport const handlers = {\n${stubs('  ')}\n} satisfies `);
   });

@@ -3,18 +3,12 @@ import { messageOf } from '../command.ts';
 import { firstNotices, writeChanged } from '../generate.ts';
 import { generateTypes, TYPES } from '../types.ts';
 
-interface Written {
-  /** The files of the document, including missing ones. */
-  readonly files: readonly string[];
-  /**
-   * The errors and notices of the document, or the reason why no types were written. Empty for a
-   * document that cannot be served.
-   */
-  readonly text: string;
-}
-
-/** Writes the types of a document, if they have changed. */
-export async function writeTypes(file: string, allowOutside: boolean): Promise<Written> {
+/**
+ * Writes the types of a document, if they have changed. Resolves to the files of the document,
+ * including missing ones, and to a text: the errors and notices of the document, or the reason why
+ * no types were written. The text is empty for a document that cannot be served.
+ */
+export async function writeTypes(file: string, allowOutside: boolean) {
   const { document, problems, files, notices } = await checkFile(file, allowOutside);
   // The server prints why it cannot start.
   if (document === undefined) return { files, text: '' };
