@@ -5,7 +5,7 @@ import { release, reserve } from '../../core/memory.ts';
 import type { HttpError } from '../../core/response/http-error.ts';
 import { inTurn, nextRound } from '../../core/turns.ts';
 import { onFirstRequest } from './arrivals.ts';
-import { readAll } from './request-body.ts';
+import { hasBody, readAll } from './request-body.ts';
 
 /** The maximum number of requests of one connection that may wait for a response. */
 const MAX_REQUESTS = 64;
@@ -22,6 +22,11 @@ const LARGE_CHUNK = 16_384;
  */
 const SMALL_BODY = 65_536;
 
+/** The maximum number of connections that linger at the same time. Each can hold 64 KiB. */
+const MAX_LINGERING = 256;
+
+let lingering = 0;
+
 /**
  * A client's connection. Node may read several requests at once. Each one starts after the response
  * to the previous one.
@@ -29,17 +34,17 @@ const SMALL_BODY = 65_536;
 export class ClientConnection {
   /** The time when the connection was accepted, or when its last response was closed. */
   idleSince = performance.now();
-  /** True once its first request has arrived. */
-  isUsed = false;
+  /** The number of requests that have arrived. */
+  requestCount = 0;
   /** True if the connection closes after the newest request. */
   closing = false;
   /** A fault in the body of the newest request, detected while the request waits. */
   fault: HttpError | undefined;
   /** True while the app answers a request. */
   isServing = false;
-  readonly #socket: Socket;
+  readonly socket: Socket;
+  readonly #lingerTimeout: number;
   #newestResponse: ServerResponse | undefined;
-  #count = 0;
   /** True from the start of a request until its response is closed. */
   #isAnswering = false;
   /** Functions that begin the next requests or end the connection, in order. */
@@ -59,8 +64,10 @@ export class ClientConnection {
   #hasChunks = false;
   #transferredBytes = -1;
 
-  constructor(socket: Socket) {
-    this.#socket = socket;
+  /** @param lingerTimeout the time for the client to read a rejection, in milliseconds. */
+  constructor(socket: Socket, lingerTimeout: number) {
+    this.socket = socket;
+    this.#lingerTimeout = lingerTimeout;
     socket.once('close', () => {
       this.#next.length = 0;
       this.#release(this.#reservedBytes);
@@ -72,10 +79,14 @@ export class ClientConnection {
    * sent before the request body has arrived.
    */
   get newestResponse(): ServerResponse | undefined {
-    const isOver = !this.#isAnswering && this.#next.length === 0;
-    return isOver && this.#newestResponse?.req.complete !== false
+    return this.#isIdle && this.#newestResponse?.req.complete !== false
       ? undefined
       : this.#newestResponse;
+  }
+
+  /** True if no request waits for a response. */
+  get #isIdle(): boolean {
+    return !this.#isAnswering && this.#next.length === 0;
   }
 
   /**
@@ -84,7 +95,7 @@ export class ClientConnection {
    * and takes 250 bytes of memory.
    */
   get estimatedBytes(): number {
-    const { bytesRead, writableLength } = this.#socket;
+    const { bytesRead, writableLength } = this.socket;
     const { newestResponse } = this;
     if (this.#next.length === 0 && newestResponse?.req.readableDidRead === true)
       return writableLength;
@@ -99,20 +110,19 @@ export class ClientConnection {
   #pace(): void {
     this.#isPaced = true;
     const size = this.#chunkEnd - this.#chunkStart;
-    this.#socket.on('data', (chunk: Buffer) => this.#onChunk(chunk.length));
+    this.socket.on('data', (chunk: Buffer) => this.#onChunk(chunk.length));
     setImmediate(() => this.#onChunk(size));
   }
 
   #onChunk(size: number): void {
-    if (this.#socket.destroyed || this.closing) return;
+    if (this.socket.destroyed || this.closing) return;
     const request = this.newestResponse?.req;
     // A body without a listener for its bytes is not being read.
     const isUnread = request?.readableFlowing === null && !request.readableDidRead;
     if (request?.complete === false && isUnread && isLarge(request)) {
-      readOnDemand(request, this.#socket);
-    } else if (size >= LARGE_CHUNK && !this.#socket.isPaused()) {
-      this.#socket.pause();
-      void nextRound().then(() => this.#socket.resume());
+      readOnDemand(request, this.socket);
+    } else if (size >= LARGE_CHUNK && !this.socket.isPaused()) {
+      pauseForRound(this.socket);
     }
   }
 
@@ -125,20 +135,19 @@ export class ClientConnection {
   add(response: ServerResponse, begin: (hasMemory: boolean) => void): void {
     const hasMemory = reserve(REQUEST_BYTES);
     if (hasMemory) this.#reservedBytes += REQUEST_BYTES;
-    const isFirst = !this.#isAnswering && this.#next.length === 0;
-    const { bytesRead } = this.#socket;
+    const isFirst = this.#isIdle;
+    const { bytesRead } = this.socket;
     const isPipelined = bytesRead === this.#chunkEnd;
     if (!isPipelined) this.#chunkStart = Math.max(0, this.#chunkEnd);
     this.#chunkEnd = bytesRead;
     if (!isFirst && (!hasMemory || this.#next.length >= MAX_REQUESTS - 1)) {
       this.closing = true;
-      destroyCheaply(this.#socket);
+      destroyCheaply(this.socket);
       return;
     }
     this.#newestResponse = response;
-    this.#count += 1;
-    if (!this.isUsed) onFirstRequest(this.#socket, bytesRead >= LARGE_CHUNK);
-    this.isUsed = true;
+    if (this.requestCount === 0) onFirstRequest(this.socket, bytesRead >= LARGE_CHUNK);
+    this.requestCount += 1;
     if (this.#next.length === 0) this.#unreadFrom = this.#chunkStart;
     const hasChunks = response.req.headers['transfer-encoding'] !== undefined;
     if (hasChunks) this.#hasChunks = true;
@@ -157,9 +166,47 @@ export class ClientConnection {
 
   /** Calls `last` when the responses to all requests are closed. Ignores later requests. */
   end(last: () => void): void {
+    const isIdle = this.#isIdle;
     this.closing = true;
     this.#next.push(last);
-    if (!this.#isAnswering && this.#next.length === 1) this.#beginNext();
+    if (isIdle) this.#beginNext();
+  }
+
+  /** Closes the connection after a response, unless it has started. */
+  closeAfter(response: ServerResponse): void {
+    if (response.headersSent) return;
+    this.closing = true;
+    response.setHeader('Connection', 'close');
+  }
+
+  /**
+   * Closes the connection after a response, once the request is complete. An earlier end would
+   * reset a client that still sends.
+   */
+  closeAfterBody(response: ServerResponse): void {
+    const { req: request } = response;
+    if (request.complete || !hasBody(request)) this.closeAfter(response);
+    else request.once('end', () => this.closeAfter(response));
+  }
+
+  /**
+   * Closes the connection after its last response. Reads and drops further bytes for a while:
+   * otherwise the client could get a reset before it has read the response (RFC 9112 §9.6).
+   */
+  linger(): void {
+    const { socket } = this;
+    this.closing = true;
+    socket.end();
+    lingering += 1;
+    const timer = setTimeout(() => socket.destroy(), this.#lingerTimeout);
+    socket.once('close', () => {
+      lingering -= 1;
+      clearTimeout(timer);
+    });
+    if (lingering > MAX_LINGERING) socket.once('finish', () => socket.destroy());
+    // Removes the listener of Node's parser, so that no further bytes are parsed.
+    socket.removeAllListeners('data').on('data', () => pauseForRound(socket));
+    socket.resume();
   }
 
   /** True if the newest request waits for the answer to a previous one. */
@@ -182,12 +229,12 @@ export class ClientConnection {
    * response is closed.
    */
   watch(timeout: number, onLate: () => void): void {
-    const count = this.#count;
+    const count = this.requestCount;
     this.#newestResponse?.once('close', () => {
       const timer = setTimeout(() => {
-        if (this.#count === count) onLate();
+        if (this.requestCount === count) onLate();
       }, timeout);
-      this.#socket.once('close', () => clearTimeout(timer));
+      this.socket.once('close', () => clearTimeout(timer));
     });
   }
 
@@ -197,7 +244,7 @@ export class ClientConnection {
    */
   isStuck(): boolean {
     const bytesBefore = this.#transferredBytes;
-    const { bytesRead, bytesWritten, writableLength } = this.#socket;
+    const { bytesRead, bytesWritten, writableLength } = this.socket;
     const bytes = bytesRead + bytesWritten;
     this.#transferredBytes = bytes;
     return this.newestResponse === undefined || writableLength > 0 || bytes === bytesBefore;
@@ -213,7 +260,7 @@ export class ClientConnection {
     if (this.#next.length > 0) {
       this.#takeTurn();
     } else {
-      this.#unreadFrom = this.#socket.bytesRead;
+      this.#unreadFrom = this.socket.bytesRead;
       this.#hasChunks = false;
     }
   }
@@ -224,7 +271,7 @@ export class ClientConnection {
 
   #beginNext(): void {
     // After a response with `Connection: close`, no other response can be sent.
-    if (!this.#socket.writable) return;
+    if (!this.socket.writable) return;
     this.#isAnswering = true;
     this.#next.shift()?.();
   }
@@ -234,6 +281,11 @@ export class ClientConnection {
     this.#reservedBytes -= released;
     release(released);
   }
+}
+
+function pauseForRound(socket: Socket): void {
+  socket.pause();
+  void nextRound().then(() => socket.resume());
 }
 
 /**

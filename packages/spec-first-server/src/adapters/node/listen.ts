@@ -1,23 +1,20 @@
 import cluster from 'node:cluster';
+import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { HttpError } from '../../core/response/http-error.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from '../../core/response/problem.ts';
-import { nextRound } from '../../core/turns.ts';
 import { admit } from './arrivals.ts';
 import { ClientConnection, isLarge } from './connection.ts';
 import { faultOf, MAX_HEADER_SIZE, MAX_HEADERS } from './faults.ts';
 import { http, NO_MEMORY, type OnRejected, rejecter } from './rejected.ts';
-import { continueRequest, hasBody } from './request-body.ts';
+import { continueRequest } from './request-body.ts';
 import { watchMemory } from './watch-memory.ts';
 
 /** The interval between two checks of the open connections during a stop, in milliseconds. */
 const STOP_CHECK = 10;
-
-/** The maximum number of connections that linger at the same time. Each can hold 64 KiB. */
-const MAX_LINGERING = 256;
 
 /** The error of a socket that the server closed at a stop, before its request was answered. */
 export const CUT_OFF = new HttpError(503, 'the service stopped before the request was answered');
@@ -79,7 +76,6 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   const { headersTimeout, requestTimeout, idleTimeout, lingerTimeout } = limits;
   const connections = new Map<Duplex, ClientConnection>();
   let draining = false;
-  let lingering = 0;
   /** Resolves when a stop has closed the port. New requests wait for it. */
   let portClosing: PromiseWithResolvers<void> | undefined;
 
@@ -102,7 +98,6 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     server,
     connections,
     requestTimeout,
-    linger,
     errorBody,
     onRejected,
   );
@@ -117,70 +112,49 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     // The previous response has announced that the connection closes (RFC 9112 §9.6).
     if (connection === undefined || connection.closing) return;
     // Node drops the bytes after a request for an upgrade.
-    if (request.headers.upgrade !== undefined) closeAfter(connection, response);
+    if (request.headers.upgrade !== undefined) connection.closeAfter(response);
     connection.add(response, (hasMemory) => {
       const bodyFault = connection.newestResponse === response ? connection.fault : undefined;
-      beginRequest(connection, response, hasMemory ? (bodyFault ?? fault) : NO_MEMORY);
+      const reason = hasMemory ? (bodyFault ?? fault) : NO_MEMORY;
+      if (draining) void beginWhileDraining(connection, response, reason);
+      else beginRequest(connection, response, reason);
     });
+  }
+
+  async function beginWhileDraining(...request: Parameters<typeof beginRequest>): Promise<void> {
+    // A body that came with the headers is complete in the next round, so the response can close
+    // the connection.
+    await immediate();
+    await portClosing?.promise;
+    beginRequest(...request);
   }
 
   function beginRequest(
     connection: ClientConnection,
     response: ServerResponse,
     fault: HttpError | undefined,
-    wasDeferred = false,
   ): void {
+    const { req: request } = response;
     // The body may have been rejected while the request waited.
     if (response.headersSent) return;
-    // While draining, waits one round: a body that came with the headers is complete then, so the
-    // response can close the connection.
-    if (draining && !wasDeferred)
-      return void setImmediate(beginRequest, connection, response, fault, true);
-    if (portClosing !== undefined)
-      return void portClosing.promise.then(() => beginRequest(connection, response, fault, true));
-    if (draining) closeAfterBody(response);
+    if (draining) connection.closeAfterBody(response);
     if (fault !== undefined) {
-      rejectRequest(response, fault);
+      rejectRequest(connection, response, fault);
       return;
     }
-    if (isLarge(response.req)) response.once('finish', () => lingerIfUnread(response));
+    if (isLarge(request)) {
+      // To read the rest of a large body would take too long.
+      response.once('finish', () => {
+        if (!request.complete) connection.linger();
+      });
+    }
     connection.isServing = true;
-    app(response.req, response);
-  }
-
-  /**
-   * Closes a connection if the app did not read a large body: reading the rest would take too long.
-   */
-  function lingerIfUnread({ req: request }: ServerResponse): void {
-    if (!request.complete) linger(request.socket);
-  }
-
-  /**
-   * Closes a connection after its last response. Reads and drops further bytes for a while:
-   * otherwise the client could get a reset before it has read the response (RFC 9112 §9.6).
-   */
-  function linger(socket: Duplex): void {
-    const connection = connections.get(socket);
-    if (connection !== undefined) connection.closing = true;
-    socket.end();
-    lingering += 1;
-    socket.once('close', () => {
-      lingering -= 1;
-    });
-    if (lingering > MAX_LINGERING) return void socket.once('finish', () => socket.destroy());
-    // Removes the listener of Node's parser, so that no further bytes are parsed.
-    socket.removeAllListeners('data').on('data', () => {
-      socket.pause();
-      void nextRound().then(() => socket.resume());
-    });
-    socket.resume();
-    const timer = setTimeout(() => socket.destroy(), lingerTimeout);
-    socket.once('close', () => clearTimeout(timer));
+    app(request, response);
   }
 
   // Node's timer takes up to twice as long while bytes wait to be written.
   server.timeout = idleTimeout / 2;
-  server.on('timeout', (socket: Socket) => {
+  server.on('timeout', (socket) => {
     if (connections.get(socket)?.isStuck() === false) socket.setTimeout(idleTimeout / 2);
     else socket.destroy();
   });
@@ -188,40 +162,29 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   // A client may close its side of the connection after its last request. Without this undocumented
   // option of Node, responses that take more than one round of the event loop would be lost.
   Object.assign(server, { httpAllowHalfOpen: true });
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, new ClientConnection(socket));
+  server.on('connection', (socket) => {
+    connections.set(socket, new ClientConnection(socket, lingerTimeout));
     socket.once('close', () => connections.delete(socket));
     admit(socket);
   });
   // With this listener, Node does not send `100 Continue`. It is sent when the app or middleware
   // begins to read the body.
-  server.on('checkContinue', (request: ServerResponse['req'], response: ServerResponse) => {
+  server.on('checkContinue', (request, response) => {
     request.on('newListener', (event) => {
       if (event === 'data' || event === 'readable') continueRequest(request, response);
     });
     onRequest(request, response);
   });
-  server.on('checkExpectation', (request: ServerResponse['req'], response: ServerResponse) =>
+  server.on('checkExpectation', (request, response) =>
     onRequest(request, response, UNKNOWN_EXPECTATION),
   );
 
   function drain(): void {
     draining = true;
-    for (const { newestResponse } of connections.values()) {
-      if (newestResponse !== undefined) closeAfterBody(newestResponse);
+    for (const connection of connections.values()) {
+      const { newestResponse } = connection;
+      if (newestResponse !== undefined) connection.closeAfterBody(newestResponse);
     }
-  }
-
-  /**
-   * Closes a connection after a response, once the request is complete. An earlier end would reset
-   * a client that still sends.
-   */
-  function closeAfterBody(response: ServerResponse): void {
-    const { req: request } = response;
-    const connection = connections.get(request.socket);
-    if (connection === undefined) return;
-    if (request.complete || !hasBody(request)) closeAfter(connection, response);
-    else request.once('end', () => closeAfter(connection, response));
   }
 
   /**
@@ -262,11 +225,9 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     }
   }
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    const { host, port, exclusive = false } = options;
-    server.listen({ host, port, exclusive, backlog: 1024 }, resolve);
-  });
+  const { host, port: requestedPort, exclusive = false } = options;
+  server.listen({ host, port: requestedPort, exclusive, backlog: 1024 });
+  await once(server, 'listening');
   const { address, port, family } = server.address() as AddressInfo;
   return {
     server,
@@ -277,7 +238,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     async stop(): Promise<void> {
       drain();
       await requestsArrived(
-        ({ isUsed, newestResponse, closing }) => isUsed && newestResponse === undefined && !closing,
+        ({ requestCount, newestResponse, closing }) =>
+          requestCount > 0 && newestResponse === undefined && !closing,
         limits.idleStopTimeout,
         0,
       );
@@ -286,7 +248,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       // cluster needs no delay: the primary gives new connections to other workers.
       if (!cluster.isWorker) portClosing = Promise.withResolvers();
       await requestsArrived(
-        ({ isUsed }) => !isUsed,
+        ({ requestCount }) => requestCount === 0,
         limits.arrivalStopTimeout,
         cluster.isWorker ? 0 : limits.quietTimeout,
       );
@@ -294,20 +256,12 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       portClosing?.resolve();
       portClosing = undefined;
       // Closes idle connections whose last response was sent without `Connection: close`.
-      const closeTimer = setInterval(() => server.closeIdleConnections(), STOP_CHECK);
-      const abortTimer = setTimeout(() => {
+      using _closeTimer = setInterval(() => server.closeIdleConnections(), STOP_CHECK);
+      using _abortTimer = setTimeout(() => {
         // With this error, the log shows that the server closed the connection, not the client.
         for (const socket of connections.keys()) socket.destroy(CUT_OFF);
       }, limits.stopTimeout);
       await closed;
-      clearTimeout(abortTimer);
-      clearInterval(closeTimer);
     },
   };
-}
-
-function closeAfter(connection: ClientConnection, response: ServerResponse): void {
-  if (response.headersSent) return;
-  connection.closing = true;
-  response.setHeader('Connection', 'close');
 }

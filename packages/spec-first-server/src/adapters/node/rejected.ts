@@ -1,8 +1,8 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { failureOf, failureReply } from '../../core/response/failures.ts';
 import { type Failure, HttpError } from '../../core/response/http-error.ts';
-import type { ErrorBody } from '../../core/response/problem.ts';
+import { type ErrorBody, reasonPhrase } from '../../core/response/problem.ts';
 import { FRAMING_HEADERS } from '../../core/response/reply.ts';
 import type { ClientConnection } from './connection.ts';
 import { parserFault } from './faults.ts';
@@ -36,21 +36,19 @@ export const rejectionOf = (response: ServerResponse): Failure | undefined =>
 /**
  * Rejects requests that the app must not get: bytes that are not HTTP, requests that do not arrive
  * in time, `CONNECT`.
- *
- * @param linger closes a connection, but gives the client time to read the response.
  */
 export function rejecter(
   server: Server,
   connections: ReadonlyMap<Duplex, ClientConnection>,
   requestTimeout: number,
-  linger: (socket: Duplex) => void,
   errorBody: ErrorBody,
   onRejected: OnRejected | undefined,
 ) {
-  server.on('connect', ({ socket }: IncomingMessage) => {
+  server.on('connect', ({ socket }) => {
     // Node no longer handles the errors of this connection.
     socket.on('error', () => undefined);
-    rejectConnection(socket, NO_TUNNELS);
+    const connection = connections.get(socket);
+    if (connection !== undefined) rejectConnection(connection, NO_TUNNELS);
   });
   server.on('clientError', onClientError);
   return { rejectRequest, rejectConnection };
@@ -67,13 +65,13 @@ export function rejecter(
     }
     const { newestResponse: response } = connection;
     if (response === undefined || response.req.complete)
-      rejectConnection(socket, parserFault(code));
+      rejectConnection(connection, parserFault(code));
     // The body of the newest request is invalid.
     else if (connection.isQueued) {
       connection.closing = true;
       connection.fault = parserFault(code);
-    } else if (!response.headersSent) rejectRequest(response, parserFault(code));
-    else connection.end(() => linger(socket));
+    } else if (!response.headersSent) rejectRequest(connection, response, parserFault(code));
+    else connection.end(() => connection.linger());
   }
 
   function messageOf(reason: HttpError) {
@@ -93,34 +91,35 @@ export function rejecter(
   }
 
   /** Sends an error response after all other responses, and closes the connection. */
-  function rejectConnection(socket: Duplex, reason: HttpError): void {
-    connections.get(socket)?.end(() => {
+  function rejectConnection(connection: ClientConnection, reason: HttpError): void {
+    connection.end(() => {
+      const { socket } = connection;
       const { failure, status, headers, text } = messageOf(reason);
-      const head = [`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`];
-      const date = new Date().toUTCString();
-      for (const [name, value] of Object.entries({ ...headers, Date: date })) {
-        head.push(`${name}: ${value}`);
-      }
-      socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
-      linger(socket);
-      onRejected?.(failure, 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined);
+      const head = Object.entries({ ...headers, Date: new Date().toUTCString() }).map(
+        ([name, value]) => `${name}: ${value}\r\n`,
+      );
+      socket.write(`HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${head.join('')}\r\n${text}`);
+      connection.linger();
+      onRejected?.(failure, socket.remoteAddress);
     });
   }
 
-  function rejectRequest(response: ServerResponse, reason: HttpError): void {
-    const { socket } = response.req;
-    const connection = connections.get(socket);
+  function rejectRequest(
+    connection: ClientConnection,
+    response: ServerResponse,
+    reason: HttpError,
+  ): void {
     const { failure, status, headers, text } = messageOf(reason);
     response.writeHead(status, headers);
-    if (connection?.isServing) rejections.set(response, failure);
-    else onRejected?.(failure, socket.remoteAddress);
-    if (connection !== undefined) connection.closing = true;
+    if (connection.isServing) rejections.set(response, failure);
+    else onRejected?.(failure, connection.socket.remoteAddress);
+    connection.closing = true;
     // Node would close the connection after `end`, and a client that still sends would lose the
     // response.
     if (response.req.complete || !hasBody(response.req)) response.end(text);
     else {
       response.write(text);
-      linger(socket);
+      connection.linger();
     }
   }
 }

@@ -23,7 +23,7 @@ const MAX_ANSWERED = 50;
  */
 export function watchMemory(
   connections: ReadonlyMap<Duplex, ClientConnection>,
-  reject: (socket: Duplex, reason: HttpError) => void,
+  reject: (connection: ClientConnection, reason: HttpError) => void,
 ): () => void {
   let timer = setTimeout(watch, INTERVAL).unref();
   return () => clearTimeout(timer);
@@ -38,18 +38,18 @@ export function watchMemory(
   }
 
   function closeLargest(excess: number): void {
-    const sizes = [...connections].map(([socket, { estimatedBytes }]) => ({
-      socket,
-      estimatedBytes,
+    const sizes = Array.from(connections.values(), (connection) => ({
+      connection,
+      bytes: connection.estimatedBytes,
     }));
-    sizes.sort((a, b) => b.estimatedBytes - a.estimatedBytes);
+    sizes.sort((a, b) => b.bytes - a.bytes);
     let bytesToFree = excess;
-    for (const [index, { socket, estimatedBytes }] of sizes.entries()) {
+    for (const [index, { connection, bytes }] of sizes.entries()) {
       if (bytesToFree <= 0) return;
-      bytesToFree -= estimatedBytes;
-      const isWaiting = connections.get(socket)?.newestResponse !== undefined;
-      if (isWaiting || index >= MAX_ANSWERED) socket.destroy();
-      else reject(socket, NO_MEMORY);
+      bytesToFree -= bytes;
+      const isWaiting = connection.newestResponse !== undefined;
+      if (isWaiting || index >= MAX_ANSWERED) connection.socket.destroy();
+      else reject(connection, NO_MEMORY);
     }
   }
 }

@@ -302,7 +302,7 @@ describe('a connection', () => {
     for (const name of ['bytesRead', 'bytesWritten', 'writableLength'] as const) {
       Object.defineProperty(socket, name, { get: () => state[name] });
     }
-    const connection = new ClientConnection(socket);
+    const connection = new ClientConnection(socket, 2_000);
     const begun: string[] = [];
     /** Adds a request whose head ends at a position. */
     function add(name: string, bytesRead: number, rawHeaders: string[] = []): ServerResponse {

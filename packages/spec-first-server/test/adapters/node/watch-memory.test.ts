@@ -18,7 +18,7 @@ function watch(sizes: readonly number[], waiting: readonly number[] = []) {
   const connections = new Map<Duplex, ClientConnection>();
   for (const [index, memory] of sizes.entries()) {
     const socket = new Socket();
-    const connection = new ClientConnection(socket);
+    const connection = new ClientConnection(socket, 2_000);
     const newestResponse = waiting.includes(index) ? createRequest().response : undefined;
     Object.defineProperties(connection, {
       estimatedBytes: { value: memory },
@@ -28,7 +28,7 @@ function watch(sizes: readonly number[], waiting: readonly number[] = []) {
   }
   const sockets = [...connections.keys()];
   const rejected: [index: number, status: number][] = [];
-  stop = watchMemory(connections, (socket, { status }) => {
+  stop = watchMemory(connections, ({ socket }, { status }) => {
     const index = sockets.indexOf(socket);
     rejected.push([index, status]);
     connections.delete(socket);
@@ -85,7 +85,7 @@ test.each([
   // With the last one, these are 100 connections and 16 MiB.
   const { connections } = watch([...equalSizes(63, MIB / 4), ...equalSizes(36, 0)]);
   let checks = 0;
-  const connection = new ClientConnection(new Socket());
+  const connection = new ClientConnection(new Socket(), 2_000);
   Object.defineProperty(connection, 'estimatedBytes', {
     get() {
       checks += 1;
@@ -105,7 +105,7 @@ test('connections are checked again and again, until the watch stops', async () 
   await delay(150);
   const large = new Socket();
   const add = () => {
-    const connection = new ClientConnection(large);
+    const connection = new ClientConnection(large, 2_000);
     Object.defineProperty(connection, 'estimatedBytes', { value: 60 * MIB });
     connections.set(large, connection);
   };
