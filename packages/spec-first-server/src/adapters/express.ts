@@ -5,13 +5,12 @@ import type { Answer, Bytes, CallRecord } from '../core/call.ts';
 import { SECURITY_HEADERS } from '../core/response/headers.ts';
 import type { Service } from '../core/service.ts';
 import {
-  closeAfterFault,
   discardBody,
-  endOf,
   faultOf,
   hasBody,
   NodeCall,
   validAddress,
+  watchEnd,
   writeBody,
 } from './node/index.ts';
 
@@ -32,18 +31,19 @@ export function expressHandler(service: Service): RequestHandler {
       request.url = url;
       return next();
     }
-    response.once('close', () => service.end(call, endOf(response)));
-    if (fault !== undefined) closeAfterFault(response);
-    const written =
-      fault === undefined
-        ? answerCall(service, call)
-        : writeAnswer(response, service.fail(call, fault));
-    written.catch(next);
+    watchEnd(service, call, fault);
+    answerCall(service, call, fault).catch(next);
   };
 }
 
-export async function answerCall(service: Service, call: ExpressCall): Promise<void> {
-  await writeAnswer(call.response, await service.handle(call));
+/** @param error the error of a request that has failed before it reached the service. */
+export async function answerCall(
+  service: Service,
+  call: ExpressCall,
+  error?: unknown,
+): Promise<void> {
+  const answer = error === undefined ? await service.handle(call) : service.fail(call, error);
+  await writeAnswer(call.response, answer);
 }
 
 /** A request of Express. A parser may have read its body. */

@@ -1,15 +1,14 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { isIP } from 'node:net';
-import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import type { Document } from 'openapi-document';
-import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/express.ts';
+import { addHeaders, answerCall, ExpressCall } from '../adapters/express.ts';
 import {
-  closeAfterFault,
-  endOf,
   faultOf,
   http,
   serviceListener,
   type TrustProxy,
+  watchEnd,
 } from '../adapters/node/index.ts';
 import type { Answer, Call, CallRecord } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
@@ -88,19 +87,17 @@ async function createExpressApp(
     const call = new ExpressCall(request, response, false);
     const record = service.begin(call);
     records.set(request, record);
-    response.once('close', () => service.end(call, endOf(response)));
     addHeaders(response, defaultHeaders(record.id));
     const fault = faultIn(request);
-    if (fault !== undefined) closeAfterFault(response);
+    watchEnd(service, call, fault);
     next(fault);
   };
-  const answer: RequestHandler = (request, response) =>
-    answerCall(service, new ExpressCall(request, response, false, records.get(request)));
-  const onError: ErrorRequestHandler = (error, request, response, _next) => {
-    const call = new ExpressCall(request, response, false, records.get(request));
-    return writeAnswer(response, service.fail(call, error));
-  };
-  return app.use(begin, ...use, answer, onError);
+  const answer = (request: Request, response: Response, error?: unknown) =>
+    answerCall(service, new ExpressCall(request, response, false, records.get(request)), error);
+  const onRequest: RequestHandler = (request, response) => answer(request, response);
+  const onError: ErrorRequestHandler = (error, request, response, _next) =>
+    answer(request, response, error);
+  return app.use(begin, ...use, onRequest, onError);
 }
 
 /**
@@ -129,36 +126,31 @@ export async function createAppService(options: AppOptions): Promise<Service> {
     const message = 'operations of the document use paths of operators: set OPERATOR_PREFIX';
     options.log?.warn({ paths: shadowed }, message);
   }
-  let handle: Handle = (call) => answerOperator(call) ?? service.handle(call);
-  if (corsOrigins.length > 0) {
-    handle = withOrigins(service, crossOrigin(corsOrigins, service.operations), handle);
+  const headersFor =
+    corsOrigins.length > 0 ? crossOrigin(corsOrigins, service.operations) : undefined;
+
+  // Not async, to avoid the cost of another promise.
+  function handle(call: Call): Promise<Answer> {
+    if (inDevelopment && !isLocalHost(call.headers.host))
+      return Promise.resolve(service.fail(call, FOREIGN_HOST));
+    return headersFor === undefined ? answer(call) : answerOrigin(call, headersFor(call));
   }
-  if (inDevelopment) handle = onlyLocal(service, handle);
+
+  const answer = (call: Call) => answerOperator(call) ?? service.handle(call);
+
+  async function answerOrigin(
+    call: Call,
+    { headers, isPreflight }: ReturnType<ReturnType<typeof crossOrigin>>,
+  ): Promise<Answer> {
+    if (isPreflight) return service.reply(call, { status: 204, headers });
+    const { headers: answerHeaders, ...rest } = await answer(call);
+    return { ...rest, headers: [...Object.entries(headers).flat(), ...answerHeaders] };
+  }
+
   return { ...service, handle };
 }
 
-type Handle = (call: Call) => Promise<Answer>;
-
-function withOrigins(
-  service: Service,
-  headersFor: ReturnType<typeof crossOrigin>,
-  handle: Handle,
-): Handle {
-  return async (call) => {
-    const { headers, isPreflight } = headersFor(call);
-    if (isPreflight) {
-      return service.reply(call, { status: 204, headers });
-    }
-    const answer = await handle(call);
-    return { ...answer, headers: [...Object.entries(headers).flat(), ...answer.headers] };
-  };
-}
-
-function onlyLocal(service: Service, handle: Handle): Handle {
-  const failure = new HttpError(421, 'the Host header must name localhost or an IP address');
-  return async (call) =>
-    isLocalHost(call.headers.host) ? handle(call) : service.fail(call, failure);
-}
+const FOREIGN_HOST = new HttpError(421, 'the Host header must name localhost or an IP address');
 
 /** Names other than localhost could resolve to this machine (DNS rebinding). */
 function isLocalHost(host: string | undefined): boolean {

@@ -22,31 +22,30 @@ export function operatorRoutes(
   page: ReadonlyMap<string, ReadResource> | undefined,
   prefix: string,
 ): { readonly answerOperator: AnswerOperator; readonly shadowed: readonly string[] } {
-  const routes = new Map<string, ReadResource>(probes(ready, service.broken));
+  const resources = probes(ready, service.broken);
   if (page !== undefined) {
-    for (const [path, read] of page) routes.set(path, read);
+    for (const [path, read] of page) resources.set(path, read);
     // Relative, so that it works behind a proxy that adds a prefix.
-    routes.set('/', async () => ({ status: 302, headers: { Location: 'docs' } }));
+    resources.set('/', async () => ({ status: 302, headers: { Location: 'docs' } }));
   }
-  const shadowed = [...routes.keys()].filter((path) => service.has(prefix + path));
+  const routes = new Map(Array.from(resources, ([path, read]) => [prefix + path, read]));
+  const shadowed = [...routes.keys()].filter((path) => service.has(path));
   for (const path of shadowed) routes.delete(path);
 
   return {
     // A document may have the path `/`: only the redirect to the page is lost, so no warning.
-    shadowed: shadowed.filter((path) => path !== '/').map((path) => prefix + path),
-    answerOperator: answerRoutes(service, routes, prefix),
+    shadowed: shadowed.filter((path) => path !== `${prefix}/`),
+    answerOperator: answerRoutes(service, routes),
   };
 }
 
 export function answerRoutes(
   service: Service,
   routes: ReadonlyMap<string, ReadResource>,
-  prefix = '',
 ): AnswerOperator {
   return (call) => {
-    const { path } = call;
-    const route = path.startsWith(prefix) ? routes.get(path.slice(prefix.length)) : undefined;
-    return route && answerRoute(call, route);
+    const read = routes.get(call.path);
+    return read && answerRoute(call, read);
   };
 
   async function answerRoute(call: Call, read: ReadResource) {

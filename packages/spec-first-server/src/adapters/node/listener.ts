@@ -37,10 +37,8 @@ function listener(
   return (request, response) => {
     const fault = faultIn(request);
     const call = new NodeCall(request, response, addressOf(request));
-    // `once` would create a wrapper, which costs more than the listener.
-    response.on('close', () => service.end(call, endOf(response)));
-    if (fault !== undefined) closeAfterFault(response);
-    else if (hasBody(request) && !request.complete) {
+    watchEnd(service, call, fault);
+    if (fault === undefined && hasBody(request) && !request.complete) {
       // Node parses the body after this listener returns, even if it arrived with the headers. One
       // round later, such a body is complete and can be read without a stream.
       service.begin(call);
@@ -51,10 +49,16 @@ function listener(
   };
 }
 
-/** Closes the connection of a faulty request, since its bytes may contain another request. */
-export const closeAfterFault = (response: ServerResponse): void => {
-  response.setHeader('Connection', 'close');
-};
+/**
+ * Reports the end of a call when its response closes. Closes the connection of a faulty request,
+ * since its bytes may contain another request.
+ */
+export function watchEnd(service: Service, call: NodeCall, fault: HttpError | undefined): void {
+  const { response } = call;
+  // `once` would create a wrapper, which costs more than the listener.
+  response.on('close', () => service.end(call, endOf(response)));
+  if (fault !== undefined) response.setHeader('Connection', 'close');
+}
 
 async function answer(service: Service, call: NodeCall, fault?: HttpError): Promise<void> {
   const { response } = call;

@@ -2,7 +2,14 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { asObject, isObject, type Json, resolveRef, stringifyJson } from 'openapi-document';
+import {
+  asObject,
+  isObject,
+  type Json,
+  mapMembers,
+  resolveRef,
+  stringifyJson,
+} from 'openapi-document';
 
 export interface PageOptions {
   /** The path before the paths of operations, such as `/v1`. By default empty. */
@@ -97,34 +104,28 @@ function cached(
  * loads each reference separately.
  */
 function asServed(document: Json, url: string): Json {
-  const { pathItems, ...components } = asObject(document.components);
-  const servedItems = Object.entries(asObject(pathItems)).map(([name, item]) => {
-    return [name, withoutServers(asObject(item))];
-  });
-  const paths = Object.entries(asObject(document.paths)).map(([path, item]) => {
-    const { $ref, ...siblings } = asObject(item);
-    const target = $ref === undefined ? {} : resolveRef(document, { $ref });
-    return [path, withoutServers({ ...target, ...siblings })];
-  });
   return {
     ...document,
     servers: [{ url }],
-    paths: Object.fromEntries(paths),
-    ...(servedItems.length > 0 && {
-      components: { ...components, pathItems: Object.fromEntries(servedItems) },
+    paths: mapMembers(asObject(document.paths), (item) => {
+      const { $ref, ...siblings } = asObject(item);
+      return withoutServers({ ...resolveRef(document, { $ref }), ...siblings });
     }),
+    components: mapMembers(document.components, (member, name) =>
+      name === 'pathItems' ? mapMembers(member, withoutServers) : member,
+    ),
   };
 }
 
 /** Returns a path item without its servers and those of its operations. */
-function withoutServers({ servers: _, ...item }: Json): Json {
-  const members = Object.entries(item).map(([name, value]) => {
-    if (!isObject(value)) return [name, value];
-    if (name === 'additionalOperations') return [name, withoutServers(value)];
-    const { servers: _, ...operation } = value;
-    return [name, operation];
+function withoutServers(item: unknown): unknown {
+  const { servers: _, ...members } = asObject(item);
+  return mapMembers(members, (member, name) => {
+    if (name === 'additionalOperations') return withoutServers(member);
+    if (!isObject(member)) return member;
+    const { servers: _, ...operation } = member;
+    return operation;
   });
-  return Object.fromEntries(members);
 }
 
 /** Quotes strings such as `no`, which YAML 1.1 would read as another type. */
