@@ -14,7 +14,7 @@ import {
   type Variables,
 } from './configuration.ts';
 import { createLog, endProcess, logStartError, toggleLogLevel, versionText } from './log.ts';
-import type { Backend, OpenContext } from './service.ts';
+import type { Backend, OpenContext, ServiceDefinition } from './service.ts';
 import { handleSignals, stopper } from './stop.ts';
 import { banner, explain, help, startError, withToken } from './terminal.ts';
 
@@ -62,8 +62,10 @@ export async function serve<V extends Variables = Record<never, never>>(
     });
     if (values.help) process.stdout.write(help(options.variables ?? {}));
     else if (values.version) process.stdout.write(`${versionText}\n`);
-    else if (values.check) await check(options, values['allow-outside']);
-    else await run(options, values['allow-outside']);
+    else {
+      const definition = { ...options, allowOutside: values['allow-outside'] };
+      await (values.check ? check(definition) : run(definition));
+    }
   } catch (error) {
     const message = explain(error);
     if (isShownByParent) await tellParent({ failed: message });
@@ -85,22 +87,26 @@ async function configure<V extends Variables>(variables = {} as V) {
   return { config, values, log };
 }
 
-async function check<V extends Variables>(
-  { open: _open, variables, ...definition }: ServeOptions<V>,
-  allowOutside?: boolean,
-): Promise<void> {
+type Definition<V extends Variables> = ServeOptions<V> & Pick<ServiceDefinition, 'allowOutside'>;
+
+async function check<V extends Variables>({
+  open: _open,
+  variables,
+  ...definition
+}: Definition<V>): Promise<void> {
   const { config, log } = await configure(variables);
   const { checkService } = await import('./service.ts');
-  await checkService(config, { ...definition, allowOutside }, log);
+  await checkService(config, definition, log);
   await new Promise((resolve) => log.flush(resolve));
   process.stdout.write(`The configuration and ${config.OPENAPI_FILE} are valid.\n`);
   await endProcess(0);
 }
 
-async function run<V extends Variables>(
-  { open, variables, ...definition }: ServeOptions<V>,
-  allowOutside?: boolean,
-): Promise<void> {
+async function run<V extends Variables>({
+  open,
+  variables,
+  ...definition
+}: Definition<V>): Promise<void> {
   const setSignalHandlers = handleSignals();
   const { config, values, log } = await configure(variables);
   process.once('uncaughtException', (error) => {
@@ -110,7 +116,7 @@ async function run<V extends Variables>(
   const { startService } = await import('./service.ts');
   const service = await startService(
     config,
-    { ...definition, open: (context) => open(values, context), allowOutside },
+    { ...definition, open: (context) => open(values, context) },
     log,
   );
 

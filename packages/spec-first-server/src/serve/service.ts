@@ -9,7 +9,7 @@ import type { AnyHandler } from '../core/handlers/types.ts';
 import { withoutHandler } from '../core/response/complete-handlers.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { scopesOf, tokenSchemes, type Verifiers } from '../core/security/schemes.ts';
-import { type Authenticator, createAuthenticator, randomToken } from '../core/security/tokens.ts';
+import { createAuthenticator, randomToken } from '../core/security/tokens.ts';
 import type { Service } from '../core/service.ts';
 import { type AppOptions, createAppService, createListener } from './app.ts';
 import {
@@ -92,33 +92,21 @@ export async function startService(config: Config, definition: ServiceDefinition
 
   // The document is read while the backend opens.
   const metrics = await createMetrics(config);
-  const opening = (async () => open({ warn: (message) => log.warn(message), ...metrics?.store }))();
-  opened.defer(async () => (await opening.catch(() => undefined))?.close?.());
+  const opening = Promise.try(open, { warn: (message) => log.warn(message), ...metrics?.store });
   // The error is handled at `await opening`. An error of the document takes precedence.
-  opening.catch(() => undefined);
+  const closable = opening.catch(() => undefined);
+  opened.defer(async () => (await closable)?.close?.());
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
   const backend = await opening;
   const { handlers, verifiers = definition.verifiers, location } = backend;
-  const token = generatedToken(config, document, verifiers, log);
-  const authenticator = await openAuthenticator(
-    { ...config, DEVELOPMENT_TOKEN: token ?? config.DEVELOPMENT_TOKEN },
-    document,
-    verifiers,
-    log,
-  );
-
-  const use = backend.use ?? definition.use;
+  const { token, ...options } = await appOptions(config, document, verifiers, log);
   const service = await createAppService({
+    ...options,
     errorBody: definition.errorBody,
     formats: definition.formats,
     around: backend.around ?? definition.around,
-    verifiers,
-    document,
     handlers,
-    authenticator,
-    log,
     inDevelopment,
-    ...appOptions(config),
     missing: config.MISSING_OPERATIONS,
     strict: isProduction(process.env),
     observe: metrics?.observe,
@@ -133,7 +121,10 @@ export async function startService(config: Config, definition: ServiceDefinition
     opened.use(operators.server);
     opened.defer(() => operators.server.closeAllConnections());
   }
-  const app = await createListener(service, { use, trustProxy: config.TRUST_PROXY });
+  const app = await createListener(service, {
+    use: backend.use ?? definition.use,
+    trustProxy: config.TRUST_PROXY,
+  });
   const listening = await listen(app, {
     host: config.HOST,
     port: config.PORT,
@@ -167,7 +158,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     token,
     async reload() {
       try {
-        log.info({ accepted: await authenticator.reload() }, 'access tokens read again');
+        log.info({ accepted: await options.authenticator.reload() }, 'access tokens read again');
       } catch (error) {
         log.error({ err: error }, 'reload failed; keeping the previous tokens');
       }
@@ -199,27 +190,16 @@ export async function checkService(
   log: Logger,
 ): Promise<void> {
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
-  generatedToken(config, document, definition.verifiers, log);
+  const { token: _, ...options } = await appOptions(config, document, definition.verifiers, log);
   await createAppService({
     ...definition,
-    ...appOptions(config),
-    document,
+    ...options,
     handlers: {},
-    authenticator: await openAuthenticator(config, document, definition.verifiers, log),
-    log,
     // Mocks need neither handlers nor verifiers.
     missing: 'mock',
     strict: true,
   });
 }
-
-const appOptions = (config: Config) => ({
-  bodyLimit: config.BODY_LIMIT,
-  docs: config.DOCS === 'on',
-  operatorPrefix: config.OPERATOR_PREFIX,
-  corsOrigins: config.CORS_ORIGINS,
-  slowMs: config.SLOW_MS || undefined,
-});
 
 async function createMetrics({ METRICS_PORT: port }: Config) {
   if (port === undefined) return undefined;
@@ -257,35 +237,20 @@ async function readDocument(file: string, allowOutside?: boolean): Promise<Docum
 }
 
 /**
- * Generates an access token if the document takes tokens and no credentials are configured.
+ * Returns the options of the app that depend on the configuration. Generates an access token if the
+ * document takes tokens and no credentials are configured.
  *
- * @throws {ConfigError} in production, and if the start would not show the token.
+ * @throws {ConfigError} if the credentials are wrong, or cannot be generated.
  */
-function generatedToken(
-  config: Config,
-  { securitySchemes }: Document,
-  verifiers: Verifiers | undefined,
-  log: Logger,
-): string | undefined {
-  if (hasCredentials(config) || tokenSchemes(securitySchemes, verifiers).size === 0)
-    return undefined;
-  if (isProduction(process.env)) {
-    throw new ConfigError(
-      'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
-    );
-  }
-  if (isatty(1) || log.isLevelEnabled('info')) return randomToken();
-  const reason = 'the generated token would not be logged';
-  throw new ConfigError(`ACCESS_TOKENS must be set with LOG_LEVEL=${config.LOG_LEVEL}: ${reason}`);
-}
-
-async function openAuthenticator(
+async function appOptions(
   config: Config,
   document: Document,
   verifiers: Verifiers | undefined,
   log: Logger,
-): Promise<Authenticator> {
-  const { ACCESS_TOKENS: accessTokens, ACCESS_TOKENS_FILE: accessTokensFile } = config;
+) {
+  const schemes = tokenSchemes(document.securitySchemes, verifiers);
+  const needsToken = schemes.size > 0 && !hasCredentials(config);
+  const token = needsToken ? generateToken(config, log) : undefined;
   const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config;
   if (jwksUrl !== undefined && (issuer === undefined || audience === undefined)) {
     log.warn(
@@ -293,16 +258,39 @@ async function openAuthenticator(
         'or tokens that were issued for other services are accepted',
     );
   }
-  const settings = {
-    accessTokens,
-    accessTokensFile,
-    jwt: jwksUrl && { jwksUrl, issuer, audience },
-    developmentToken: config.DEVELOPMENT_TOKEN,
-  };
-  return createAuthenticator(
-    settings,
-    tokenSchemes(document.securitySchemes, verifiers),
+  const authenticator = await createAuthenticator(
+    {
+      accessTokens: config.ACCESS_TOKENS,
+      accessTokensFile: config.ACCESS_TOKENS_FILE,
+      jwt: jwksUrl && { jwksUrl, issuer, audience },
+      developmentToken: token ?? config.DEVELOPMENT_TOKEN,
+    },
+    schemes,
     (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
     { documentScopes: scopesOf(document), warn: (message) => log.warn(message) },
   );
+  return {
+    token,
+    document,
+    verifiers,
+    authenticator,
+    log,
+    bodyLimit: config.BODY_LIMIT,
+    docs: config.DOCS === 'on',
+    operatorPrefix: config.OPERATOR_PREFIX,
+    corsOrigins: config.CORS_ORIGINS,
+    slowMs: config.SLOW_MS || undefined,
+  };
+}
+
+/** @throws {ConfigError} in production, and if the start would not show the token. */
+function generateToken({ LOG_LEVEL }: Config, log: Logger): string {
+  if (isProduction(process.env)) {
+    throw new ConfigError(
+      'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
+    );
+  }
+  if (isatty(1) || log.isLevelEnabled('info')) return randomToken();
+  const reason = 'the generated token would not be logged';
+  throw new ConfigError(`ACCESS_TOKENS must be set with LOG_LEVEL=${LOG_LEVEL}: ${reason}`);
 }
