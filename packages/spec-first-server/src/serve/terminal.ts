@@ -116,35 +116,33 @@ export function explain(error: unknown): string {
  */
 export async function exampleLine({ root, operations, securitySchemes }: Document, url: string) {
   const bearerSchemes = tokenSchemes(securitySchemes);
-  const headersOf = ({ security: [first = {}] }: Operation) =>
-    Object.keys(first).map((key) => {
-      if (bearerSchemes.get(key)) return '"Authorization: Bearer $TOKEN"';
-      const { in: location, name } = securitySchemes[key] ?? {};
-      return location === 'header' && `"${name}: $TOKEN"`;
-    });
-  const jsonOf = ({ requestBody }: Operation) =>
-    requestBody?.media.find(({ kind }) => kind === 'json');
-  const callable = operations.filter(
-    (operation) =>
-      operation.template.isReachable &&
-      !operation.parameters.some(({ in: where, required }) => where !== 'path' && required) &&
-      operation.template.names.every((name) => pathExample(operation, name) !== undefined) &&
-      (operation.requestBody === undefined || jsonOf(operation) !== undefined) &&
-      !headersOf(operation).includes(false),
-  );
-  const hasPathParameters = ({ template }: Operation) => template.names.length > 0;
-  const sorted = callable.toSorted(
-    (a, b) => Number(hasPathParameters(a)) - Number(hasPathParameters(b)),
-  );
-  const operation = sorted.find((each) => headersOf(each).length > 0) ?? sorted[0];
-  if (operation === undefined) return undefined;
-  const media = jsonOf(operation);
+  const headerOf = (key: string): string | undefined => {
+    if (bearerSchemes.get(key)) return '"Authorization: Bearer $TOKEN"';
+    const { in: location, name } = securitySchemes[key] ?? {};
+    return location === 'header' ? `"${name}: $TOKEN"` : undefined;
+  };
+  const candidates = operations.flatMap((operation) => {
+    const { parameters, requestBody, security, template } = operation;
+    const headers = Object.keys(security[0] ?? {}).map(headerOf);
+    const media = requestBody?.media.find(({ kind }) => kind === 'json');
+    const isCallable =
+      template.isReachable &&
+      !parameters.some(({ in: where, required }) => where !== 'path' && required) &&
+      template.names.every((name) => pathExample(operation, name) !== undefined) &&
+      (requestBody === undefined || media !== undefined) &&
+      !headers.includes(undefined);
+    const rank = (headers.length > 0 ? 0 : 2) + (template.names.length > 0 ? 1 : 0);
+    return isCallable ? [{ operation, headers, media, rank }] : [];
+  });
+  const [best] = candidates.toSorted((a, b) => a.rank - b.rank);
+  if (best === undefined) return undefined;
+  const { operation, headers, media } = best;
   const method = operation.method.toUpperCase();
   const words = ['curl'];
   if (method !== (media ? 'POST' : 'GET')) words.push('-X', method);
   const target = url + operation.template.write((name) => pathExample(operation, name) ?? '');
   words.push(/^[\w.:/%-]+$/.test(target) ? target : shellQuoted(target));
-  for (const header of headersOf(operation)) words.push('-H', String(header));
+  for (const header of headers) words.push('-H', String(header));
   if (media) {
     const body = await exampleBody(root, media);
     words.push('-H', shellQuoted(`Content-Type: ${media.type}`), '-d', shellQuoted(body));

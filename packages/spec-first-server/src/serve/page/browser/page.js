@@ -50,8 +50,6 @@ const UPDATE_INTERVAL = 100;
 
 /** The AbortController of the last request of each operation, by method and path. */
 const streams = new Map();
-/** The signal that aborts the next request, and the function that shows its response. */
-let nextStream;
 
 /** Shows streams as they arrive. Without this, Swagger UI waits for the end of a response. */
 const showStreams = () => ({
@@ -66,12 +64,9 @@ const showStreams = () => ({
             streams.get(key)?.abort();
             const controller = new AbortController();
             streams.set(key, controller);
-            const { signal } = controller;
-            const show = (response) => {
-              if (!signal.aborted) specActions.setResponse(pathName, method, response);
-            };
-            nextStream = { signal, show };
-            return execute(request);
+            const show = (response) => specActions.setResponse(pathName, method, response);
+            const userFetch = (url, init) => fetchAndShow(url, init, controller.signal, show);
+            return execute({ ...request, userFetch });
           },
         clearResponse: (clear) => (path, method) => {
           streams.get(`${method} ${path}`)?.abort();
@@ -83,7 +78,7 @@ const showStreams = () => ({
 });
 
 /** Sends a request as `fetch` does, and shows a stream until it ends or is aborted. */
-async function fetchAndShow(url, request, { signal, show }) {
+async function fetchAndShow(url, request, signal, show) {
   const response = await fetch(url, { ...request, signal });
   if (!STREAM_TYPES.test(response.headers.get('content-type') ?? '') || !response.body)
     return response;
@@ -93,7 +88,7 @@ async function fetchAndShow(url, request, { signal, show }) {
   let timer;
   const update = () => {
     timer = undefined;
-    show({ url, ok, status, statusText, headers, text, data: text });
+    if (!signal.aborted) show({ url, ok, status, statusText, headers, text, data: text });
   };
   update();
   try {
@@ -218,12 +213,6 @@ SwaggerUIBundle({
   spec,
   dom_id: '#swagger-ui',
   plugins: [exactNumbers, showStreams, noLinkInButton],
-  requestInterceptor(request) {
-    const stream = nextStream;
-    nextStream = undefined;
-    if (stream) request.userFetch = (url, init) => fetchAndShow(url, init, stream);
-    return request;
-  },
   deepLinking: true,
   displayRequestDuration: true,
   syntaxHighlight: { theme: 'obsidian' },
