@@ -54,9 +54,9 @@ export interface Variable<Value> {
 }
 
 const variable = <Value>(
-  preset: string,
   description: string,
   parse: (text: string) => Value,
+  preset = '',
 ): Variable<Value> => ({ default: preset, description, parse });
 
 export type Variables = Readonly<Record<string, Variable<unknown>>>;
@@ -85,83 +85,73 @@ export function readVariables<V extends Variables>(variables: V, env: Environmen
  */
 export const rejectAddress = (port: string, host: string) => (cause: unknown) => {
   const { code, message } = Object(cause);
-  throw new ConfigError(`${message}: ${addressAdvice(code, port, host)}`, { cause });
+  let advice = `set ${host} to an address of this machine`;
+  if (code === 'EADDRINUSE') advice = `set ${port} to another port, or ${host} to another address`;
+  if (code === 'EACCES') advice = `set ${port} to another port`;
+  throw new ConfigError(`${message}: ${advice}`, { cause });
 };
-
-function addressAdvice(code: unknown, port: string, host: string): string {
-  if (code === 'EADDRINUSE') return `set ${port} to another port, or ${host} to another address`;
-  if (code === 'EACCES') return `set ${port} to another port`;
-  return `set ${host} to an address of this machine`;
-}
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export const SERVER_VARIABLES = {
-  PORT: variable('3000', 'the port to listen on; 0 for any free one', integer(0, 65_535)),
-  HOST: variable('127.0.0.1', 'the address to listen on; 0.0.0.0 or :: for all', String),
+  PORT: variable('the port to listen on; 0 for any free one', integer(0, 65_535), '3000'),
+  HOST: variable('the address to listen on; 0.0.0.0 or :: for all', String, '127.0.0.1'),
   ACCESS_TOKENS: variable(
-    '',
     'comma-separated: [NAME:]TOKEN or [NAME:]sha256:HEX [scheme=NAME] [scope=NAME]; ' +
       'a random one by default, but not with NODE_ENV=production',
     parseList,
   ),
   ACCESS_TOKENS_FILE: variable(
-    '',
     'a file with one such token per line, and comments after #; SIGHUP reloads it',
     optional(String),
   ),
   DEVELOPMENT_TOKEN: variable(
-    '',
     'a bearer token or API key with all scopes; not with NODE_ENV=production',
     optional(parseToken),
   ),
-  JWKS_URL: variable('', 'the URL of the keys of signed tokens (RFC 7517)', optional(parseUrl)),
-  JWT_ISSUER: variable('', 'the required issuer of signed tokens', optional(String)),
-  JWT_AUDIENCE: variable('', 'the required audience of signed tokens', optional(String)),
+  JWKS_URL: variable('the URL of the keys of signed tokens (RFC 7517)', optional(parseUrl)),
+  JWT_ISSUER: variable('the required issuer of signed tokens', optional(String)),
+  JWT_AUDIENCE: variable('the required audience of signed tokens', optional(String)),
   CORS_ORIGINS: variable(
-    '',
     'origins whose pages may send requests, comma-separated; * for all, but without cookies',
     parseOrigins,
   ),
   TRUST_PROXY: variable(
-    '',
     'proxies whose X-Forwarded-For is trusted: a number of hops, addresses, or true',
     parseProxies,
   ),
   BODY_LIMIT: variable(
-    '100kb',
     'the maximum size of a body, also after decompression; at most 256mb',
-    (text) => parseSize(text),
+    parseSize,
+    '100kb',
   ),
-  LOG_LEVEL: variable('info', LOG_LEVELS.join(', '), oneOf(...LOG_LEVELS)),
+  LOG_LEVEL: variable(LOG_LEVELS.join(', '), oneOf(...LOG_LEVELS), 'info'),
   SLOW_MS: variable(
-    '0',
     'milliseconds after which a request is logged as slow; 0 for never',
     integer(0, 3_600_000),
+    '0',
   ),
-  OPENAPI_FILE: variable('openapi.yaml', 'the document that is served', String),
+  OPENAPI_FILE: variable('the document that is served', String, 'openapi.yaml'),
   MISSING_OPERATIONS: variable(
-    'refuse',
     'operations without a handler: refuse to start, 501, or mock (not with NODE_ENV=production)',
     oneOf('refuse', '501', 'mock'),
+    'refuse',
   ),
-  DOCS: variable('on', 'on or off: /docs, /openapi.yaml and /openapi.json', oneOf('on', 'off')),
+  DOCS: variable('on or off: /docs, /openapi.yaml and /openapi.json', oneOf('on', 'off'), 'on'),
   DRAIN_SECONDS: variable(
-    '0',
     'seconds between a signal to stop and the closing of the port',
     integer(0, 3600),
+    '0',
   ),
   OPERATOR_PREFIX: variable(
-    '',
     'a path before /healthz, /readyz, /docs, /openapi.yaml and /openapi.json, such as /ops',
     parsePrefix,
   ),
   METRICS_PORT: variable(
-    '',
     'a port for GET /metrics, /healthz and /readyz',
     optional(integer(0, 65_535)),
   ),
-  METRICS_HOST: variable('', 'the address of METRICS_PORT; HOST by default', optional(String)),
+  METRICS_HOST: variable('the address of METRICS_PORT; HOST by default', optional(String)),
 };
 
 export type Config = ValuesOf<typeof SERVER_VARIABLES>;
