@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import {
   asObject,
   isObject,
@@ -33,9 +32,7 @@ const FILES = {
 
 /** Called on the first request, not at the start: a bundle can lack Swagger UI. */
 const fileOf = (name: string): string =>
-  name.startsWith('page.')
-    ? join(import.meta.dirname, 'browser', name)
-    : require.resolve(`swagger-ui-dist/${name}`);
+  require.resolve(`${name.startsWith('page.') ? './browser' : 'swagger-ui-dist'}/${name}`);
 
 /** Swagger UI sets styles by script; its icons are `data:`, images of responses are `blob:`. */
 const contentSecurityPolicy =

@@ -9,36 +9,12 @@ const followColorScheme = () =>
 followColorScheme();
 dark.addEventListener('change', followColorScheme);
 
-/** Formats JSON, and keeps each number as it is written. Swagger UI rounds integers beyond 2^53. */
+/** Formats JSON, and keeps each number as it is written. */
 const formatJson = (text) => {
   const keepNumber = (_key, value, { source }) =>
     typeof value === 'number' ? JSON.rawJSON(source) : value;
   return JSON.stringify(JSON.parse(text, keepNumber), null, 2);
 };
-
-const exactNumbers = ({ React: { createElement }, getComponent }) => ({
-  wrapComponents: {
-    responseBody: (ResponseBody) => (props) => {
-      try {
-        if (!/json/i.test(props.contentType)) return createElement(ResponseBody, props);
-        const options = {
-          language: 'json',
-          downloadable: true,
-          fileName: 'response.json',
-          canCopy: true,
-        };
-        const code = createElement(
-          getComponent('HighlightCode', true),
-          options,
-          formatJson(props.content),
-        );
-        return createElement('div', null, createElement('h5', null, 'Response body'), code);
-      } catch {
-        return createElement(ResponseBody, props);
-      }
-    },
-  },
-});
 
 const STREAM_TYPES = /event-stream|jsonl|ndjson|json-seq|multipart\/mixed/i;
 
@@ -50,32 +26,6 @@ const UPDATE_INTERVAL = 100;
 
 /** The AbortController of the last request of each operation, by method and path. */
 const streams = new Map();
-
-/** Shows streams as they arrive. Without this, Swagger UI waits for the end of a response. */
-const showStreams = () => ({
-  statePlugins: {
-    spec: {
-      wrapActions: {
-        executeRequest:
-          (execute, { specActions }) =>
-          (request) => {
-            const { pathName, method } = request;
-            const key = `${method} ${pathName}`;
-            streams.get(key)?.abort();
-            const controller = new AbortController();
-            streams.set(key, controller);
-            const show = (response) => specActions.setResponse(pathName, method, response);
-            const userFetch = (url, init) => fetchAndShow(url, init, controller.signal, show);
-            return execute({ ...request, userFetch });
-          },
-        clearResponse: (clear) => (path, method) => {
-          streams.get(`${method} ${path}`)?.abort();
-          return clear(path, method);
-        },
-      },
-    },
-  },
-});
 
 /** Sends a request as `fetch` does, and shows a stream until it ends or is aborted. */
 async function fetchAndShow(url, request, signal, show) {
@@ -179,10 +129,54 @@ Object.defineProperty(window, 'localStorage', {
   },
 });
 
-/** Removes the link from the summary of an operation, which is a button. */
-const noLinkInButton = ({ React: { createElement } }) => ({
+/** Changes components and actions of Swagger UI. */
+const plugin = ({ React: { createElement }, getComponent }) => ({
   wrapComponents: {
+    // Removes the link from the summary of an operation, which is a button.
     DeepLink: (DeepLink) => (props) => createElement(DeepLink, { ...props, enabled: false }),
+    // Swagger UI rounds integers beyond 2^53.
+    responseBody: (ResponseBody) => (props) => {
+      try {
+        if (!/json/i.test(props.contentType)) return createElement(ResponseBody, props);
+        const options = {
+          language: 'json',
+          downloadable: true,
+          fileName: 'response.json',
+          canCopy: true,
+        };
+        const code = createElement(
+          getComponent('HighlightCode', true),
+          options,
+          formatJson(props.content),
+        );
+        return createElement('div', null, createElement('h5', null, 'Response body'), code);
+      } catch {
+        return createElement(ResponseBody, props);
+      }
+    },
+  },
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        // Shows streams as they arrive. Otherwise, Swagger UI would wait for the end of a response.
+        executeRequest:
+          (execute, { specActions }) =>
+          (request) => {
+            const { pathName, method } = request;
+            const key = `${method} ${pathName}`;
+            streams.get(key)?.abort();
+            const controller = new AbortController();
+            streams.set(key, controller);
+            const show = (response) => specActions.setResponse(pathName, method, response);
+            const userFetch = (url, init) => fetchAndShow(url, init, controller.signal, show);
+            return execute({ ...request, userFetch });
+          },
+        clearResponse: (clear) => (path, method) => {
+          streams.get(`${method} ${path}`)?.abort();
+          return clear(path, method);
+        },
+      },
+    },
   },
 });
 
@@ -212,7 +206,7 @@ new MutationObserver(nameParts).observe(document.body, { subtree: true, childLis
 SwaggerUIBundle({
   spec,
   dom_id: '#swagger-ui',
-  plugins: [exactNumbers, showStreams, noLinkInButton],
+  plugins: [plugin],
   deepLinking: true,
   displayRequestDuration: true,
   syntaxHighlight: { theme: 'obsidian' },
