@@ -90,9 +90,8 @@ export async function createLog(level: Config['LOG_LEVEL']) {
   });
   const onLost = (lines: number) =>
     log.warn({ lines }, 'log lines were lost: standard output was too slow');
-  output = readable ? undefined : createOutput(onLost);
-  const stream = readable ?? output;
-  const log: Logger = pino(options(level), stream);
+  if (readable === undefined) output = createOutput(onLost);
+  const log: Logger = pino(options(level), readable ?? output);
   return log;
 }
 

@@ -8,9 +8,6 @@ export const PROBE_PATHS = ['/healthz', '/readyz'];
 
 export const OPERATOR_PATHS = [...PROBE_PATHS, '/docs', '/openapi.yaml', '/openapi.json'];
 
-/** Returns `undefined` if the path of the call is not one for operators. */
-type AnswerOperator = (call: Call) => Promise<Answer> | undefined;
-
 /**
  * Creates the routes for operators: health, readiness, and the document with its page. If the
  * document has the same path, its operation is served instead, and `shadowed` contains the path,
@@ -21,7 +18,7 @@ export function operatorRoutes(
   ready: (() => Promise<void>) | undefined,
   page: ReadonlyMap<string, ReadResource> | undefined,
   prefix: string,
-): { readonly answerOperator: AnswerOperator; readonly shadowed: readonly string[] } {
+) {
   const resources = probes(ready, service.broken);
   if (page !== undefined) {
     for (const [path, read] of page) resources.set(path, read);
@@ -39,11 +36,9 @@ export function operatorRoutes(
   };
 }
 
-export function answerRoutes(
-  service: Service,
-  routes: ReadonlyMap<string, ReadResource>,
-): AnswerOperator {
-  return (call) => {
+/** The returned function returns `undefined` if the path of the call is not one of the routes. */
+export function answerRoutes(service: Service, routes: ReadonlyMap<string, ReadResource>) {
+  return (call: Call): Promise<Answer> | undefined => {
     const read = routes.get(call.path);
     return read && answerRoute(call, read);
   };
