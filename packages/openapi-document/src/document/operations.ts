@@ -1,4 +1,4 @@
-import { readParameter } from '../parameters/read-value.ts';
+import { valueReader } from '../parameters/read-value.ts';
 import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
 import {
   asArray,
@@ -200,7 +200,7 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.3). */
     examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
     /** Parses the result of `write`. @throws {URIError | ParameterError} */
-    read: (text: string) => readParameter(root, styled, text),
+    read: (text: string) => valueReader(root, styled).read(text),
     /** Serializes a value by `style` and `explode`, see `writeParameter`. */
     write: (value: unknown) => writeParameter(styled, value),
   };

@@ -1,7 +1,7 @@
 import type { Json } from '../document/document.ts';
 import { essenceOf, isFile, kindOf } from '../document/media-types.ts';
 import { itemSchemas, propertyFinder, typesOf } from '../document/schema.ts';
-import { deepPath, fromPairs, queryNames } from './read-value.ts';
+import { valueReader } from './read-value.ts';
 import { coerce, jsonOrText, pairsOf } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';
 
@@ -20,10 +20,10 @@ export function formReader(
   const schemasOf = propertyFinder(root, schema);
   const styled = Object.entries(encoding).flatMap(([name, value]) => {
     const field = styledField(name, value);
-    return field ? { ...field, schema: { anyOf: schemasOf(name) } } : [];
+    return field ? valueReader(root, { ...field, schema: { anyOf: schemasOf(name) } }) : [];
   });
   /** The names of the styled fields, and of the properties that are separate fields. */
-  const styledNames = new Set(styled.flatMap((field) => [field.name, ...queryNames(root, field)]));
+  const styledNames = new Set(styled.flatMap((field) => [field.name, ...field.names]));
 
   return {
     /** Parses `application/x-www-form-urlencoded`. @throws {URIError | ParameterError} */
@@ -67,7 +67,7 @@ export function formReader(
     const isText = (value: string | T) => typeof value === 'string';
     const entries: [string, unknown][] = [];
     for (const [name, values] of fields) {
-      if (styledNames.has(name) || styled.some((field) => deepPath(field, name))) continue;
+      if (styledNames.has(name) || styled.some((field) => field.deepPath(name))) continue;
       const decodedValues = values.map((value) => (isText(value) ? decode(value) : value));
       entries.push([name, fieldOf(name, decodedValues)]);
     }
@@ -75,7 +75,7 @@ export function formReader(
       const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
       const isField = (name: string) => fields.has(name);
       for (const field of styled) {
-        const value = fromPairs(root, field, texts, isField, decode);
+        const value = field.fromPairs(texts, isField, decode);
         if (value !== undefined) entries.push([field.name, value]);
       }
     }

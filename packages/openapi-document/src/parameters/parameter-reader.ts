@@ -1,6 +1,6 @@
 import type { Json } from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
-import { deepPath, ParameterError, queryNames, readParameter, takesAnyName } from './read-value.ts';
+import { ParameterError, valueReader } from './read-value.ts';
 import { cookiesOf, pairsOf } from './texts.ts';
 import type { Styled } from './write-parameter.ts';
 
@@ -28,15 +28,12 @@ export function parameterReader(
   ignored: ReadonlySet<string> = new Set(),
 ) {
   const { parameters, template } = operation;
-  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
-  const declaredNames = new Set([
-    ...ignored,
-    ...inQuery.flatMap((parameter) => queryNames(root, parameter)),
-  ]);
+  const readers = parameters.map((parameter) => valueReader(root, parameter));
+  const inQuery = readers.filter((reader) => reader.in === 'query');
+  const declaredNames = new Set([...ignored, ...inQuery.flatMap(({ names }) => names)]);
   const isDeclared = (name: string) => declaredNames.has(name);
-  const hasWholeQuery = inQuery.some(({ style }) => style === 'querystring');
-  const acceptsAnyName =
-    hasWholeQuery || inQuery.some((parameter) => takesAnyName(root, parameter));
+  const hasWholeQuery = parameters.some(({ style }) => style === 'querystring');
+  const acceptsAnyName = hasWholeQuery || inQuery.some(({ takesAnyName }) => takesAnyName);
 
   return ({ path, query, headers }: ParameterSource) => {
     const values: Record<Styled['in'], Record<string, unknown>> = {
@@ -55,13 +52,12 @@ export function parameterReader(
     const pairs = { query: pairsOf(query), cookie: cookiesOf(headers.cookie) };
     const queryText = hasWholeQuery && ignored.size > 0 ? withoutNames(query, ignored) : query;
     for (const name of pairs.query.keys()) {
-      const isDeep = () => inQuery.some((parameter) => deepPath(parameter, name) !== undefined);
+      const isDeep = () => inQuery.some(({ deepPath }) => deepPath(name) !== undefined);
       if (acceptsAnyName || isDeclared(name) || isDeep()) continue;
       const message = 'is not a parameter of this operation';
       violations.push({ path: `/query/${name}`, message, keyword: 'additionalProperties' });
     }
-    for (const parameter of parameters) {
-      const { in: where, name } = parameter;
+    for (const { in: where, name, read } of readers) {
       const header = headers[name.toLowerCase()];
       const text = {
         path: texts?.[template.names.indexOf(name)],
@@ -70,13 +66,7 @@ export function parameterReader(
         header: header?.toString(),
       }[where];
       try {
-        const value = readParameter(
-          root,
-          parameter,
-          text,
-          where === 'cookie' ? pairs.cookie : pairs.query,
-          isDeclared,
-        );
+        const value = read(text, where === 'cookie' ? pairs.cookie : pairs.query, isDeclared);
         if (value !== undefined) values[where][name] = value;
       } catch (error) {
         violations.push({

@@ -1,15 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { textOf } from 'test-support/titles';
-import {
-  deepPath,
-  ParameterError,
-  queryNames,
-  readParameter,
-  takesAnyName,
-} from '../../src/parameters/read-value.ts';
+import { ParameterError, valueReader } from '../../src/parameters/read-value.ts';
 import { writeParameter } from '../../src/parameters/write-parameter.ts';
 
-type Parameter = Parameters<typeof readParameter>[1];
+type Parameter = Parameters<typeof valueReader>[1];
 
 const integer = { type: 'integer' };
 const string = { type: 'string' };
@@ -27,8 +21,8 @@ const parameter = (members: Partial<Parameter>): Parameter => ({
   schema: string,
   ...members,
 });
-const read = (members: Partial<Parameter>, text: string | undefined) =>
-  readParameter({}, parameter(members), text);
+const reader = (members: Partial<Parameter>) => valueReader({}, parameter(members));
+const read = (members: Partial<Parameter>, text: string | undefined) => reader(members).read(text);
 
 const TEXT = "it's 100 % [é] {x}, a+b";
 const NAMES = ['a, b', 'c&d|e=é'];
@@ -117,7 +111,7 @@ test.each(
   ),
 )('a value written by %j is read again: %j', (members, value, schema) => {
   const complete = parameter({ ...members, schema });
-  expect(readParameter({}, complete, writeParameter(complete, value))).toEqual(value);
+  expect(valueReader({}, complete).read(writeParameter(complete, value))).toEqual(value);
 });
 
 const TEXTS: readonly (readonly [members: Partial<Parameter>, text: string, value: unknown])[] = [
@@ -260,8 +254,8 @@ test('an object does not have the names of other parameters', () => {
     ['z', ['3']],
   ]);
   const isDeclared = (name: string) => name === 'limit' || name === 'x';
-  const object = parameter({ schema: open, explode: true });
-  expect(readParameter({}, object, undefined, pairs, isDeclared)).toEqual({ x: 1, z: 3 });
+  const object = reader({ schema: open, explode: true });
+  expect(object.read(undefined, pairs, isDeclared)).toEqual({ x: 1, z: 3 });
 });
 
 test.each<[members: Partial<Parameter>, names: string[], takesAny: boolean]>([
@@ -282,8 +276,7 @@ test.each<[members: Partial<Parameter>, names: string[], takesAny: boolean]>([
   [{ schema: open, explode: true, style: 'cookie' }, ['x', 'y'], true],
   [{ schema: open, style: 'deepObject' }, [], false],
 ])('%j has the query names %j, and accepts any other name: %p', (members, names, takesAny) => {
-  expect(queryNames({}, parameter(members))).toEqual(names);
-  expect(takesAnyName({}, parameter(members))).toBe(takesAny);
+  expect(reader(members)).toMatchObject({ names, takesAnyName: takesAny });
 });
 
 test.each([
@@ -291,13 +284,13 @@ test.each([
   ['filter[a]', ['a']],
   ['filter[a][b c][]', ['a', 'b c', '']],
 ])('the path of %j inside the deepObject filter is %j', (key, path) => {
-  expect(deepPath(parameter({ name: 'filter', style: 'deepObject' }), key)).toEqual(path);
-  expect(deepPath(parameter({ name: 'filter' }), key)).toBeUndefined();
+  expect(reader({ name: 'filter', style: 'deepObject' }).deepPath(key)).toEqual(path);
+  expect(reader({ name: 'filter' }).deepPath(key)).toBeUndefined();
 });
 
 test.each(['filter[a', 'filter[a]b', 'filter[a[b]]', 'filters[a]', 'other[a]', ''])(
   '%j is not inside the deepObject filter',
   (key) => {
-    expect(deepPath(parameter({ name: 'filter', style: 'deepObject' }), key)).toBeUndefined();
+    expect(reader({ name: 'filter', style: 'deepObject' }).deepPath(key)).toBeUndefined();
   },
 );
