@@ -84,13 +84,12 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
     const isBounded = Object.keys(NUMBER_ASSERTIONS).some((key) => key in source);
     if (!isNumeric && type !== undefined) schema.type = type;
     if (!isSizedInteger && typeof format === 'string' && hasFormat(format)) schema.format = format;
-    if (isNumeric || isSizedInteger || isBounded) {
-      const typeAndFormat = {
+    if (isNumeric || isSizedInteger || isBounded)
+      schema.numeric = {
+        ...source,
         type: isNumeric ? types : undefined,
         format: isSizedInteger ? format : undefined,
       };
-      schema.numeric = { ...source, ...typeAndFormat };
-    }
     if ('enum' in source) schema.enumValues = source.enum;
     if ('const' in source) schema.constValues = [source.const];
     if (source.uniqueItems === true) schema.distinctItems = true;
@@ -114,21 +113,13 @@ function select(schema: Keywords, { name, values }: schemas.Tag): void {
   const key = schema.oneOf === undefined ? 'anyOf' : 'oneOf';
   const alternatives = asArray(schema[key]);
   delete schema[key];
-  const hasKnownTag = hasValue(
-    name,
-    values.flatMap((list) => (Array.isArray(list) ? list : [])),
-  );
+  const hasKnownTag = hasValue(name, values.flatMap(asArray));
   const conditions = values.flatMap((list, index) =>
     Array.isArray(list) ? when(hasValue(name, list), alternatives[index]) : [],
   );
-  const othersIndex = values.indexOf('others');
-  const rule =
-    othersIndex < 0
-      ? { ...hasKnownTag, allOf: conditions }
-      : {
-          type: 'object',
-          allOf: [...conditions, when(hasKnownTag, true, alternatives[othersIndex])],
-        };
+  const others = values.indexOf('others');
+  const rest = others < 0 ? hasKnownTag : when(hasKnownTag, true, alternatives[others]);
+  const rule = { type: 'object', allOf: [...conditions, rest] };
   const union = values.includes('null') ? when({ type: 'null' }, true, rule) : rule;
   schema.allOf = [...asArray(schema.allOf), union];
 }

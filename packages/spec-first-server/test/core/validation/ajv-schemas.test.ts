@@ -197,9 +197,8 @@ describe('a tag', () => {
       'x-tag': { name: 'kind', values: [['x'], ['y', 'z']] },
     };
     const selected = [when(has(['x']), a), when(has(['y', 'z']), b)];
-    expect(converted(source).schema).toEqual({
-      allOf: [{}, { ...has(['x', 'y', 'z']), allOf: selected }],
-    });
+    const rule = { type: 'object', allOf: [...selected, has(['x', 'y', 'z'])] };
+    expect(converted(source).schema).toEqual({ allOf: [{}, rule] });
   });
 
   test('may accept null', () => {
@@ -207,7 +206,7 @@ describe('a tag', () => {
       oneOf: [a, { type: 'null' }],
       'x-tag': { name: 'kind', values: [['x'], 'null'] },
     };
-    const rule = { ...has(['x']), allOf: [when(has(['x']), a)] };
+    const rule = { type: 'object', allOf: [when(has(['x']), a), has(['x'])] };
     expect(converted(source).schema).toEqual({ allOf: [when({ type: 'null' }, true, rule)] });
   });
 
