@@ -10,12 +10,7 @@ import { failureAnswer, failureOf } from './response/failures.ts';
 import { HttpError, InvalidReply } from './response/http-error.ts';
 import { ignoreErrors } from './response/item-body.ts';
 import { checkReply } from './response/reply.ts';
-import {
-  apiKeyQueryNames,
-  authentication,
-  challengesOf,
-  credentialsOf,
-} from './security/schemes.ts';
+import { apiKeyQueryNames, authentication, challengesOf } from './security/schemes.ts';
 import { inTurn } from './turns.ts';
 import { Violations } from './validation/violations.ts';
 
@@ -75,7 +70,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     let releaseBody: (() => void) | undefined;
     let isStreamCancelled = false;
     try {
-      const caller = await authenticate?.(credentialsOf(method, headers, query));
+      const caller = await authenticate?.(call);
       record.caller = caller;
       const received = await readBody(call);
       const { media, body } = received;

@@ -5,7 +5,7 @@ import { withFiles } from 'test-support/documents';
 import type { AnyHandler } from '../../src/core/handlers/types.ts';
 import { prepare, type ServiceOptions } from '../../src/core/prepare.ts';
 import { PROBLEM_DETAILS } from '../../src/core/response/problem.ts';
-import { authentication, credentialsOf } from '../../src/core/security/schemes.ts';
+import { authentication } from '../../src/core/security/schemes.ts';
 
 const done: AnyHandler = () => ({ status: 204 });
 const responses = { 204: { description: 'done' } };
@@ -88,7 +88,7 @@ test('formats of the service and trusted origins are used', async () => {
   expect(() => validator.request(values, undefined, undefined)).toThrow('must match format "even"');
   const authenticate = authentication(operation, context.schemes, false);
   const statusOf = (origin: string) =>
-    authenticate(credentialsOf('POST', { cookie: 'session=secret', origin }, '')).then(
+    authenticate({ method: 'POST', headers: { cookie: 'session=secret', origin } }).then(
       () => 200,
       ({ status }) => status,
     );
@@ -263,7 +263,7 @@ describe('tokens', () => {
     if (operation === undefined || context === undefined) throw new Error('no operation');
     const headers = { authorization: 'Bearer secret' };
     const authenticate = authentication(operation, context.schemes, false);
-    expect(await authenticate(credentialsOf('GET', headers, ''))).toMatchObject({ subject });
+    expect(await authenticate({ method: 'GET', headers })).toMatchObject({ subject });
   });
 });
 

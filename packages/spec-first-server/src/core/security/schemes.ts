@@ -21,9 +21,10 @@ export interface Credentials {
   readonly cookies: Readonly<Record<string, string>>;
 }
 
-export interface RequestCredentials extends Credentials {
-  /** The query, percent-encoded. */
-  readonly search: string;
+/** The parts of a call that may contain credentials. */
+export interface CallWithCredentials extends Pick<Credentials, 'method' | 'headers'> {
+  /** Percent-encoded. */
+  readonly query?: string;
 }
 
 /**
@@ -48,7 +49,7 @@ interface CredentialKind {
    * @throws {Unauthorized} if it is malformed.
    * @throws {HttpError} 400 if there are several.
    */
-  readonly read: (credentials: RequestCredentials) => string | undefined;
+  readonly read: (call: CallWithCredentials) => string | undefined;
   /** The message for a client without a credential. */
   readonly required: string;
   readonly challenge: (presented: boolean) => string;
@@ -70,14 +71,13 @@ function checkAuthorization(authorization: string | undefined): void {
     throw new HttpError(400, 'the header authorization must have one credential');
 }
 
-export const credentialsOf = (
-  method: string,
-  headers: IncomingHttpHeaders,
-  query: string,
-): RequestCredentials => ({
+export const credentialsOf = ({
   method,
   headers,
-  search: query,
+  query = '',
+}: CallWithCredentials): Credentials => ({
+  method,
+  headers,
   query: query === '' ? {} : Object.fromEntries([...new URLSearchParams(query)].reverse()),
   cookies: headers.cookie === undefined ? {} : firstCookies(headers.cookie),
 });
@@ -104,12 +104,12 @@ export function schemesOf(
     const isVerified = tokenKind !== undefined || verifier !== undefined;
     const usesAuthorization = source.type !== 'apiKey' && source.type !== 'mutualTLS';
     /** Mocks accept any credential of a scheme that has neither tokens nor a verifier. */
-    const verify = (credentials: RequestCredentials, scopes: readonly string[]) => {
-      const token = read(credentials);
+    const verify = (call: CallWithCredentials, scopes: readonly string[]) => {
+      const token = read(call);
       if (token === undefined) throw new Unauthorized(required, false);
-      if (source.in === 'cookie' && isForged(credentials, trustedOrigins))
+      if (source.in === 'cookie' && isForged(call, trustedOrigins))
         throw new HttpError(403, CROSS_ORIGIN);
-      if (verifier !== undefined) return verifier(credentials, scopes);
+      if (verifier !== undefined) return verifier(credentialsOf(call), scopes);
       return tokenKind ? authenticator.verify(token, scopes, name) : ANYONE;
     };
     return [name, { isVerified, usesAuthorization, verify, challenge }] as const;
@@ -149,7 +149,7 @@ export type Schemes = ReturnType<typeof schemesOf>;
  * GET, HEAD and OPTIONS are allowed. Clients other than browsers send neither `Origin` nor
  * `Sec-Fetch-Site`.
  */
-function isForged({ method, headers }: Credentials, trustedOrigins: readonly string[]): boolean {
+function isForged({ method, headers }: CallWithCredentials, trustedOrigins: readonly string[]) {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
   if (origin !== undefined && trustedOrigins.includes(origin)) return false;
@@ -194,8 +194,8 @@ function apiKey(location: string, name: string): CredentialKind {
   const place = `${location === 'query' ? 'query parameter' : location} "${name}"`;
   return {
     tokenKind: 'apiKey',
-    read({ headers, search }) {
-      const [value, ...others] = valuesIn(headers, search);
+    read({ headers, query }) {
+      const [value, ...others] = valuesIn(headers, query);
       if (others.length > 0) throw new HttpError(400, `the API key in the ${place} must come once`);
       return value || undefined;
     },
@@ -204,8 +204,8 @@ function apiKey(location: string, name: string): CredentialKind {
     challenge: () => `ApiKey in="${location}", name="${encodeURI(name)}"`,
   };
 
-  function valuesIn(headers: IncomingHttpHeaders, search: string): readonly (string | undefined)[] {
-    if (location === 'query') return new URLSearchParams(search).getAll(name);
+  function valuesIn(headers: IncomingHttpHeaders, query?: string): readonly (string | undefined)[] {
+    if (location === 'query') return new URLSearchParams(query).getAll(name);
     if (location === 'cookie') return cookiesOf(headers.cookie).get(name) ?? [];
     const key = name.toLowerCase();
     // Other properties are inherited, such as `constructor`.
@@ -289,8 +289,8 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
     (name) => schemes.get(name)?.usesAuthorization,
   );
 
-  return async (credentials: RequestCredentials): Promise<Caller | undefined> => {
-    const { authorization } = credentials.headers;
+  return async (call: CallWithCredentials): Promise<Caller | undefined> => {
+    const { authorization } = call.headers;
     checkAuthorization(authorization);
     let isPresented = usesAuthorization && Boolean(authorization);
     const failures: unknown[][] = [];
@@ -299,7 +299,7 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
       const errors: unknown[] = [];
       for (const { name, verify, scopes } of checks) {
         try {
-          const caller = await verify(credentials, scopes);
+          const caller = await verify(call, scopes);
           if (!isObject(caller)) throw new TypeError(`the verifier ${name} returned no caller`);
           callers.push(caller);
           isPresented = true;

@@ -63,7 +63,7 @@ async function authenticating(
     operations.map((operation) => [operation.id, authentication(operation, schemes, isMock)]),
   );
   return async (id: string, { method = 'GET', headers = {}, query = '' }: Request = {}) =>
-    checks.get(id)?.(credentialsOf(method, headers, query));
+    checks.get(id)?.({ method, headers, query });
 }
 
 const subjectOrStatus = (caller: Promise<Caller | undefined>): Promise<unknown> =>
@@ -520,17 +520,15 @@ test.each<[string, Request, string]>([
 
 test('verifiers get the first value of each parameter and cookie', () => {
   const headers = { cookie: 'a=1; b=%20x; a=2' };
-  expect(credentialsOf('GET', headers, 'k=1&l=%2B+&k=2')).toEqual({
+  expect(credentialsOf({ method: 'GET', headers, query: 'k=1&l=%2B+&k=2' })).toEqual({
     method: 'GET',
     headers,
-    search: 'k=1&l=%2B+&k=2',
     query: { k: '1', l: '+ ' },
     cookies: { a: '1', b: '%20x' },
   });
-  expect(credentialsOf('GET', {}, '')).toEqual({
+  expect(credentialsOf({ method: 'GET', headers: {} })).toEqual({
     method: 'GET',
     headers: {},
-    search: '',
     query: {},
     cookies: {},
   });
