@@ -92,7 +92,7 @@ function converterFor(
   const schemaOf = (type: string) => ({ type: 'object', [TYPE]: type });
 
   return {
-    valueOf({ source, in: where, name, required, schema = {} }: Parameter) {
+    typedValue({ source, in: where, name, required, schema = {} }: Parameter) {
       const type = typeOf(schema, direction);
       return { ...annotationsOf(source), in: where, name, required, schema: schemaOf(type) };
     },
@@ -126,13 +126,13 @@ function operationType(
     const headerEntries = headers.map((header) => {
       // Keeps the case of the document. `header.name` is in lower case.
       const [name] = pointerTokens(header.pointer).slice(-1);
-      return [name, forResponse.valueOf(header)];
+      return [name, forResponse.typedValue(header)];
     });
     const content = forResponse.contentOf(media);
     return [key, { ...annotationsOf(source), headers: Object.fromEntries(headerEntries), content }];
   });
   const operation = Object({
-    parameters: parameters.map(forRequest.valueOf),
+    parameters: parameters.map(forRequest.typedValue),
     requestBody: body,
     responses: Object.fromEntries(responseEntries),
   });

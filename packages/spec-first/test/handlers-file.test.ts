@@ -227,10 +227,10 @@ describe('addStubs', () => {
   });
 
   test.each([
-    ['src/handlers.ts', 'generated/openapi.ts', '../generated/openapi.ts'],
-    ['src/a/handlers.ts', 'generated/openapi.ts', '../../generated/openapi.ts'],
-    ['handlers.ts', 'generated/openapi.ts', './generated/openapi.ts'],
-  ])('writes a file for an empty %s that imports %s as %s', (path, _types, specifier) => {
+    ['src/handlers.ts', '../generated/openapi.ts'],
+    ['src/a/handlers.ts', '../../generated/openapi.ts'],
+    ['handlers.ts', './generated/openapi.ts'],
+  ])('writes a file for an empty %s that imports the types from %s', (path, specifier) => {
     const text = addStubs(path, ' \n', MISSING);
     expect(text.match(/from '(.*)'/g)).toEqual(["from 'spec-first-server'", `from '${specifier}'`]);
     expect(text).toContain(`\nexport const handlers = {\n${stubs('  ')}\n} satisfies `);

@@ -192,6 +192,7 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     schema: media === undefined ? schemaOf(root, source) : media.schema,
     media,
   };
+  let reader: ReturnType<typeof valueReader> | undefined;
   return {
     ...styled,
     required: source.required === true,
@@ -200,7 +201,10 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.3). */
     examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
     /** Parses the result of `write`. @throws {URIError | ParameterError} */
-    read: (text: string) => valueReader(root, styled).read(text),
+    read(text: string): unknown {
+      reader ??= valueReader(root, styled);
+      return reader.read(text);
+    },
     /** Serializes a value by `style` and `explode`, see `writeParameter`. */
     write: (value: unknown) => writeParameter(styled, value),
   };

@@ -92,11 +92,11 @@ async function createExpressApp(
     watchEnd(service, call, fault);
     next(fault);
   };
-  const answer = (request: Request, response: Response, error?: unknown) =>
+  const respond = (request: Request, response: Response, error?: unknown) =>
     answerCall(service, new ExpressCall(request, response, false, records.get(request)), error);
-  const onRequest: RequestHandler = (request, response) => answer(request, response);
+  const onRequest: RequestHandler = (request, response) => respond(request, response);
   const onError: ErrorRequestHandler = (error, request, response, _next) =>
-    answer(request, response, error);
+    respond(request, response, error);
   return app.use(begin, ...use, onRequest, onError);
 }
 
@@ -126,28 +126,25 @@ export async function createAppService(options: AppOptions): Promise<Service> {
     const message = 'operations of the document use paths of operators: set OPERATOR_PREFIX';
     options.log?.warn({ paths: shadowed }, message);
   }
-  const headersFor =
-    corsOrigins.length > 0 ? crossOrigin(corsOrigins, service.operations) : undefined;
-
-  // Not async, to avoid the cost of another promise.
-  function handle(call: Call): Promise<Answer> {
-    if (inDevelopment && !isLocalHost(call.headers.host))
-      return Promise.resolve(service.fail(call, FOREIGN_HOST));
-    return headersFor === undefined ? answer(call) : answerOrigin(call, headersFor(call));
-  }
-
+  const headersFor = crossOrigin(corsOrigins, service.operations);
   const answer = (call: Call) => answerOperator(call) ?? service.handle(call);
 
-  async function answerOrigin(
-    call: Call,
-    { headers, isPreflight }: ReturnType<ReturnType<typeof crossOrigin>>,
-  ): Promise<Answer> {
+  async function answerWithCors(call: Call): Promise<Answer> {
+    const { headers, isPreflight } = headersFor(call);
     if (isPreflight) return service.reply(call, { status: 204, headers });
     const { headers: answerHeaders, ...rest } = await answer(call);
     return { ...rest, headers: [...Object.entries(headers).flat(), ...answerHeaders] };
   }
 
-  return { ...service, handle };
+  return {
+    ...service,
+    // Not async, to avoid the cost of another promise.
+    handle(call) {
+      if (inDevelopment && !isLocalHost(call.headers.host))
+        return Promise.resolve(service.fail(call, FOREIGN_HOST));
+      return corsOrigins.length > 0 ? answerWithCors(call) : answer(call);
+    },
+  };
 }
 
 const FOREIGN_HOST = new HttpError(421, 'the Host header must name localhost or an IP address');

@@ -237,8 +237,8 @@ async function readDocument(file: string, allowOutside?: boolean): Promise<Docum
 }
 
 /**
- * Returns the options of the app that depend on the configuration. Generates an access token if the
- * document takes tokens and no credentials are configured.
+ * Returns the options of the app that follow from the configuration and the document. Generates an
+ * access token if the document takes tokens and no credentials are configured, and returns it, too.
  *
  * @throws {ConfigError} if the credentials are wrong, or cannot be generated.
  */

@@ -131,6 +131,7 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
       template.names.every((name) => pathExample(operation, name) !== undefined) &&
       (requestBody === undefined || media !== undefined) &&
       !headers.includes(undefined);
+    // Operations that need a token come first, then those without path parameters.
     const rank = (headers.length > 0 ? 0 : 2) + (template.names.length > 0 ? 1 : 0);
     return isCallable ? [{ operation, headers, media, rank }] : [];
   });

@@ -22,7 +22,10 @@ const LARGE_CHUNK = 16_384;
  */
 const SMALL_BODY = 65_536;
 
-/** The maximum number of connections that linger at the same time. Each can hold 64 KiB. */
+/**
+ * The maximum number of connections of this process that linger at the same time. Each can hold 64
+ * KiB.
+ */
 const MAX_LINGERING = 256;
 
 let lingering = 0;
@@ -64,7 +67,7 @@ export class ClientConnection {
   #hasChunks = false;
   #transferredBytes = -1;
 
-  /** @param lingerTimeout the time for the client to read a rejection, in milliseconds. */
+  /** @param lingerTimeout see {@link linger}, in milliseconds. */
   constructor(socket: Socket, lingerTimeout: number) {
     this.socket = socket;
     this.#lingerTimeout = lingerTimeout;
@@ -190,8 +193,9 @@ export class ClientConnection {
   }
 
   /**
-   * Closes the connection after its last response. Reads and drops further bytes for a while:
-   * otherwise the client could get a reset before it has read the response (RFC 9112 §9.6).
+   * Closes the connection after its last response. Reads and drops further bytes until
+   * `lingerTimeout`: otherwise the client could get a reset before it has read the response (RFC
+   * 9112 §9.6).
    */
   linger(): void {
     const { socket } = this;

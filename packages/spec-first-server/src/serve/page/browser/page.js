@@ -1,7 +1,7 @@
 // Swagger UI documents its plugin API, but not the names of its components and actions. This file
 // uses the components `responseBody`, `HighlightCode` and `DeepLink`, the actions `executeRequest`,
-// `clearResponse` and `setResponse`, and the member `userFetch` of requests. Their names stay the same
-// within a minor version, so package.json pins that version.
+// `clearResponse` and `setResponse`, and the member `userFetch` of requests. Their names stay the
+// same within a minor version, so package.json pins that version.
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const followColorScheme = () =>
