@@ -157,23 +157,51 @@ const MAX_STEPS = 1_000_000;
 /** Matches a group that is safe to repeat, since it can match a string in only one way. */
 const SIMPLE_GROUP = /\((?:\?:|\?<\w+>)?(?:[^()|*+?{}]|\{\d+\})*\)/;
 
+/** Matches a group without groups in it. */
+const INNER_GROUP = /\([^()]*\)/;
+
 /** The result of `patternDegree` for a pattern that may take exponential time. */
 const EXPONENTIAL = 64;
 
+/** The number of repetitions above which a range such as `{1,63}` counts as unbounded. */
+const WIDE_RANGE = 16;
+
+/** The number of ways to match short ranges and optional parts above which they are not tried. */
+const MAX_CHOICES = 1024;
+
 /**
  * Estimates the exponent `n` for which matching a string takes about `length ** n` steps. Each
- * unbounded quantifier adds 1. A pattern that does not begin with `^` adds 1, since a match may
- * begin at any position. A repeated group that can match in several ways, and many optional parts,
- * take exponential time.
+ * unbounded quantifier and each back reference adds 1. A pattern adds 1 if its match may begin at
+ * any position. A repeated group that can match in several ways, and many optional parts, take
+ * exponential time.
  */
 export function patternDegree(pattern: string): number {
-  let bare = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
+  let bare = pattern
+    .replace(/\\(?:[1-9]\d*|k<\w+>|.)/gs, (part) => (/^\\[1-9k]/.test(part) ? 'x+' : 'x'))
+    .replace(/\[[^\]]*\]/g, 'x');
   while (SIMPLE_GROUP.test(bare)) bare = bare.replace(SIMPLE_GROUP, 'x');
   const isRepeatedGroup = /\)(?:[*+]|\{\d)/.test(bare);
+  const ranges = Array.from(
+    bare.matchAll(/\{(\d+),(\d+)\}/g),
+    ([, min, max]) => 1 + Number(max) - Number(min),
+  );
   const optionalParts = bare.match(/[^(]\?/g)?.length ?? 0;
-  if (isRepeatedGroup || optionalParts > 10) return EXPONENTIAL;
-  const unbounded = bare.match(/[*+]|\{\d+,/g)?.length ?? 0;
-  return Math.max(1, unbounded + (bare.startsWith('^') ? 0 : 1));
+  const choices = ranges
+    .filter((count) => count <= WIDE_RANGE)
+    .reduce((product, count) => product * count, 2 ** optionalParts);
+  if (isRepeatedGroup || choices > MAX_CHOICES) return EXPONENTIAL;
+  const unbounded = bare.match(/[*+]|\{\d+,\}/g)?.length ?? 0;
+  const wideRanges = [...ranges, choices].filter((count) => count > WIDE_RANGE).length;
+  return Math.max(1, unbounded + wideRanges + (isAnchored(bare) ? 0 : 1));
+}
+
+/** Returns true if a match can only begin at the start of the string. */
+function isAnchored(bare: string): boolean {
+  // With the flag m, `^` also matches after a line break.
+  if (/\(\?[a-z]*m/.test(bare)) return false;
+  let alternatives = bare;
+  while (INNER_GROUP.test(alternatives)) alternatives = alternatives.replace(INNER_GROUP, 'x');
+  return alternatives.split('|').every((alternative) => alternative.startsWith('^'));
 }
 
 /** Compiles patterns for Ajv. Ajv requires `code`, but uses it only for standalone modules. */

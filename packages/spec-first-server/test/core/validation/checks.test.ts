@@ -232,6 +232,17 @@ describe('the time limit of a request', () => {
       { patternProperties: { '^(a+)+$': true } },
       { [`${'a'.repeat(40)}b`]: 1 },
     ],
+    [
+      'a string of which only some alternatives begin at its start',
+      { pattern: '^$|[a-z]+@example\\.com$' },
+      'a'.repeat(100_000),
+    ],
+    ['a string with a back reference', { pattern: '^(.*)\\1$' }, `${'a'.repeat(100_000)}b`],
+    [
+      'a string with wide ranges',
+      { pattern: '^.{0,999}a.{0,999}a.{0,999}b$' },
+      'a'.repeat(100_000),
+    ],
     ['a quadratic format', { format: 'url' }, `http://a/?${'::'.repeat(60_000)}`],
     ['a deep value', { $ref: '#/components/schemas/Chain' }, nested(60)],
   ])('ends the validation of %s', (_title, schema, value) => {
