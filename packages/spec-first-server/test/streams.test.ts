@@ -92,6 +92,17 @@ async function* from<T>(...items: T[]): AsyncGenerator<T> {
 const answer = (contentType: string, ...items: unknown[]): void => {
   script.next = () => ({ status: 200, contentType, body: from(...items) });
 };
+const withThrowingStack = (): Error =>
+  Object.defineProperty(new Error('unreadable'), 'stack', {
+    get() {
+      throw new Error('the stack cannot be read');
+    },
+  });
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
 const PLANT = { name: 'Fern', n: 9007199254740993n };
 
 describe('a handler that returns an AsyncIterable', () => {
@@ -204,6 +215,22 @@ describe('a handler that returns an AsyncIterable', () => {
       JSON.stringify(lines.at(-1)).includes('item 1 of the body: /body/data/name must be string'),
     );
     expect(isCleaned).toBe(true);
+  });
+
+  test.each([
+    ['an Error whose stack throws', () => withThrowingStack()],
+    ['a revoked Proxy', () => revokedProxy()],
+  ])('closes the connection if a later item fails with %s', async (_title, error) => {
+    const failing = (async function* () {
+      yield PLANT;
+      await immediate();
+      throw error();
+    })();
+    script.next = () => ({ status: 200, contentType: 'application/jsonl', body: failing });
+    const response = await fetch(`${url}/stream`);
+    await expect(response.text()).rejects.toThrow('terminated');
+    await eventually(() => lines.some(({ msg }) => msg === 'failed'));
+    lines.length = 0;
   });
 
   test('is called for HEAD, but its items are not read', async () => {

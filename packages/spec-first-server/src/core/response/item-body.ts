@@ -81,6 +81,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     await Promise.race([this.#pulled, timeLimit.promise]).finally(() => clearTimeout(timer));
   }
 
+  /** @throws {Error} if an item fails. The cause is the value that the handler threw. */
   async next(): Promise<Result> {
     // A stream that is always ready would starve other requests.
     if (sentBytes >= MAX_SENT) {
@@ -93,10 +94,15 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
       const comment = await this.#commentIfLate(this.#comment);
       if (comment !== undefined) return { done: false, value: comment };
     }
-    const result = (await this.#pulled) ?? DONE;
-    this.#pulled = undefined;
-    if (!result.done) sentBytes += result.value.length;
-    return result;
+    try {
+      const result = (await this.#pulled) ?? DONE;
+      this.#pulled = undefined;
+      if (!result.done) sentBytes += result.value.length;
+      return result;
+    } catch (cause) {
+      // Node reads the stack of the error, and a value that cannot be read would end the process.
+      throw new Error('the stream of the reply failed', { cause });
+    }
   }
 
   async return(): Promise<Result> {

@@ -85,18 +85,19 @@ describe('the chunks of a body', () => {
 });
 
 describe('an item that fails', () => {
-  test.each(['open', 'next'] as const)(
-    'rejects %s(), is reported, and closes the items',
-    async (method) => {
-      const log: unknown[] = [];
-      const error = new Error('a wrong item');
-      const { body, events } = bodyOf(from([error, 'b'], log));
-      await expect(body[method]()).rejects.toBe(error);
-      expect(events).toEqual([error, 'end']);
-      await immediate();
-      expect(log).toEqual(['closed']);
-    },
-  );
+  const error = new Error('a wrong item');
+
+  test.each([
+    ['open', error],
+    ['next', new Error('the stream of the reply failed', { cause: error })],
+  ] as const)('rejects %s(), is reported, and closes the items', async (method, rejection) => {
+    const log: unknown[] = [];
+    const { body, events } = bodyOf(from([error, 'b'], log));
+    await expect(body[method]()).rejects.toEqual(rejection);
+    expect(events).toEqual([error, 'end']);
+    await immediate();
+    expect(log).toEqual(['closed']);
+  });
 
   test('leaves no rejection unhandled if its iterator cannot be closed', async () => {
     const items: AsyncIterable<unknown> = {
@@ -107,7 +108,7 @@ describe('an item that fails', () => {
         },
       }),
     };
-    await expect(bodyOf(items).body.next()).rejects.toThrow('a wrong item');
+    await expect(bodyOf(items).body.next()).rejects.toThrow('the stream of the reply failed');
     await immediate();
   });
 });
