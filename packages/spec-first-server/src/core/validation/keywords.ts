@@ -105,11 +105,11 @@ function typeOf(value: unknown): string {
 
 const isInteger = (value: Exact): boolean => typeof value === 'bigint' || Number.isInteger(value);
 
-/** Ignores rounding errors: 19.99 is a multiple of 0.01. */
+/** Exact for an integer divisor. Otherwise ignores rounding errors: 19.99 is a multiple of 0.01. */
 function isMultipleOf(value: Exact, divisor: Exact): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
     return Number(value) % Number(divisor) === 0;
-  if (isInteger(value) && isInteger(divisor)) return BigInt(value) % BigInt(divisor) === 0n;
+  if (isInteger(divisor)) return isInteger(value) && BigInt(value) % BigInt(divisor) === 0n;
   const quotient = Number(value) / Number(divisor);
   return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * 2 ** -51;
 }

@@ -135,6 +135,14 @@ describe('the bounds of numeric', () => {
     [9007199254740993n, 9007199254740992, false],
     [6n, 3, true],
     [2n ** 60n, 0.5, true],
+    [1.0000000000000002, 1, false],
+    [3.0000000000000004, 1, false],
+    [1125899906842624.5, 1, false],
+    [1125899906842624.5, 3, false],
+    [1125899906842624.5, 0.5, true],
+    [1125899906842624.5, 1n, false],
+    [5n * 2n ** 60n, 2.5, true],
+    [2n ** 53n + 2n, 0.01, true],
   ])('the value %p is a multiple of %p: %s', (value, divisor, isMultiple) => {
     const violations = violationsOf('numeric', { multipleOf: divisor }, value);
     expect(violations.length === 0).toBe(isMultiple);
