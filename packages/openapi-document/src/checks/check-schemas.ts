@@ -54,7 +54,7 @@ const LIMITS = [
 
 const REMARKS = {
   $dynamicRef: '$dynamicRef is read as $ref',
-  unevaluatedItems: 'unevaluatedItems may be enforced wrongly beside "contains" or "anyOf"',
+  unevaluatedItems: 'unevaluatedItems may be enforced wrongly beside "contains", "anyOf" or "if"',
   dependencies: 'dependencies is ignored: use dependentRequired or dependentSchemas',
   contentEncoding: 'contentEncoding is not checked',
 };

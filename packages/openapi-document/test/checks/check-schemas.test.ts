@@ -23,7 +23,7 @@ test.each<[schema: object, findings: readonly string[]]>([
     { $dynamicRef: '#a', unevaluatedItems: true, dependencies: {}, contentEncoding: 'base64' },
     [
       'notice  $dynamicRef is read as $ref',
-      'notice  unevaluatedItems may be enforced wrongly beside "contains" or "anyOf"',
+      'notice  unevaluatedItems may be enforced wrongly beside "contains", "anyOf" or "if"',
       'notice  dependencies is ignored: use dependentRequired or dependentSchemas',
       'notice  contentEncoding is not checked',
     ],

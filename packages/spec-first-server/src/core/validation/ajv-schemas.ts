@@ -11,6 +11,11 @@ const COPIED_KEYWORDS = new Set([
   ...['maxProperties', 'minProperties', 'minContains', 'maxContains', 'dependentRequired'],
 ]);
 
+/** Keywords that evaluate members of some values only. */
+const CONDITIONAL_KEYWORDS = [
+  ...['anyOf', 'oneOf', 'if', 'dependentSchemas', 'patternProperties', 'unevaluatedProperties'],
+];
+
 const CLOSING_KEYWORDS = /^(additional|unevaluated)Properties$/;
 
 export interface Conversion {
@@ -24,6 +29,8 @@ export interface ConversionOptions {
   readonly hasFormat: (name: string) => boolean;
   /** True if a schema of the document has `unevaluatedItems`. */
   readonly tracksItems: boolean;
+  /** True if a schema of the document has `unevaluatedProperties`. */
+  readonly tracksMembers: boolean;
   /** True if `x-dropped` members are allowed, since they are removed later. */
   readonly drops: boolean;
 }
@@ -34,7 +41,7 @@ export interface ConversionOptions {
  * marks only matching items as evaluated.
  */
 export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: ConversionOptions) {
-  const { hasFormat, tracksItems, drops } = options;
+  const { hasFormat, tracksItems, tracksMembers, drops } = options;
   const names = new Map<string, string>();
   /** The targets of references in converted schemas. Grows while schemas are converted. */
   const definitions = new Map<string, Schema>();
@@ -66,13 +73,15 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
         ...asObject(schema.properties),
         ...Object.fromEntries(droppedMembers),
       };
-    if (source['x-tag'] !== undefined) select(schema, source['x-tag'] as schemas.Tag);
+    if (source['x-tag'] !== undefined)
+      select(schema, source['x-tag'] as schemas.Tag, tracksMembers ? trackedWhen : when);
     if (typeof source.$ref === 'string') schema.$ref = definition(source.$ref, conversion);
     if (schema.unevaluatedItems !== undefined) {
       const contained = schemas.allOf({ $defs }, source).flatMap(({ contains }) => contains ?? []);
       schema.unevaluatedItems = { anyOf: [schema.unevaluatedItems, ...contained.map(convertPart)] };
     }
     if (tracksItems) hideContains(schema);
+    if (tracksMembers) trackMembers(schema);
     return conversion.files ? withFiles(source, schema) : schema;
   }
 
@@ -109,18 +118,18 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
 }
 
 /** Replaces alternatives with conditions on the tag, which selects one of them. */
-function select(schema: Keywords, { name, values }: schemas.Tag): void {
+function select(schema: Keywords, { name, values }: schemas.Tag, condition: typeof when): void {
   const key = schema.oneOf === undefined ? 'anyOf' : 'oneOf';
   const alternatives = asArray(schema[key]);
   delete schema[key];
   const hasKnownTag = hasValue(name, values.flatMap(asArray));
   const conditions = values.flatMap((list, index) =>
-    Array.isArray(list) ? when(hasValue(name, list), alternatives[index]) : [],
+    Array.isArray(list) ? condition(hasValue(name, list), alternatives[index]) : [],
   );
   const others = values.indexOf('others');
-  const rest = others < 0 ? hasKnownTag : when(hasKnownTag, true, alternatives[others]);
+  const rest = others < 0 ? hasKnownTag : condition(hasKnownTag, true, alternatives[others]);
   const rule = { type: 'object', allOf: [...conditions, rest] };
-  const union = values.includes('null') ? when({ type: 'null' }, true, rule) : rule;
+  const union = values.includes('null') ? condition({ type: 'null' }, true, rule) : rule;
   schema.allOf = [...asArray(schema.allOf), union];
 }
 
@@ -136,6 +145,22 @@ function hideContains(schema: Keywords): void {
   schema.allOf = [...asArray(schema.allOf), rule];
 }
 
+/**
+ * Makes Ajv track what `if` evaluates. Ajv would also count the members of an `if` that fails, and
+ * ignore those of a successful `if` without `then`. Instead, an `anyOf` counts them.
+ */
+function trackMembers(schema: Keywords): void {
+  if (CONDITIONAL_KEYWORDS.some((keyword) => schema[keyword] !== undefined)) schema.tracked = true;
+  const { if: test, then, else: otherwise } = schema;
+  if (test === undefined) return;
+  for (const keyword of ['if', 'then', 'else']) delete schema[keyword];
+  schema.allOf = [
+    ...asArray(schema.allOf),
+    { tracked: true, anyOf: [test, true] },
+    trackedWhen(test, then ?? true, otherwise),
+  ];
+}
+
 function withFiles(source: Json, schema: Json): Json {
   const { type, minLength, maxLength } = source;
   if ((type ?? minLength ?? maxLength) === undefined) return schema;
@@ -147,6 +172,12 @@ const when = (test: unknown, then: unknown, otherwise: unknown = true): Json => 
   if: test,
   then,
   else: otherwise,
+});
+
+/** Like `when`, but the double negation hides what the test evaluates. */
+const trackedWhen: typeof when = (test, then, otherwise) => ({
+  tracked: true,
+  ...when({ not: { not: test } }, then, otherwise),
 });
 
 const hasValue = (name: string, values: readonly unknown[]): Json => ({

@@ -15,6 +15,8 @@ export interface CheckOptions {
   readonly formats: Formats;
   /** True if a schema of the document has `unevaluatedItems`. */
   readonly tracksItems: boolean;
+  /** True if a schema of the document has `unevaluatedProperties`. */
+  readonly tracksMembers: boolean;
   /** True if undeclared and `x-dropped` members are removed. */
   readonly drops: boolean;
 }

@@ -1,4 +1,4 @@
-import type { FuncKeywordDefinition, Vocabulary } from 'ajv';
+import type { CodeKeywordDefinition, FuncKeywordDefinition, Vocabulary } from 'ajv';
 import { asArray, asObject, type Json } from 'openapi-document';
 import { keyOf } from './equality.ts';
 
@@ -32,7 +32,8 @@ export const NUMBER_ASSERTIONS: Readonly<
 /**
  * Keywords of Ajv that replace standard ones. `numeric` checks the type, the format and the bounds
  * of numbers, with `bigint` and decimal fractions. `enumValues`, `constValues` and `distinctItems`
- * compare numbers exactly, in linear time. `file` validates files.
+ * compare numbers exactly, in linear time. `file` validates files. `tracked` makes
+ * `unevaluatedProperties` exact.
  */
 export const keywords = (isRequest: boolean): Vocabulary => [
   assertion('numeric', (schema: Json) => numeric(schema, isRequest)),
@@ -40,7 +41,22 @@ export const keywords = (isRequest: boolean): Vocabulary => [
   assertion('constValues', oneOfValues),
   assertion('distinctItems', distinctItems),
   assertion('file', file),
+  tracked,
 ];
+
+/**
+ * Creates the variable for the evaluated members before the other keywords. Ajv itself creates it
+ * in the branch of the first valid alternative: without this branch, it lacks the members evaluated
+ * before, and in a loop it keeps those of the previous item.
+ */
+const tracked: CodeKeywordDefinition = {
+  keyword: 'tracked',
+  before: '$ref',
+  code({ gen, it }) {
+    // Without the prototype: a member `constructor` is not evaluated.
+    it.props = gen.var('props', gen.object(['__proto__', null]));
+  },
+};
 
 const assertion = <T>(keyword: string, testFor: (schema: T) => Test): FuncKeywordDefinition => ({
   keyword,

@@ -66,7 +66,12 @@ export function createValidators(
   root: Json,
   { formats = {}, onDrop, drops = true }: ValidatorOptions = {},
 ): (operation: Operation) => OperationValidator {
-  const options = { formats, drops, tracksItems: hasKey(root, 'unevaluatedItems') };
+  const options = {
+    formats,
+    drops,
+    tracksItems: hasKey(root, 'unevaluatedItems'),
+    tracksMembers: hasKey(root, 'unevaluatedProperties'),
+  };
   const requests = schemas.lower(root, 'request');
   const responses = schemas.lower(root, 'response');
   const checkRequest = createChecks(requests, 'request', options);

@@ -5,7 +5,12 @@ import {
   createAjvSchemas,
 } from '../../../src/core/validation/ajv-schemas.ts';
 
-const defaults = { hasFormat: (name: string) => name === 'email', tracksItems: false, drops: true };
+const defaults = {
+  hasFormat: (name: string) => name === 'email',
+  tracksItems: false,
+  tracksMembers: false,
+  drops: true,
+};
 
 interface Setting extends Partial<ConversionOptions> {
   readonly files?: boolean;

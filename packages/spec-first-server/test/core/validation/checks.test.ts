@@ -7,7 +7,12 @@ import {
 } from '../../../src/core/validation/checks.ts';
 import { Violations } from '../../../src/core/validation/violations.ts';
 
-const OPTIONS: CheckOptions = { formats: {}, tracksItems: false, drops: true };
+const OPTIONS: CheckOptions = {
+  formats: {},
+  tracksItems: false,
+  tracksMembers: false,
+  drops: true,
+};
 
 function checkOf(
   direction: schemas.Direction,
@@ -197,6 +202,93 @@ test('items that match the keyword contains are evaluated', () => {
   expect(violationsOf(check, ['a', null]).violations).not.toEqual([]);
 });
 
+const when = (test: unknown, then: unknown, otherwise?: unknown): Json => ({
+  if: test,
+  then,
+  else: otherwise,
+});
+
+describe('what a schema evaluates', () => {
+  const has = (name: string, value: unknown) => ({
+    properties: { [name]: { const: value } },
+    required: [name],
+  });
+  const declares = (name: string) => ({ properties: { [name]: {} } });
+  const isA = has('kind', 'a');
+  const [T, E, ID] = [declares('t'), declares('e'), declares('id')];
+
+  type Case = readonly [schema: object, valid: readonly unknown[], invalid: readonly unknown[]];
+
+  test.each<Case>([
+    [{ if: isA }, [{}, { kind: 'a' }], [{ kind: 'b' }, { kind: 'a', other: 1 }]],
+    [when(isA, T), [{ kind: 'a', t: 1 }, {}], [{ kind: 'b' }, { t: 1 }]],
+    [when(isA, false), [{}], [{ kind: 'a' }, { kind: 'b' }]],
+    [{ if: isA, else: E }, [{ kind: 'a' }, { e: 1 }], [{ kind: 'b' }, { kind: 'a', e: 1 }]],
+    [{ if: isA, else: false }, [{ kind: 'a' }], [{}, { kind: 'b' }, { kind: 'a', e: 1 }]],
+    [
+      when(isA, T, E),
+      [{ kind: 'a', t: 1 }, { e: 1 }],
+      [{ kind: 'b', e: 1 }, { kind: 'a', e: 1 }, { t: 1 }],
+    ],
+    [when(isA, T, true), [{ kind: 'a', t: 1 }], [{ kind: 'b' }, { t: 1 }]],
+    [when(true, T), [{ t: 1 }], [{ kind: 'a' }]],
+    [{ if: false, else: E }, [{ e: 1 }], [{ t: 1 }]],
+    [{ if: isA, properties: { kind: {} } }, [{ kind: 'b' }], [{ t: 1 }]],
+    [{ allOf: [{ if: isA, else: E }] }, [{ kind: 'a' }, { e: 1 }], [{ kind: 'b' }]],
+    [{ if: { if: isA, else: E }, else: T }, [{ kind: 'a' }, { e: 1 }], [{ t: 1 }]],
+    [{ if: { not: { not: isA } } }, [{}], [{ kind: 'a' }]],
+    [when(isA, { if: has('t', 1), else: E }), [{ kind: 'a', t: 1 }], [{ t: 1 }]],
+    [{ allOf: [ID], ...when(isA, T, E) }, [{ id: 1, e: 1 }], [{ id: 1, t: 1 }]],
+    [{ allOf: [ID], anyOf: [has('t', 1), E] }, [{ id: 1, e: 1 }], [{ e: 1, t: 2 }]],
+    [
+      { $ref: '#/components/schemas/Id', oneOf: [isA, has('e', 1)] },
+      [{ id: 1, e: 1 }],
+      [{ kind: 'b', e: 1 }],
+    ],
+    [
+      { $ref: '#/components/schemas/Id', dependentSchemas: { id: T } },
+      [{ id: 1, t: 1 }],
+      [{ t: 1 }],
+    ],
+    [when(isA, T), [{}], [{ constructor: 1 }, { toString: 1 }]],
+  ])('members: %j', (schema, valid, invalid) => {
+    const closed = { ...schema, unevaluatedProperties: false };
+    const components = { Id: ID };
+    const check = checkOf('request', { items: closed }, { tracksMembers: true, components });
+    expect(check(valid)).toEqual(valid);
+    for (const value of invalid) {
+      expect(violationsOf(check, [value]).violations).not.toEqual([]);
+      // What the previous item evaluated has no effect.
+      expect(violationsOf(check, [...valid, value]).violations).not.toEqual([]);
+    }
+  });
+
+  test('includes the members of the selected alternative only', () => {
+    const alternatives = ['a', 'b'].map((kind) => ({
+      properties: { kind: { const: kind }, [kind]: {} },
+      required: ['kind'],
+    }));
+    const source = { oneOf: alternatives, unevaluatedProperties: false };
+    const check = checkOf('request', { items: source }, { tracksMembers: true });
+    const valid = [
+      { kind: 'a', a: 1 },
+      { kind: 'b', b: 1 },
+    ];
+    expect(check(valid)).toEqual(valid);
+    const { violations } = violationsOf(check, [
+      { kind: 'a', a: 1 },
+      { kind: 'b', a: 1 },
+    ]);
+    expect(violations).toMatchObject([{ path: '/1/a', keyword: 'unevaluatedProperties' }]);
+  });
+
+  test('has the violations of then and else', () => {
+    const schema = { ...when(isA, has('t', 1)), unevaluatedProperties: false };
+    const check = checkOf('request', schema, { tracksMembers: true });
+    expect(violationsOf(check, { kind: 'a' }).message).toBe('/t is required');
+  });
+});
+
 test('definitions may be recursive and shared by several checks', () => {
   const components = {
     Tree: { type: 'object', properties: { next: { $ref: '#/components/schemas/Tree' } } },
@@ -212,12 +304,6 @@ test('definitions may be recursive and shared by several checks', () => {
   expect(violationsOf(first, { next: { next: 5 } }).message).toBe('/next/next must be object');
   expect(violationsOf(second, [{ next: 5 }]).message).toBe('/0/next must be object');
   expect(second([{ next: {} }])).toEqual([{ next: {} }]);
-});
-
-const when = (test: unknown, then: unknown, otherwise: unknown): Json => ({
-  if: test,
-  then,
-  else: otherwise,
 });
 
 const TIMEOUT = { path: '', message: 'the request takes too long to validate', keyword: 'timeout' };
