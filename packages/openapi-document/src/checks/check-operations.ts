@@ -63,7 +63,7 @@ function checkServers(root: Json, { notice }: Report): void {
   for (const [index, server] of asArray(root.servers).entries()) {
     const { url, variables } = asObject(server);
     for (const name of pathTemplate(String(url)).names) {
-      if (asObject(variables)[name] !== undefined) continue;
+      if (Object.hasOwn(asObject(variables), name)) continue;
       const message = `the variable {${name}} is not declared in variables: it is read as ${name}`;
       notice(`/servers/${index}/url`, message);
     }
@@ -71,8 +71,8 @@ function checkServers(root: Json, { notice }: Report): void {
 }
 
 /**
- * Reports path parameters that the path does not have or has several times, and undeclared security
- * schemes.
+ * Reports path parameters that the path does not have or has several times, parameters that are
+ * ignored because of their name, and undeclared security schemes.
  */
 function checkDeclared(
   { root, securitySchemes }: Document,
@@ -85,6 +85,8 @@ function checkDeclared(
   ]) {
     for (const [index, value] of asArray(valueAt(root, listPointer)).entries()) {
       const { in: where, name } = resolveRef(root, value) ?? {};
+      if (name === '__proto__')
+        notice(`${listPointer}/${index}`, '__proto__ is ignored: rename the parameter');
       if (where !== 'path' || template.names.includes(String(name))) continue;
       notice(
         `${listPointer}/${index}`,
@@ -96,7 +98,7 @@ function checkDeclared(
   for (const name of new Set(names.filter((item, index) => names.indexOf(item) < index)))
     notice(pointer, `{${name}} is in the path ${path} several times: only the first value is used`);
   for (const name of security.flatMap((alternative) => Object.keys(asObject(alternative)))) {
-    if (!securitySchemes[name])
+    if (!Object.hasOwn(securitySchemes, name))
       problem(pointer, `security scheme ${name} is not in components.securitySchemes`);
   }
 }

@@ -97,7 +97,8 @@ export function writeParameters(
   const cookies: string[] = [];
   for (const parameter of parameters) {
     const { in: where, name } = parameter;
-    const value = input[where]?.[name];
+    const values = input[where] ?? {};
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined) continue;
     const text = writeParameter(parameter, value);
     // An empty array or object with `explode` is not sent.

@@ -146,7 +146,10 @@ export function declaredFor(
  */
 const IGNORED_HEADERS = /^header (accept|accept-encoding|content-type|authorization)$/;
 
-/** Parameters of the operation take precedence over those of its path item. */
+/**
+ * Parameters of the operation take precedence over those of its path item. Objects cannot safely
+ * have a member `__proto__`, so a parameter with this name is ignored.
+ */
 function parametersOf(
   root: Json,
   { item, itemPointer, source: operation, pointer }: OperationObject,
@@ -171,6 +174,7 @@ function parametersOf(
     .filter(([key, { in: where, name }]) =>
       where === 'path' ? names.includes(name) : !IGNORED_HEADERS.test(key),
     )
+    .filter(([, { name }]) => name !== '__proto__')
     .map(([, parameter]) => parameter);
 }
 

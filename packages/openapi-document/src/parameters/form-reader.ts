@@ -58,7 +58,7 @@ export function formReader(
    */
   function textValues(name: string, type: string, text: string): readonly unknown[] {
     const isArray = schemasOf(name).some((inner) => typesOf(root, inner).has('array'));
-    if (!isArray || kindOf(type) !== 'json' || encoding[name] !== undefined) return [text];
+    if (!isArray || kindOf(type) !== 'json' || Object.hasOwn(encoding, name)) return [text];
     const value = jsonOrText(text);
     return Array.isArray(value) ? value : [text];
   }

@@ -58,7 +58,9 @@ export function parameterReader(
       violations.push({ path: `/query/${name}`, message, keyword: 'additionalProperties' });
     }
     for (const { in: where, name, read } of readers) {
-      const header = headers[name.toLowerCase()];
+      const key = name.toLowerCase();
+      // A header may have the name of a property of every object, such as `constructor`.
+      const header = Object.hasOwn(headers, key) ? headers[key] : undefined;
       const text = {
         path: texts?.[template.names.indexOf(name)],
         query: queryText,

@@ -74,6 +74,20 @@ test('a path parameter that is not in the path is reported once, also if a path 
   );
 });
 
+test('a parameter __proto__ is reported', async () => {
+  const parameters = [{ name: '__proto__', in: 'query', schema: {} }];
+  expect(await check({ '/a': { parameters, ...get({ parameters }) } })).toEqual([
+    'notice /paths/~1a/parameters/0 __proto__ is ignored: rename the parameter',
+    'notice /paths/~1a/get/parameters/0 __proto__ is ignored: rename the parameter',
+  ]);
+});
+
+test('an undeclared security scheme is reported if it has a name of Object', async () => {
+  expect(await check({ '/a': get({ security: [{ constructor: [] }] }) })).toEqual([
+    'problem /paths/~1a/get security scheme constructor is not in components.securitySchemes',
+  ]);
+});
+
 test('a parameter that a path has several times is reported once', async () => {
   const parameter = (name: string) => ({ name, in: 'path', required: true, schema: {} });
   const parameters = ['a', 'b'].map(parameter);

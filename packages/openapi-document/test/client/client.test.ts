@@ -55,6 +55,7 @@ describe('the target of a call', () => {
     parameter('query', 'q'),
     parameter('query', 'r'),
     parameter('header', 'X-A'),
+    parameter('header', 'constructor'),
     parameter('cookie', 'c'),
     parameter('cookie', 'd'),
     { ...parameter('cookie', 'e'), style: 'cookie' },

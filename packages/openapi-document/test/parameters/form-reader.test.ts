@@ -151,4 +151,6 @@ test('a text part of JSON may contain all items of an array', () => {
     ['other', 'application/json', '[1]'],
   ] as const)
     expect(textValues(name, type, text)).toEqual([text]);
+  const form = formReader({}, { schema: { properties: { constructor: integers } }, encoding: {} });
+  expect(form.textValues('constructor', 'application/json', '[1]')).toEqual([1]);
 });

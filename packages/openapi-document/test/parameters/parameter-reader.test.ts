@@ -89,6 +89,27 @@ test('a request to an operation without parameters has no values', async () => {
   expect(read('/things?a=1').violations).toMatchObject([{ path: '/query/a' }]);
 });
 
+test.each(['constructor', 'toString', 'hasOwnProperty'])(
+  'parameters %s that are not sent have no value',
+  async (name) => {
+    const parameters = ['query', 'header', 'cookie'].map((where) => ({
+      name,
+      in: where,
+      schema: {},
+    }));
+    const { read } = await readerOf(parameters);
+    expect(read('/things').values).toEqual({ path: {}, query: {}, header: {}, cookie: {} });
+    expect(read('/things', { [name.toLowerCase()]: 'a' }).values.header).toEqual({ [name]: 'a' });
+  },
+);
+
+test('a parameter __proto__ is ignored', async () => {
+  const inHeader = { name: '__proto__', in: 'header', required: true, schema: {} };
+  const { operation, read } = await readerOf([inHeader, inQuery('__proto__', point)]);
+  expect(operation.parameters).toEqual([]);
+  expect(read('/things?__proto__=x,1').violations).toMatchObject([{ path: '/query/__proto__' }]);
+});
+
 describe('names in a query that no parameter declares', () => {
   const undeclared = async (parameters: readonly object[], query: string, ignored?: Set<string>) =>
     (await readerOf(parameters, '/things', ignored)).read(`/things?${query}`).violations;

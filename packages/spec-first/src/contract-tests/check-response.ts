@@ -124,7 +124,7 @@ function checkHeaders(
   { status, headers }: ReceivedResponse,
 ): void {
   const values = declared.headers.flatMap((header) => {
-    const text = headers[header.name];
+    const text = Object.hasOwn(headers, header.name) ? headers[header.name] : undefined;
     return text === undefined ? [] : [[header.name, header.read(text)]];
   });
   const violations = violationsOf(() =>

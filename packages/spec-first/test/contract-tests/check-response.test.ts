@@ -64,6 +64,7 @@ describe('a response', () => {
     const declared = {
       'X-Count': { schema: { type: 'integer' } },
       'X-Name': { required: true, schema: text },
+      Constructor: { schema: { type: 'integer' } },
     };
     const check = await checkerOf({ '204': described({ headers: declared }) });
     const result = await check(responseOf(204, headers));
