@@ -440,7 +440,7 @@ describe('a request of items', () => {
       '/body/0 must be a part of multipart/mixed (RFC 2046 §5.1)',
     ],
     ['multipart/mixed', boundary('\r\nabc'), 400, '/body/0 must be a part of multipart/mixed'],
-    ['multipart/mixed; boundary=x', '--x\r\n\r\nabc', 400, '/body/0 must have headers'],
+    ['multipart/mixed; boundary=x', '--x\r\n\r\nabc', 400, '/body/0 must be a part of'],
   ])('is validated: %s %j is answered with %i', async (type, body, status, message) => {
     const answered = await post(type, body);
     expect(answered).toEqual([status, expect.stringContaining(message)]);

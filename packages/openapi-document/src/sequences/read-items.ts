@@ -102,6 +102,38 @@ export function readEventData(mode: Items['data'], text: string): unknown {
   return typeof value === 'object' && value !== null ? value : text;
 }
 
+/** The media type of a part without a Content-Type (RFC 2046 §5.1). */
+const DEFAULT_PART_TYPE = 'text/plain';
+
+/**
+ * Returns a function that adds a header to parts without headers. The parser would read the content
+ * of such a part as headers.
+ */
+function headerWriter(boundary: string): (chunk: Uint8Array) => Generator<Uint8Array> {
+  const delimiter = `\r\n--${boundary}\r\n`;
+  const header = new TextEncoder().encode(`Content-Type: ${DEFAULT_PART_TYPE}\r\n`);
+  // Without headers, the empty line after them follows the boundary.
+  const indexAfter = (text: string, start: number) => {
+    const index = text.indexOf(`${delimiter}\r`, start);
+    return index < 0 ? -1 : index + delimiter.length;
+  };
+  // The first boundary needs no line break.
+  let previousEnd = '\r\n';
+  return function* (chunk) {
+    // One character for each byte.
+    const text = previousEnd + new TextDecoder('latin1').decode(chunk);
+    let written = 0;
+    for (let index = indexAfter(text, 0); index >= 0; index = indexAfter(text, index)) {
+      const end = index - previousEnd.length;
+      yield chunk.subarray(written, end);
+      yield header;
+      written = end;
+    }
+    yield chunk.subarray(written);
+    previousEnd = text.slice(-delimiter.length);
+  };
+}
+
 async function* readParts(
   chunks: Chunks,
   limit: number,
@@ -115,8 +147,7 @@ async function* readParts(
   const options = { maxFileSize: limit, maxParts: Infinity, maxTotalSize: Infinity };
   const boundary = quotedBoundary ?? plainBoundary;
   const parser = new MultipartParser(boundary, options);
-  const withoutHeaders = `--${boundary}\r\n\r\n`;
-  let previousEnd = '';
+  const withHeaders = headerWriter(boundary);
   const isFinished = () => {
     try {
       parser.finish();
@@ -127,19 +158,14 @@ async function* readParts(
   };
   try {
     for await (const chunk of chunks) {
-      // Ignores the line break and the text after the last boundary (RFC 2046 §5.1.1).
-      if (isFinished()) continue;
-      // The parser would read the content of a part without headers as headers of the next part.
-      const text = previousEnd + new TextDecoder('latin1').decode(chunk);
-      if (text.includes(withoutHeaders))
-        throw new UnreadableItem('must have headers, such as Content-Type');
-      previousEnd = text.slice(-withoutHeaders.length);
-      for (const { headers, bytes } of parser.write(chunk)) {
-        // The default of RFC 2046 §5.1.
-        const type = headers['content-type'] ?? 'text/plain';
-        const kind = kindOf(type);
-        if (kind === 'stream') yield new Uint8Array(bytes);
-        else yield kind === 'json' ? json(utf8(bytes)) : utf8(bytes);
+      for (const piece of withHeaders(chunk)) {
+        // Ignores the line break and the text after the last boundary (RFC 2046 §5.1.1).
+        if (isFinished()) continue;
+        for (const { headers, bytes } of parser.write(piece)) {
+          const kind = kindOf(headers['content-type'] ?? DEFAULT_PART_TYPE);
+          if (kind === 'stream') yield new Uint8Array(bytes);
+          else yield kind === 'json' ? json(utf8(bytes)) : utf8(bytes);
+        }
       }
     }
     parser.finish();

@@ -197,16 +197,20 @@ describe('text of several bytes', () => {
   });
 });
 
-test.each([1, 1_000])('a part without headers is rejected in chunks of %d bytes', async (size) => {
-  const headed = '--x\r\nContent-Type: text/plain\r\n\r\nb\r\n';
-  const bytes = Buffer.from(`${headed}--x\r\n\r\na\r\n${headed}--x--\r\n`);
-  const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-    bytes.subarray(index * size, (index + 1) * size),
-  );
-  expect(await itemsOf('multipart/mixed; boundary=x', chunks)).toBe(
-    'must have headers, such as Content-Type',
-  );
-});
+test.each([1, 2, 3, 5, 7, 1_000])(
+  'parts without headers are text, in chunks of %d bytes',
+  async (size) => {
+    const headed = '--x\r\nContent-Type: application/json\r\n\r\n[1]\r\n';
+    const bare = ['a', '', 'b: c\r\n\r\nd', '\r\n', '—--x\r\n\r\n€'];
+    const parts = bare.map((text) => `--x\r\n\r\n${text}\r\n`);
+    const bytes = Buffer.from(`${parts.join(headed)}--x--\r\n--x\r\n\r\nafter`);
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+      bytes.subarray(index * size, (index + 1) * size),
+    );
+    const items = bare.flatMap((text, index) => (index === 0 ? [text] : [[1], text]));
+    expect(await itemsOf('multipart/mixed; boundary=x', chunks)).toEqual(items);
+  },
+);
 
 test.each([
   ['application/jsonl', '1\n'],
