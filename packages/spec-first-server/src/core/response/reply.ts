@@ -96,6 +96,8 @@ export function checkBody(
   declared: DeclaredResponse,
   { status, contentType, body }: AnyReply,
 ): Pick<CheckedReply, 'type' | 'body'> {
+  if (contentType !== undefined && typeof contentType !== 'string')
+    throw new InvalidReply('contentType must be a string');
   const mediaTypes = BODILESS_STATUSES.has(status) ? [] : declared.media;
   const media = contentType === undefined ? mediaTypes[0] : mediaTypeFor(mediaTypes, contentType);
   if (media === undefined) {
@@ -214,6 +216,12 @@ function checkHeaders(
   declared: DeclaredResponse,
   headers: AnyReply['headers'],
 ): CheckedReply['headers'] {
+  // `Headers` and a `Map` have no properties, so their headers would be lost.
+  if (typeof (headers ?? {}) !== 'object' || Symbol.iterator in (headers ?? {})) {
+    throw new InvalidReply(
+      'headers must be an object by name, such as Object.fromEntries(headers)',
+    );
+  }
   const isDeclared = declared.headers.length > 0;
   if (headers === undefined && !isDeclared) return undefined;
   const present = Object.entries(headers ?? {}).filter(

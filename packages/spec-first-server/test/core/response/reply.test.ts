@@ -314,6 +314,27 @@ describe('a reply that the document does not declare is rejected', () => {
     );
   });
 
+  test.each<[title: string, headers: unknown]>([
+    ['Headers', new Headers({ 'X-A': '1' })],
+    ['a Map', new Map([['X-A', '1']])],
+    ['a list', [['X-A', '1']]],
+    ['a string', 'X-A: 1'],
+  ])('headers that are %s', (_title, headers) => {
+    const reply: AnyReply = Object({ status: 200, headers });
+    expect(() => check(reply, 'any')).toThrow(
+      new InvalidReply(
+        'any answered 200: headers must be an object by name, such as Object.fromEntries(headers)',
+      ),
+    );
+  });
+
+  test.each([{}, null, 5])('the contentType %j', (contentType) => {
+    const reply: AnyReply = Object({ status: 202, contentType, body: 1 });
+    expect(() => check(reply)).toThrow(
+      new InvalidReply('a answered 202: contentType must be a string'),
+    );
+  });
+
   test('whose body is a stream, which is destroyed', () => {
     const body = Readable.from(['a']);
     const headers = { 'X-A': 'a\nb' };
