@@ -128,6 +128,9 @@ function parseChanges(output: string): Change[] {
 /** Matches the ids of security changes that lock clients out. oasdiff only rates them `info`. */
 const LOCKS_OUT = /security(?!.*(scope-removed|url-changed|component-added))/;
 
+/** Matches ids of changes after which values select other schemas. oasdiff rates them `info`. */
+const SELECTS_OTHERS = /discriminator-(removed|property-name-changed|mapping-(deleted|changed))$/;
+
 /** Matches the texts of changes of whole webhooks, which have no path. */
 const WHOLE_WEBHOOK = /^webhook `(.*)` (?:added|removed)$/;
 
@@ -144,7 +147,7 @@ function corrected(change: Change): Change {
   const [, webhook] = WHOLE_WEBHOOK.exec(text) ?? [];
   return {
     ...change,
-    level: LOCKS_OUT.test(id) ? Math.max(level, WARNING) : level,
+    level: LOCKS_OUT.test(id) || SELECTS_OTHERS.test(id) ? Math.max(level, WARNING) : level,
     text,
     ...(webhook !== undefined && { path: WEBHOOK + webhook }),
   };

@@ -97,6 +97,11 @@ describe('changesBetween', () => {
     ['api-security-scope-removed', 1, 'info'],
     ['api-security-component-oauth-url-changed', 1, 'info'],
     ['api-security-component-added', 1, 'info'],
+    ['request-body-discriminator-mapping-deleted', 1, 'warning'],
+    ['response-property-discriminator-mapping-changed', 1, 'warning'],
+    ['request-property-discriminator-removed', 1, 'warning'],
+    ['response-body-discriminator-property-name-changed', 1, 'warning'],
+    ['request-body-discriminator-mapping-added', 1, 'info'],
     ['request-parameter-removed', 1, 'info'],
     ['request-parameter-removed', 2, 'warning'],
   ])('gives %s of level %i the level %s', async (id, level, name) => {
