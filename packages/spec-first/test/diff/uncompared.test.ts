@@ -104,3 +104,184 @@ test('a parameter is compared with that of the same name', async () => {
     { pointer: '/paths/~1a/get/parameters/1/schema' },
   ]);
 });
+
+/** Lists the texts of changes, without their common end, and their pointers. */
+async function textsOf(before: object, after: object) {
+  const changes = await changesBetween(before, after);
+  return changes.map(({ text, pointer }) => [
+    text.replace(', which may break clients', ''),
+    pointer,
+  ]);
+}
+
+test.each<[before: object[], after: object[], texts: string[]]>([
+  [[{ url: '/v2' }], [{ url: '/v3' }], ['the base path /v2 has changed to /v3']],
+  [[], [{ url: '/v1' }], ['the base path / has changed to /v1']],
+  [[{ url: '/a' }, { url: '/b' }], [{ url: '/a' }], ['the base path /b has changed to /a']],
+  [[{ url: '/a' }], [{ url: '/b' }, { url: '/c' }], ['the base path /a has changed to /b or /c']],
+  [[{ url: '/a' }], [{ url: '/b' }, { url: '/a/' }], []],
+  [[{ url: 'https://one.test/v2' }], [{ url: 'http://two.test:80/v2' }], []],
+])('between the servers %j and %j, reports %j', async (before, after, texts) => {
+  expect(await textsOf({ servers: before }, { servers: after })).toEqual(
+    texts.map((text) => [text, '/servers']),
+  );
+});
+
+const apiKey = { type: 'apiKey', in: 'header', name: 'X-Key' };
+const bearer = { type: 'http', scheme: 'bearer' };
+
+test.each<[before: object, after: object, texts: string[]]>([
+  [apiKey, { ...apiKey, name: 'X-Token' }, ['name of K has changed from X-Key to X-Token']],
+  [apiKey, { ...apiKey, in: 'query' }, ['in of K has changed from header to query']],
+  [bearer, { ...bearer, scheme: 'basic' }, ['scheme of K has changed from bearer to basic']],
+  [bearer, { ...bearer, scheme: 'Bearer', bearerFormat: 'JWT' }, []],
+  [apiKey, { ...apiKey, name: 'x-key' }, []],
+  // oasdiff reports the type.
+  [apiKey, bearer, []],
+])('between the security schemes %j and %j, reports %j', async (before, after, texts) => {
+  const version = (scheme: object) => ({ components: { securitySchemes: { K: scheme } } });
+  expect(await textsOf(version(before), version(after))).toEqual(
+    texts.map((text) => [
+      `${text.replace('of', 'of the security scheme')}`,
+      `/components/securitySchemes/K/${text.split(' ')[0]}`,
+    ]),
+  );
+});
+
+const list = { type: 'array', items: { type: 'string' } };
+const object = { type: 'object', additionalProperties: { type: 'string' } };
+const inQuery = { name: 'p', in: 'query', schema: list };
+const inPath = { name: 'p', in: 'path', required: true, schema: list };
+
+test.each<[before: object, after: object, text?: string]>([
+  [inQuery, { ...inQuery, explode: false }, 'p=a&p=b to p=a,b'],
+  [inQuery, { ...inQuery, style: 'spaceDelimited' }, 'p=a&p=b to p=a%20b'],
+  [
+    { ...inQuery, schema: object },
+    { ...inQuery, schema: object, style: 'deepObject' },
+    'a=b to p%5Ba%5D=b',
+  ],
+  [inPath, { ...inPath, style: 'label' }, 'a,b to .a,b'],
+  [{ ...inPath, schema: object }, { ...inPath, schema: object, explode: true }, 'a,b to a=b'],
+  [{ ...inPath, schema: {} }, { ...inPath, schema: {}, style: 'matrix' }, 'a to ;p=a'],
+  [inQuery, { ...inQuery, style: 'form', explode: true }],
+  [
+    { ...inQuery, schema: {} },
+    { ...inQuery, schema: {}, explode: false },
+  ],
+  [inQuery, { ...inQuery, schema: { type: 'string' }, explode: false }],
+])('compares how the parameters %j and %j are sent', async (before, after, ...[text]) => {
+  const version = (parameter: object) => ({
+    paths: { '/{p}': { get: { parameters: [parameter], responses: {} } } },
+  });
+  const changes = await changesBetween(version(before), version(after));
+  expect(changes).toEqual(
+    text === undefined
+      ? []
+      : [
+          expect.objectContaining({
+            text: `the parameter p has changed from ${text} (style or explode), which may break clients`,
+            pointer: '/paths/~1{p}/get/parameters/0',
+          }),
+        ],
+  );
+});
+
+test.each<[kind: string, members: (parameter: object) => object]>([
+  ['the path item', (parameter) => ({ paths: { '/a': { parameters: [parameter], get: {} } } })],
+  [
+    'a component',
+    (parameter) => ({
+      paths: { '/a': { get: { parameters: [{ $ref: '#/components/parameters/P' }] } } },
+      components: { parameters: { P: parameter } },
+    }),
+  ],
+])('a change of a parameter of %s names the operation', async (_kind, members) => {
+  const after = members({ ...inQuery, explode: false });
+  expect(await changesBetween(members(inQuery), after)).toMatchObject([
+    { id: 'not-compared-by-oasdiff', level: 2, operation: 'GET', path: '/a' },
+  ]);
+});
+
+const formOf = (properties: object, encoding?: object) => ({
+  'multipart/form-data': { schema: { type: 'object', properties }, encoding },
+});
+const files = { f: { type: 'string', format: 'binary' } };
+const typed = (contentType: string) => formOf(files, { f: { contentType } });
+const limited = (limit?: unknown, type = 'application/json', schema: object = {}) => ({
+  [type]: { schema, 'x-body-limit': limit },
+});
+
+test.each<[before: object, after: object, text?: string, pointer?: string]>([
+  [
+    typed('image/png, image/jpeg'),
+    typed('image/png'),
+    'the contentType of the part f has changed from image/png, image/jpeg to image/png',
+    'multipart~1form-data/encoding/f/contentType',
+  ],
+  [
+    typed('image/*'),
+    typed('image/png'),
+    'the contentType of the part f has changed from image/* to image/png',
+    'multipart~1form-data/encoding/f/contentType',
+  ],
+  [
+    formOf(files),
+    typed('image/png'),
+    'the contentType of the part f has changed from */* to image/png',
+    'multipart~1form-data/encoding/f/contentType',
+  ],
+  [typed('image/png'), typed('image/jpeg,IMAGE/PNG')],
+  [typed('image/png'), typed('image/*')],
+  [typed('image/png'), formOf(files)],
+  // No client sends a new part.
+  [formOf({}), typed('image/png')],
+  [
+    limited('1mb'),
+    limited('10kb'),
+    'x-body-limit has changed from 1mb to 10kb',
+    'application~1json/x-body-limit',
+  ],
+  [
+    limited(),
+    limited(500),
+    'x-body-limit has changed from 100kb (the default of BODY_LIMIT) to 500',
+    'application~1json/x-body-limit',
+  ],
+  [
+    limited('1mb'),
+    limited(),
+    'x-body-limit has changed from 1mb to 100kb (the default of BODY_LIMIT)',
+    'application~1json/x-body-limit',
+  ],
+  [limited('1mb'), limited('1024kb')],
+  [limited('1mb'), limited('2mb')],
+  [limited(), limited('1mb')],
+  [limited('none'), limited('1mb')],
+  [limited('1mb'), limited('none')],
+  // oasdiff reports `maxLength`.
+  [
+    limited(undefined, 'image/a', { maxLength: 9 }),
+    limited(undefined, 'image/a', { maxLength: 8 }),
+  ],
+])(
+  'between the request bodies %j and %j, reports %j',
+  async (before, after, ...[text, pointer]) => {
+    const version = (content: object) => ({
+      paths: { '/a': { post: { requestBody: { content }, responses: {} } } },
+    });
+    expect(await textsOf(version(before), version(after))).toEqual(
+      text === undefined ? [] : [[text, `/paths/~1a/post/requestBody/content/${pointer}`]],
+    );
+  },
+);
+
+test('operations are compared with those of the same method and URL', async () => {
+  const version = (path: string, method: string, explode: boolean) => ({
+    paths: { [path]: { [method]: { parameters: [{ ...inQuery, explode }], responses: {} } } },
+  });
+  const before = version('/a/{x}', 'get', true);
+  expect(await changesBetween(before, version('/a/{y}', 'get', false))).toHaveLength(1);
+  expect(await changesBetween(before, version('/a/{x}', 'put', false))).toEqual([]);
+  expect(await changesBetween(before, version('/b/{x}', 'get', false))).toEqual([]);
+});
