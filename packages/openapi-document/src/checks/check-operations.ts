@@ -9,6 +9,7 @@ import {
 } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
 import type { Document } from '../document/load.ts';
+import type { MediaType } from '../document/media.ts';
 import type { Operation } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
 import type { Report } from './check-structure.ts';
@@ -143,6 +144,12 @@ function checkBodies(
     }
   }
   const sent = responses.flatMap(({ media }) => media);
+  for (const media of received.filter(isPlainEvents))
+    notice(media.pointer, `events are read as plain bytes. ${USE_ITEMS}`);
+  for (const media of sent.filter(isPlainEvents)) {
+    const limits = 'without heartbeats, cut after 60 s of silence, and not ended at a stop';
+    notice(media.pointer, `events are sent as plain bytes: ${limits}. ${USE_ITEMS}`);
+  }
   const unchecked = [
     ...received.filter(({ kind }) => kind === 'stream'),
     ...sent.filter(({ kind, type }) => !['json', 'text'].includes(kind) && !type.includes('*')),
@@ -156,6 +163,11 @@ function checkBodies(
     );
   }
 }
+
+const USE_ITEMS = 'Use itemSchema (OpenAPI 3.2)';
+
+const isPlainEvents = ({ sequence, items }: MediaType): boolean =>
+  sequence === 'events' && items === undefined;
 
 /** Reports the servers of paths and operations, which are ignored, and links that lead nowhere. */
 function checkUnserved({ root, operations, webhooks }: Document, { notice }: Report): void {

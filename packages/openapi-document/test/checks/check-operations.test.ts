@@ -225,3 +225,22 @@ test('an invalid x-body-limit is an error of the operations that use it', async 
     `${pointerOf('a', 'octet-stream')} x-body-limit must be a size of at least 1b, ${example}`,
   ]);
 });
+
+test('event streams without itemSchema are reported', async () => {
+  const stream = 'text/event-stream';
+  const content = { [stream]: { schema: { type: 'string' } } };
+  const items = { [stream]: { itemSchema: {} } };
+  const message =
+    'events are sent as plain bytes: without heartbeats, cut after 60 s of silence, and not ended at a stop. Use itemSchema (OpenAPI 3.2)';
+  const paths = {
+    '/a': {
+      get: { responses: { 200: { description: 'A', content } } },
+      post: { requestBody: { content }, responses },
+    },
+    '/b': { get: { responses: { 200: { description: 'B', content: items } } } },
+  };
+  expect(await check(paths)).toEqual([
+    `notice /paths/~1a/get/responses/200/content/text~1event-stream ${message}`,
+    'notice /paths/~1a/post/requestBody/content/text~1event-stream events are read as plain bytes. Use itemSchema (OpenAPI 3.2)',
+  ]);
+});
