@@ -10,8 +10,10 @@ import {
 import { walk } from '../document/kinds.ts';
 import type { Document } from '../document/load.ts';
 import type { MediaType } from '../document/media.ts';
+import { essenceOf } from '../document/media-types.ts';
 import type { Operation } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
+import { allOfSchemas, alternatives } from '../document/schema.ts';
 import type { Report } from './check-structure.ts';
 
 /**
@@ -56,6 +58,7 @@ export function checkOperations(document: Document, report: Report): void {
       );
     }
     checkDeclared(document, operation, report);
+    checkMergePatch(root, operation, report);
     checkBodies(operation, reportedTypes, report);
   }
 }
@@ -162,6 +165,37 @@ function checkBodies(
       `bodies of ${type} are not checked against their schema, only against the media type`,
     );
   }
+}
+
+/** Reports properties that a merge patch resets although the client omits them (RFC 7396). */
+function checkMergePatch(root: Json, { requestBody }: Operation, { notice }: Report): void {
+  for (const { type, schema, pointer } of requestBody?.media ?? []) {
+    if (essenceOf(type) !== 'application/merge-patch+json') continue;
+    for (const name of new Set(namesWithDefault(root, schema))) {
+      const effect = 'is added to each merge patch without it, which resets the value';
+      notice(pointer, `the default of ${name} ${effect}: use a schema without this default`);
+    }
+  }
+}
+
+/** Lists properties with a default, such as `address.city`. Patches replace arrays as a whole. */
+function namesWithDefault(
+  root: Json,
+  schema: unknown,
+  prefix = '',
+  visited = new Set<unknown>(),
+): string[] {
+  const parts = alternatives(root, schema).filter((part) => !visited.has(part));
+  for (const part of parts) visited.add(part);
+  const properties = parts.flatMap((part) => Object.entries(asObject(part.properties)));
+  return properties.flatMap(([name, property]) => {
+    const same = allOfSchemas(root, property);
+    // Read-only properties are removed from requests.
+    if (same.some(({ readOnly }) => readOnly === true)) return [];
+    const path = prefix + name;
+    const inner = namesWithDefault(root, property, `${path}.`, visited);
+    return same.some((part) => Object.hasOwn(part, 'default')) ? [path, ...inner] : inner;
+  });
 }
 
 const USE_ITEMS = 'Use itemSchema (OpenAPI 3.2)';
