@@ -110,8 +110,8 @@ function checkStored(
 function withSentMembers(received: unknown, sent: unknown): unknown {
   if (Array.isArray(sent) && Array.isArray(received))
     return received.map((item, index) => withSentMembers(item, sent[index]));
-  // A response may omit a member with the value `null`.
-  if (!isObject(sent) || !isObject(received)) return received ?? sent ?? undefined;
+  // A response may omit a member that was sent as `null`. It stays missing.
+  if (!isObject(sent) || !isObject(received)) return received ?? sent ?? received;
   const added = Object.entries(sent).map(([name, member]) => [
     name,
     withSentMembers(received[name], member),

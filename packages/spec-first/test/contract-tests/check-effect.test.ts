@@ -204,6 +204,9 @@ describe('the response to a change of a union', () => {
   const b = { type: 'object', required: ['b'], properties: { b: { type: 'integer' } } };
   const identified = { type: 'object', required: ['id'], properties: { id: text } };
   const closed = (schema: object) => ({ ...schema, additionalProperties: false });
+  const born = { born: { type: ['string', 'null'], format: 'date' } };
+  const pets = [kind('cat', born), kind('bird', { ...born, wing: { type: 'integer' } })];
+  const nullable = { oneOf: pets.map((pet) => ({ ...pet, required: ['kind', 'born'] })) };
   const lives = { kind: 'dog', lives: 9 };
 
   test.each([
@@ -213,6 +216,12 @@ describe('the response to a change of a union', () => {
     ['oneOf without a constant', { oneOf: [a, b] }, { a: 'x', b: 'x' }, { a: 'x' }],
     ['anyOf without a constant', { anyOf: [a, b] }, { a: 'x', b: 'x' }, { a: 'x' }],
     ['nested unions', { oneOf: [{ anyOf: [cat, a] }, dog] }, lives, { kind: 'dog' }],
+    [
+      'a required member that is null',
+      nullable,
+      { kind: 'cat', born: null, wing: 43 },
+      { kind: 'cat', born: null },
+    ],
     [
       'a response with further members',
       { allOf: [identified, { oneOf: [cat, dog] }] },
