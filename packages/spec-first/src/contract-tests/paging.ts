@@ -6,6 +6,9 @@ import type { RequestPart, RequestValues } from './request-parts.ts';
 /** Names of parameters with the maximum number of items of a page. */
 const LIMIT = /^(limit|page_?size|per_?page|size|max_?results|first)$/i;
 
+/** Names of parameters that limit the items of any list. `size` and `first` may be filters. */
+const ITEM_LIMIT = /^(limit|page_?size|per_?page|max_?results)$/i;
+
 /** Names of parameters with the cursor of a page. */
 const CURSOR = /^(cursor|after|page_?token|continuation(_?token)?|starting_?after)$/i;
 
@@ -39,6 +42,33 @@ export function nextCursor(body: unknown): unknown {
   const [, cursor] = [...searchParams].find(([name]) => CURSOR.test(name)) ?? [];
   return cursor ?? next ?? undefined;
 }
+
+/**
+ * Checks that a list has at most as many items as the limit of the request. The list is the body or
+ * the only array in it. Ignores limits below 1, since 0 may mean no limit.
+ *
+ * @throws {CheckError}
+ */
+export function checkLimit(
+  method: string,
+  values: RequestValues,
+  response: ReceivedResponse,
+): void {
+  const [limit, value] =
+    [...values].find(([part]) => part.in === 'query' && ITEM_LIMIT.test(part.name)) ?? [];
+  const maxItems = typeof value === 'bigint' ? Number(value) : value;
+  if (method !== 'get' || !isCount(maxItems)) return;
+  const body = parsedBody(response);
+  const lists = Array.isArray(body) ? [body] : Object.values(asObject(body)).filter(Array.isArray);
+  const [items = []] = lists;
+  if (lists.length !== 1 || items.length <= maxItems) return;
+  throw new CheckError(
+    'a list has at most as many items as its limit',
+    `the response has ${items.length} items for ${limit?.name}=${maxItems}`,
+  );
+}
+
+const isCount = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 1;
 
 /**
  * Checks that small pages have the same items as one large page, in the same order.

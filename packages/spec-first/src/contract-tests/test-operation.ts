@@ -16,7 +16,7 @@ import {
   type RequestGenerator,
   type ValidRequest,
 } from './generate-requests.ts';
-import { checkPages, pagingOf } from './paging.ts';
+import { checkLimit, checkPages, pagingOf } from './paging.ts';
 import type { RequestValues } from './request-parts.ts';
 import type { Resources } from './resources.ts';
 import type { TestLog } from './test-log.ts';
@@ -103,6 +103,9 @@ async function sendValid(
     const resourcePaths = resources.addResponse(operation, draft.values, response);
     if (response.status >= 300 || isMock(response)) continue;
     await runner.runCheck(draft, response, () => checkLocation(context, response));
+    await runner.runCheck(draft, response, () =>
+      checkLimit(operation.method, draft.values, response),
+    );
     await checkEffect?.(draft.values, response, resourcePaths);
   }
   return responses;

@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkPages, isCursor, nextCursor, pagingOf } from '../../src/contract-tests/paging.ts';
+import {
+  checkLimit,
+  checkPages,
+  isCursor,
+  nextCursor,
+  pagingOf,
+} from '../../src/contract-tests/paging.ts';
 import type { RequestPart, RequestValues } from '../../src/contract-tests/request-parts.ts';
+import { responseOf } from './test-data.ts';
 
 const text = { type: 'string' };
 const query = (name: string, schema: object = text): RequestPart => ({
@@ -195,5 +202,43 @@ describe('the check of pages', () => {
         ? respond({ items: [] }, 300)
         : respond({ items: list(5) }),
     );
+  });
+});
+
+describe('the check of a limit', () => {
+  const check = (name: string, value: unknown, body: unknown, method = 'get') =>
+    checkLimit(method, new Map([[query(name), value]]), responseOf(200, {}, body));
+
+  test.each([
+    ['a list', 'limit', 1, [1, 2], 'the response has 2 items for limit=1'],
+    ['a member', 'per_page', 2, { items: [1, 2, 3], total: 3 }, '3 items for per_page=2'],
+    ['a bigint as limit', 'pageSize', 1n, [1, 2], '2 items for pageSize=1'],
+  ])('fails if there are more items: %s', (_case, name, value, body, message) => {
+    expect(() => check(name, value, body)).toThrow(
+      expect.objectContaining({
+        check: 'a list has at most as many items as its limit',
+        message: expect.stringContaining(message),
+      }),
+    );
+  });
+
+  test.each([
+    ['as many items', 2, [1, 2]],
+    ['fewer items', 3, { items: [1, 2] }],
+    ['several lists', 1, { items: [1, 2], facets: [1] }],
+    ['no list', 1, { total: 2 }],
+    ['a body that is not JSON', 1, '['],
+    ['a limit of 0, which may mean no limit', 0, [1, 2]],
+    ['a negative limit', -1, [1, 2]],
+    ['a limit that is not an integer', '1', [1, 2]],
+    ['a fraction', 1.5, [1, 2]],
+    ['no limit', undefined, [1, 2]],
+  ])('passes: %s', (_case, value, body) => {
+    expect(() => check('limit', value, body)).not.toThrow();
+  });
+
+  test('passes for other methods, and for a size, which may be a property of the items', () => {
+    expect(() => check('limit', 1, [1, 2], 'post')).not.toThrow();
+    expect(() => check('size', 1, [1, 2])).not.toThrow();
   });
 });

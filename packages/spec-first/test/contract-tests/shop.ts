@@ -136,7 +136,9 @@ export function createShop(...faults: readonly ShopFault[]): RequestListener {
     if (size !== 's' && size !== 'l') return problem(400, 'no size');
     return {
       status: 200,
-      body: has('wrong body') ? [{ id: 'one', name: 'cup' }] : [...items.values()].slice(0, 3),
+      body: has('wrong body')
+        ? [{ id: 'one', name: 'cup' }]
+        : [...items.values()].slice(0, ok ? Math.min(limit, 3) : 3),
     };
   }
 

@@ -260,6 +260,14 @@ describe('the test of an operation', () => {
     expect(failedChecks.map(({ curl }) => curl)).toEqual(["curl -i 'http://rooms/rooms?limit=1'"]);
   });
 
+  test('fails if a list has more items than its limit, unless it is a mock', async () => {
+    const ignoreLimit = replaceSuccess(responseOf(200, JSON_TYPE, [1, 2]));
+    expect(await checksOf(await rooms(), 'list', ignoreLimit)).toEqual([
+      'a list has at most as many items as its limit: the response has 2 items for limit=1',
+    ]);
+    expect(await checksOf(await rooms(), 'list', (sent) => mock(ignoreLimit(sent)))).toEqual([]);
+  });
+
   test('fails if an unknown cursor makes the service fail, but not if it is rejected', async () => {
     const isUnknown = ({ url }: SerializedRequest) => /cursor=[^&]*[^&\d]/.test(url);
     const respond = (status: number) => (sent: SerializedRequest) =>
