@@ -34,6 +34,12 @@ const MAX_PLACES = 8;
 /** The maximum number of values of one part that edge cases are made from. */
 const MAX_EDGE_CASE_SOURCES = 3;
 
+/** Entity tags that no resource has. The second one is for services whose tags are numbers. */
+const WRONG_TAGS = ['"wrong"', '"987654321"'];
+
+/** The number of requests with a wrong entity tag. */
+const WRONG_TAG_REQUESTS = 3;
+
 /** The minimum number of valid requests that invalid requests are made from. */
 const INVALID_SOURCES = 6;
 
@@ -148,8 +154,7 @@ export function createRequestGenerator(
       if (where === 'path') return path[name] ?? value;
       if (where === 'query') return idFor(name, value);
       if (where === 'body') return withIdsInside(value);
-      const isTag = name.toLowerCase() === 'if-match';
-      return (isTag ? resources.etagOf(operation, path) : undefined) ?? value;
+      return (isIfMatch(name) ? resources.etagOf(operation, path) : undefined) ?? value;
     };
     return new Map(
       [...values].map(([part, value]) => {
@@ -209,6 +214,20 @@ export function createRequestGenerator(
   }
 
   /**
+   * Returns requests to existing resources with a wrong entity tag in `If-Match`. Returns none if
+   * the schema of this header rejects such a tag.
+   */
+  function wrongTags(): ValidRequest[] {
+    const part = parameters.find(({ in: where, name }) => where === 'header' && isIfMatch(name));
+    const tag = WRONG_TAGS.find((text) => part?.violation(text) === '');
+    if (part === undefined || tag === undefined) return [];
+    return [...existing(WRONG_TAG_REQUESTS)].map((request) => ({
+      ...request,
+      values: new Map([...request.values, [part, tag]]),
+    }));
+  }
+
+  /**
    * Returns requests that violate the document: one for each label, at most `runs`. Requests with
    * different violations come first. Repeats labels if there are fewer than `runs / 2`.
    */
@@ -227,8 +246,10 @@ export function createRequestGenerator(
     return [...requests].slice(0, Math.max(labels.length, runs / 2));
   }
 
-  return { parameters, example, valid, existing, unknownCursors, invalid };
+  return { parameters, example, valid, existing, unknownCursors, wrongTags, invalid };
 }
+
+const isIfMatch = (name: string): boolean => name.toLowerCase() === 'if-match';
 
 /** Returns functions that use the same random numbers for the same seed. */
 function randomFrom(randomSeed: number) {

@@ -56,6 +56,9 @@ export async function testOperation(context: OperationTest) {
   const example = requests.example();
   for (const { label, secrets } of insufficientSecrets)
     await runner.sendAndCheck(example, mustDeny(label), { secrets });
+  if (context.operation.responses.some(({ key }) => key === '412')) {
+    for (const draft of requests.wrongTags()) await runner.sendAndCheck(draft, mustNotMatch);
+  }
   const mayFail = mayReject || responses.some(isMock) || !runner.hasPassed();
   if (!mayFail) await checkSuccess(context, runner, requests, responses);
   const failedChecks = await runner.failedChecks();
@@ -133,6 +136,12 @@ const mustDeny = (label: string) => (response: ReceivedResponse) => {
   const message = `a request ${label} has the status ${response.status}, not 401 or 403`;
   throw new CheckError('credentials are required', message);
 };
+
+function mustNotMatch(response: ReceivedResponse): void {
+  if (response.status >= 300 || isMock(response)) return;
+  const message = `the status is ${response.status} for a wrong entity tag in If-Match, not 412`;
+  throw new CheckError('a wrong entity tag is rejected', message);
+}
 
 async function checkPaging(
   target: Target,

@@ -310,6 +310,53 @@ describe('the test of an operation', () => {
   });
 });
 
+describe('a wrong entity tag', () => {
+  const document = (pattern: string, members: object = {}) =>
+    documentOf({
+      paths: {
+        '/rooms/{roomId}': {
+          parameters: [roomId],
+          delete: {
+            operationId: 'remove',
+            parameters: [{ name: 'If-Match', in: 'header', schema: { type: 'string', pattern } }],
+            responses: { 204: { description: '' }, 412: { description: '' }, ...members },
+          },
+        },
+      },
+    });
+  const respond = (sent: SerializedRequest, isTag: (tag: string) => boolean) => {
+    if (!/^\/rooms\/[1-9]\d*$/.test(sent.url)) return responseOf(400);
+    const tag = sent.headers['If-Match'];
+    return responseOf(tag === undefined || isTag(tag) ? 204 : 412);
+  };
+  const ignoreTag = (sent: SerializedRequest) => respond(sent, () => true);
+  const checkTag = (sent: SerializedRequest) => respond(sent, (tag) => tag === '"1"');
+  const onlyTags = (checks: readonly string[]) =>
+    checks.filter((check) => check.includes('entity tag'));
+
+  test.each([
+    ['^.*$', '"wrong"'],
+    ['^"[0-9]{1,15}"$', '"987654321"'],
+  ])('must be rejected: with the pattern %s', async (pattern, tag) => {
+    expect(onlyTags(await checksOf(await document(pattern), 'remove', checkTag))).toEqual([]);
+    expect(onlyTags(await checksOf(await document(pattern), 'remove', ignoreTag))).toEqual([
+      'a wrong entity tag is rejected: the status is 204 for a wrong entity tag in If-Match, not 412',
+    ]);
+    const { context } = contextOf(await document(pattern), 'remove', ignoreTag);
+    const { failedChecks } = await testOperation(context);
+    expect(failedChecks.map(({ curl }) => curl)).toContainEqual(expect.stringContaining(tag));
+    const mocked = (sent: SerializedRequest) => mock(ignoreTag(sent));
+    expect(onlyTags(await checksOf(await document(pattern), 'remove', mocked))).toEqual([]);
+  });
+
+  test('is not sent if no tag is valid, or 412 is not declared', async () => {
+    const fixed = await document('^"1"$');
+    expect(onlyTags(await checksOf(fixed, 'remove', ignoreTag))).toEqual([]);
+    const undeclared = await document('^.*$', { 412: undefined, '4XX': { description: '' } });
+    expect(onlyTags(await checksOf(undeclared, 'remove', ignoreTag))).toEqual([]);
+  });
+});
+
 describe('an event stream without data', () => {
   const silent = { ...responseOf(200, { 'content-type': 'text/event-stream' }), isCut: true };
   const content = { 'text/event-stream': {} };
