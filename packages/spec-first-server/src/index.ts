@@ -71,4 +71,5 @@ export {
   readEnvFile,
   readVariables,
 } from './serve/configuration.ts';
+export { stopWithNpm } from './serve/stop.ts';
 export { banner, type Started, shellQuoted } from './serve/terminal.ts';

@@ -11,6 +11,7 @@ import {
   readConfig,
   type Started,
   type StartMessage,
+  stopWithNpm,
 } from 'spec-first-server';
 import { ALLOW_OUTSIDE, command, messageOf } from './command.ts';
 import { checkTypes } from './dev/compiler.ts';
@@ -71,6 +72,10 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 0, async (values) => {
     execArgv: CACHE_FLAGS,
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  // A second signal would abort requests.
+  stopWithNpm(() => {
+    if (!isStopping) void stop();
+  });
 
   const watchDocument = watchSaves(handleSave);
   watchDocument([resolve(file)]);

@@ -280,6 +280,20 @@ describe('npm run dev with a missing document', () => {
   });
 });
 
+test('npm run dev ends when npm has ended, which does not pass on its signal', async () => {
+  const command = JSON.stringify([SPEC_FIRST, 'dev']);
+  const npm = `require('node:child_process').spawn(process.execPath, ${command}, { stdio: 'inherit' })`;
+  const variables = { npm_lifecycle_event: 'dev', LOG_LEVEL: 'error' };
+  const loop = start(folder, ['-e', npm], variables);
+  try {
+    await loop.waitForOutput(SERVED);
+    loop.child.kill('SIGKILL');
+    await eventually(() => !groupRuns(loop));
+  } finally {
+    end(loop);
+  }
+});
+
 describe('npm run dev in a project without a compiler', () => {
   let loop: Running;
   let url: string;

@@ -56,7 +56,7 @@ export function handleSignals(): (handlers: SignalHandlers) => void {
 }
 
 /** Calls `stop` when npm, which started this process through a shell, has ended. */
-function stopWithNpm(stop: () => void): void {
+export function stopWithNpm(stop: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;
   const timer = setInterval(() => {
