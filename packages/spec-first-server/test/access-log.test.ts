@@ -7,6 +7,7 @@ import { connected, exchange, request } from 'test-support/raw-http';
 import type { Limits } from '../src/adapters/node/index.ts';
 import { type Listening, listen } from '../src/adapters/node/index.ts';
 import type { AnyRequest } from '../src/core/handlers/types.ts';
+import { createAuthenticator } from '../src/core/security/tokens.ts';
 
 const DOCUMENT = `
 openapi: 3.1.0
@@ -15,6 +16,11 @@ security: [{ token: [] }]
 paths:
   /quick: { get: { operationId: quick, responses: { '204': { description: done } } } }
   /logging: { get: { operationId: logging, responses: { '204': { description: done } } } }
+  /scoped:
+    get:
+      operationId: scoped
+      security: [{ token: [write] }]
+      responses: { '204': { description: done } }
   /slow: { get: { operationId: slow, responses: { '204': { description: done } } } }
 components: { securitySchemes: { token: { type: http, scheme: bearer } } }
 `;
@@ -30,6 +36,7 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
   let waiting = 0;
   const handlers = {
     quick: () => ({ status: 204 }),
+    scoped: () => ({ status: 204 }),
     logging: ({ id, log, headers }: AnyRequest) => {
       log.warn({ id, host: headers.host }, 'from the handler');
       return { status: 204 };
@@ -92,6 +99,18 @@ describe('the line of a request over HTTP', () => {
     expect(observed).toEqual([
       { operationId: 'quick', status: 204, seconds: Number(line.durationMs) / 1000 },
     ]);
+  });
+
+  test('contains the subject of a caller that lacks a scope', async () => {
+    const authenticator = await createAuthenticator(
+      { accessTokens: ['ann:secret'] },
+      new Map([['token', true]]),
+    );
+    const { get, lines } = await start({}, { authenticator });
+    expect(await get('/scoped', { Authorization: 'Bearer secret' })).toMatchObject({ status: 403 });
+    await eventually(() => lines.length === 1);
+    expect(lines[0]).toMatchObject({ status: 403, subject: 'ann' });
+    expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
   test.each([

@@ -76,7 +76,7 @@ export function accessLog(
       path: isLogged ? path : undefined,
       status,
       durationMs,
-      subject: caller?.subject,
+      subject: caller === undefined ? failure?.subject : caller.subject,
       mocked,
       reason: record.reason ?? (failure?.cause === undefined ? failure?.reason : undefined),
       err: failure?.cause,

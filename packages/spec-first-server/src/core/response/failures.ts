@@ -9,7 +9,7 @@ import type { OperationValidator } from '../validation/validator.ts';
 import { isUndeclared, Violations } from '../validation/violations.ts';
 import { type CheckedReply, createAnswer } from './answer.ts';
 import { isHeader, SECURITY_HEADERS } from './headers.ts';
-import { type Failure, HttpError, InvalidReply, Unauthorized } from './http-error.ts';
+import { type Failure, Forbidden, HttpError, InvalidReply, Unauthorized } from './http-error.ts';
 import { type ErrorBody, makeBody, PROBLEM_DETAILS, reasonPhrase } from './problem.ts';
 import { checkBody, inCharset, mismatchOf, withCharset, writeJson } from './reply.ts';
 
@@ -109,6 +109,7 @@ function readFailure(error: unknown): Failure | undefined {
     const { type, reason, expected, errors } = error;
     return {
       isPresented: !(error instanceof Unauthorized) || error.presented,
+      subject: error instanceof Forbidden ? error.subject : undefined,
       status,
       type: typeof type === 'string' ? type : undefined,
       message: shorten(message),

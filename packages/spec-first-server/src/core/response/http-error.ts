@@ -25,6 +25,8 @@ export interface Failure extends HttpErrorOptions {
   readonly expected: boolean;
   /** For a 401: true if a credential was presented. True by default. */
   readonly isPresented?: boolean;
+  /** The subject of a rejected caller. */
+  readonly subject?: string | undefined;
 }
 
 /**
@@ -99,13 +101,18 @@ export class Unauthorized extends HttpError {
  * throw new Forbidden('only the owner may cancel an order');
  */
 export class Forbidden extends HttpError {
+  /** The subject of the rejected caller, for the log only. */
+  readonly subject: string | undefined;
+
   /**
    * @param messageOrScopes a message for the client, or all scopes that the operation needs.
    * @param message for the client, instead of the default message about the scopes.
+   * @param subject the subject of the caller, for the log. Needed only before a request has one.
    */
-  constructor(messageOrScopes: string | readonly string[], message?: string) {
+  constructor(messageOrScopes: string | readonly string[], message?: string, subject?: string) {
     if (typeof messageOrScopes === 'string') {
       super(403, messageOrScopes);
+      this.subject = subject;
       return;
     }
     // A scope may contain characters that a header must not contain.
@@ -114,5 +121,6 @@ export class Forbidden extends HttpError {
     const scopeNames = messageOrScopes.join(' ');
     const defaultMessage = `The token lacks a scope: this operation needs ${scopeNames}`;
     super(403, message ?? defaultMessage, { headers });
+    this.subject = subject;
   }
 }

@@ -155,7 +155,7 @@ function warnOfScopes(entries: readonly TokenEntry[], { documentScopes, warn }: 
 function withScopes(caller: Caller, scopes: readonly string[]): Caller {
   if (caller.scopes === 'all') return caller;
   if (scopes.length === 0 || caller.scopes.isSupersetOf(new Set(scopes))) return caller;
-  throw new Forbidden(scopes);
+  throw new Forbidden(scopes, undefined, caller.subject);
 }
 
 /** @throws {ConfigError} if a scheme is missing or unknown, or tokens conflict. */
