@@ -401,8 +401,11 @@ describe('a service', () => {
 
   test('closes connections to its metrics when it stops', async () => {
     let isDown = false;
+    const checked = Promise.withResolvers<void>();
     const ready = async () => {
-      if (isDown) await new Promise(() => {});
+      if (!isDown) return;
+      checked.resolve();
+      await new Promise(() => {});
     };
     const { service } = await start(
       { open: () => ({ handlers, ready }) },
@@ -412,7 +415,7 @@ describe('a service', () => {
     expect((await fetch(url)).status).toBe(200);
     isDown = true;
     const pending = fetch(url).catch(String);
-    await delay(50);
+    await checked.promise;
     await service.stop();
     expect(await pending).toBe('TypeError: fetch failed');
     expect(await fetch(url).catch(String)).toBe('TypeError: fetch failed');
