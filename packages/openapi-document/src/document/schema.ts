@@ -163,10 +163,10 @@ const INNER_GROUP = /\([^()]*\)/;
 /** The result of `patternDegree` for a pattern that may take exponential time. */
 const EXPONENTIAL = 64;
 
-/** The number of repetitions above which a range such as `{1,63}` counts as unbounded. */
+/** The number of choices above which a range such as `{1,63}` counts as an unbounded quantifier. */
 const WIDE_RANGE = 16;
 
-/** The number of ways to match short ranges and optional parts above which they are not tried. */
+/** The maximum number of combinations of short ranges and optional parts. More are exponential. */
 const MAX_CHOICES = 1024;
 
 /**

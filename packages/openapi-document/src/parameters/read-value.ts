@@ -45,7 +45,7 @@ export function valueReader(root: Json, parameter: Readable) {
   const isSpread = (style === 'form' || style === 'cookie') && explode && shape === 'object';
   const parts = alternatives(root, schema);
   const properties: Json = Object.assign({}, ...parts.map((part) => asObject(part.properties)));
-  const ownNames = isSpread ? Object.keys(properties) : [name];
+  const queryNames = isSpread ? Object.keys(properties) : [name];
   /**
    * True for an exploded object with `additionalProperties`. Its members are all query names that
    * no other parameter declares.
@@ -61,7 +61,7 @@ export function valueReader(root: Json, parameter: Readable) {
     name,
     takesAnyName,
     /** The query names of the parameter. Names such as `filter[a]` are matched by `deepPath`. */
-    names: isDeep ? [] : ownNames,
+    names: isDeep ? [] : queryNames,
     deepPath,
     fromPairs,
     /**

@@ -107,7 +107,7 @@ export class Forbidden extends HttpError {
   /**
    * @param messageOrScopes a message for the client, or all scopes that the operation needs.
    * @param message for the client, instead of the default message about the scopes.
-   * @param subject the subject of the caller, for the log. Needed only before a request has one.
+   * @param subject the subject of the caller, for the log. Needed if the request has no caller yet.
    */
   constructor(messageOrScopes: string | readonly string[], message?: string, subject?: string) {
     if (typeof messageOrScopes === 'string') {

@@ -319,7 +319,7 @@ describe('the time limit of a request', () => {
       { [`${'a'.repeat(40)}b`]: 1 },
     ],
     [
-      'a string of which only some alternatives begin at its start',
+      'a string with a pattern of which only the first alternative is anchored',
       { pattern: '^$|[a-z]+@example\\.com$' },
       'a'.repeat(100_000),
     ],
