@@ -335,39 +335,36 @@ describe('a stream of items', () => {
     const { signal } = controller;
     async function* items(request: AnyRequest) {
       yield { text: 'a' };
-      await wait(request.signal);
+      const waited = wait(request.signal);
+      controller.abort();
+      await waited;
     }
     const handler: AnyHandler = (request) => ({ status: 200, body: items(request) });
     const { answered, record } = await call(['watch', handler], { signal });
-    const whenRead = textOf(answered);
-    await immediate();
-    controller.abort();
-    await expect(whenRead).rejects.toThrow();
+    await expect(textOf(answered)).rejects.toThrow();
     expect(record.failure).toBeUndefined();
   });
 
   test('has the status 499 if its client disconnects before the first item', async () => {
     const controller = new AbortController();
-    async function* items({ signal }: AnyRequest) {
+    async function* items() {
       yield* [];
-      await once(signal, 'abort');
+      controller.abort();
       throw new TypeError('terminated');
     }
-    const handler: AnyHandler = (request) => ({ status: 200, body: items(request) });
-    setImmediate(() => controller.abort());
+    const handler: AnyHandler = () => ({ status: 200, body: items() });
     const { status, record } = await call(['watch', handler], { signal: controller.signal });
     expect([status, record.failure]).toEqual([499, undefined]);
   });
 
   test('of events ends if the service stops before the first item', async () => {
     const stopping = new AbortController();
-    async function* items({ signal }: AnyRequest) {
+    async function* items() {
       yield* [];
-      await once(signal, 'abort');
+      stopping.abort();
       throw new TypeError('terminated');
     }
-    const handler: AnyHandler = (request) => ({ status: 200, body: items(request) });
-    setImmediate(() => stopping.abort());
+    const handler: AnyHandler = () => ({ status: 200, body: items() });
     const options = { stopping: stopping.signal };
     const { answered, record } = await call(['follow', handler, options]);
     expect([answered.status, record.failure]).toEqual([200, undefined]);
@@ -396,12 +393,11 @@ describe('a stream of items', () => {
 
 describe('a handler whose client disconnects', () => {
   const answerAfter = (error: unknown) => {
-    const handler: AnyHandler = async ({ signal }) => {
-      await once(signal, 'abort');
+    const controller = new AbortController();
+    const handler: AnyHandler = () => {
+      controller.abort();
       throw error;
     };
-    const controller = new AbortController();
-    setImmediate(() => controller.abort());
     return call(['add', handler], { signal: controller.signal, body: body('a') });
   };
 
