@@ -3,6 +3,9 @@ import { type Context, createContext, Script } from 'node:vm';
 /** The maximum number of runs of a task if the thread was descheduled. */
 const ATTEMPTS = 4;
 
+/** The used part of the CPU time from which a stopped task does not run again. */
+const MIN_USED = 0.9;
+
 const script = new Script('task()');
 let context: Context | undefined;
 
@@ -26,7 +29,7 @@ export function withinBudget(task: () => void, milliseconds: number): boolean {
     } catch (error) {
       if (!isTimeout(error)) throw error;
       const { user, system } = process.threadCpuUsage(usageBefore);
-      if ((user + system) / 1000 > milliseconds / 2) break;
+      if ((user + system) / 1000 > MIN_USED * milliseconds) break;
     }
   }
   return false;

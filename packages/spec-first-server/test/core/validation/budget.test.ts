@@ -37,6 +37,22 @@ test.each([
   expect(thrown).toBe(error);
 });
 
+test('a task runs again if it was stopped before it had used its CPU time', () => {
+  let runs = 0;
+  const task = () => {
+    runs += 1;
+    if (runs > 1) return;
+    const { user, system } = process.threadCpuUsage();
+    const end = user + system + 30_000;
+    for (let used = 0; used < end; ) {
+      const now = process.threadCpuUsage();
+      used = now.user + now.system;
+    }
+    sleep();
+  };
+  expect([withinBudget(task, 50), runs]).toEqual([true, 2]);
+});
+
 test('a task runs again if the thread used no CPU time, at most four times', () => {
   let runs = 0;
   const sleepUntilRun = (last: number) => () => {
