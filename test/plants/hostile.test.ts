@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { eventually } from 'test-support/eventually';
+import { randomValues } from 'test-support/random-values';
 import {
   connected,
   type Exchange,
@@ -16,8 +17,6 @@ import {
 import { parse } from 'yaml';
 import { type Service, serve, start, TOKEN } from './support/plant-service.ts';
 
-/** The number of requests for each property. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 15);
 const LIMIT = 100 * 1024;
 const MIB = 1024 * 1024;
 
@@ -96,7 +95,7 @@ const post = (
 const check = async <T>(
   arbitrary: fc.Arbitrary<T>,
   property: (value: T) => Promise<void>,
-): Promise<void> => fc.assert(fc.asyncProperty(arbitrary, property), { numRuns: RUNS });
+): Promise<void> => fc.assert(fc.asyncProperty(arbitrary, property), randomValues(15));
 
 /** A header value without CR and LF. */
 const fieldValue = fc

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { randomValues } from 'test-support/random-values';
 import { openStore } from '../../src/stores/index.ts';
 import { plantsIn, type Service, serve, TOKEN } from './support/plant-service.ts';
-
-const RUNS = Number(process.env.FUZZ_RUNS ?? 30);
 
 let folder: string;
 let path: string;
@@ -88,7 +87,7 @@ test('every text is returned and stored exactly', async () => {
         expect(Buffer.from(String(stored?.name))).toEqual(Buffer.from(name));
       },
     ),
-    { numRuns: RUNS },
+    randomValues(30),
   );
 });
 
@@ -114,7 +113,7 @@ test('every text with a lone surrogate is rejected, and nothing is stored', asyn
       });
       expect(plantsIn(path).has(lastId)).toBe(false);
     }),
-    { numRuns: RUNS },
+    randomValues(30),
   );
 });
 
@@ -143,7 +142,7 @@ test('every body that is not UTF-8 is rejected, and nothing is stored', async ()
       });
       expect(plantsIn(path).has(lastId)).toBe(false);
     }),
-    { numRuns: RUNS },
+    randomValues(30),
   );
 });
 

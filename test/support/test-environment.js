@@ -2,7 +2,7 @@ import { TestEnvironment } from 'jest-environment-node';
 
 /** Variables of the system and of npm, and those that make test runs longer. */
 const INHERITED =
-  /^(PATH|HOME|TMPDIR|LANG|CI|NODE_ENV|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|CHROME_PATH|JEST_\w+|npm_config_\w+|https?_proxy|no_proxy|FLOOD|CONTRACT_SEED|\w+_(ROUNDS|RUNS|REQUESTS))$/i;
+  /^(PATH|HOME|TMPDIR|LANG|CI|NODE_ENV|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|CHROME_PATH|JEST_\w+|npm_config_\w+|https?_proxy|no_proxy|FLOOD|CONTRACT_SEED|FUZZ_SEED|\w+_(ROUNDS|RUNS|REQUESTS))$/i;
 
 // Jest gives tests a copy of process.env. A child without `env` inherits that of the Jest worker:
 // with the developer's variables, and with FORCE_COLOR in a colour terminal.

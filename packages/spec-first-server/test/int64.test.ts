@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { documentFile, scripted, serve } from 'test-support/documents';
-import { asReceived, int64, MAX, RUNS } from 'test-support/int64';
+import { asReceived, int64, MAX } from 'test-support/int64';
+import { randomValues } from 'test-support/random-values';
 import type { AnyHandler, AnyRequest } from '../src/core/handlers/types.ts';
 
 const OUTSIDE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
@@ -52,7 +53,7 @@ describe('over HTTP', () => {
           },
         });
       }),
-      { numRuns: RUNS },
+      randomValues(50),
     );
   });
 

@@ -1,7 +1,5 @@
 import fc from 'fast-check';
 
-/** The number of values for each property. */
-export const RUNS = Number(process.env.INT64_RUNS ?? 50);
 const MIN = -(2n ** 63n);
 export const MAX = 2n ** 63n - 1n;
 

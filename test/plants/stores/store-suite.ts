@@ -1,15 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Unavailable } from 'group-commit';
+import { randomValues } from 'test-support/random-values';
 import {
   type PlantStore,
   type StoredPlant,
   type StoreOptions,
   Unstorable,
 } from '../../../src/stores/store.ts';
-
-/** The number of random batches of plants. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 20);
 
 export interface StoreUnderTest {
   readonly store: PlantStore;
@@ -169,7 +167,7 @@ export function describeStore(
             }
           }
         }),
-        { numRuns: RUNS },
+        randomValues(20),
       );
       expect(model.size).toBeGreaterThan(50);
       await expectStored(...model.values());

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { asReceived, int64, RUNS } from 'test-support/int64';
+import { asReceived, int64 } from 'test-support/int64';
+import { randomValues } from 'test-support/random-values';
 import { parseJson, parseNumber, stringifyJson } from '../../src/json/exact.ts';
 
 describe('parseNumber', () => {
@@ -50,7 +51,7 @@ describe('JSON', () => {
         expect(stringifyJson({ value })).toBe(`{"value":${value}}`);
         expect(stringifyJson(parseJson(`{"a":[${value}]}`))).toBe(`{"a":[${value}]}`);
       }),
-      { numRuns: RUNS * 5 },
+      randomValues(250),
     );
   });
 
@@ -63,7 +64,7 @@ describe('JSON', () => {
         );
         expect(exact).toBe(JSON.stringify(JSON.parse(text)));
       }),
-      { numRuns: RUNS * 5 },
+      randomValues(250),
     );
   });
 

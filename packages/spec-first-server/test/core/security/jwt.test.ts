@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { eventually } from 'test-support/eventually';
 import { type Issuer, type SigningKey, signingKey, startIssuer } from 'test-support/issuer';
+import { randomValues } from 'test-support/random-values';
 import { Forbidden, type HttpError, Unauthorized } from '../../../src/core/response/http-error.ts';
 import { createJwtVerifier, type KeyTiming } from '../../../src/core/security/jwt.ts';
 import { type AuthSettings, createAuthenticator } from '../../../src/core/security/tokens.ts';
@@ -418,7 +419,7 @@ test('a token with any header and claims is accepted or rejected, and causes no 
         }
       }
     }),
-    { numRuns: Number(process.env.FUZZ_RUNS ?? 150) },
+    randomValues(150),
   );
   expect(accepted).toBeGreaterThan(0);
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Document, Operation } from 'openapi-document';
 import { documentOf } from 'test-support/document-of';
 import { type Issuer, startIssuer } from 'test-support/issuer';
+import { randomValues } from 'test-support/random-values';
 import type { Caller } from '../../../src/core/handlers/types.ts';
 import { Forbidden, HttpError, Unauthorized } from '../../../src/core/response/http-error.ts';
 import {
@@ -596,6 +597,7 @@ describe('an Authorization header', () => {
           if (text.length > 16) expect(error.message).not.toContain(text.slice(7));
         }
       }),
+      randomValues(100),
     );
   });
 });

@@ -6,6 +6,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { startIssuer } from 'test-support/issuer';
+import { randomValues } from 'test-support/random-values';
 import type { Caller } from '../../../src/core/handlers/types.ts';
 import { Forbidden, Unauthorized } from '../../../src/core/response/http-error.ts';
 import {
@@ -123,6 +124,7 @@ describe('an access token', () => {
       fc.property(fc.string(), (token) =>
         expect(() => auth.verify(token, [])).toThrow(Unauthorized),
       ),
+      randomValues(100),
     );
   });
 
