@@ -1,7 +1,7 @@
 import type { Json } from '../document/document.ts';
 import { essenceOf, isFile, kindOf } from '../document/media-types.ts';
 import { itemSchemas, propertyFinder, typesOf } from '../document/schema.ts';
-import { valueReader } from './read-value.ts';
+import { ParameterError, readJson, valueReader } from './read-value.ts';
 import { coerce, jsonOrText, pairsOf } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';
 
@@ -89,22 +89,28 @@ export function formReader(
     const [first] = values;
     const isSingle = values.length === 1;
     if (isSingle && contentType !== undefined && kindOf(contentType) === 'json') {
-      return typeof first === 'string' ? jsonOrText(first) : first;
+      return typeof first === 'string' ? readJson(root, name, schemas, first) : first;
     }
     const arrays = schemas.filter((inner) => typesOf(root, inner).has('array'));
-    if (arrays.length === 0) return isSingle ? valueFrom(schemas, first) : values;
+    if (arrays.length === 0) {
+      if (isSingle) return valueFrom(name, schemas, first);
+      const isTyped = schemas.length > 0 && schemas.every((inner) => typesOf(root, inner).size > 0);
+      if (isTyped) throw new ParameterError(name, 'must be given once');
+      return values;
+    }
     return values.map((value, index) =>
       valueFrom(
+        name,
         arrays.flatMap((array) => itemSchemas(root, array, index)),
         value,
       ),
     );
   }
 
-  function valueFrom(schemas: readonly unknown[], value: unknown): unknown {
+  function valueFrom(name: string, schemas: readonly unknown[], value: unknown): unknown {
     if (typeof value !== 'string') return value;
     return schemas.some((inner) => typesOf(root, inner).has('object'))
-      ? jsonOrText(value)
+      ? readJson(root, name, schemas, value)
       : coerce(root, schemas, value);
   }
 }

@@ -1,12 +1,11 @@
 import { asObject, isObject, type Json } from '../document/document.ts';
 import { alternatives, shapeOf, typesOf } from '../document/schema.ts';
-import { MAX_DEPTH } from '../json/exact.ts';
+import { MAX_DEPTH, parseJson } from '../json/exact.ts';
 import {
   coerce,
   coerceItems,
   coerceObject,
   cookiesOf,
-  jsonOrText,
   type Pairs,
   type PathText,
   pairsOf,
@@ -25,6 +24,28 @@ export class ParameterError extends Error {
     super(`${parameter} ${reason}`);
     this.parameter = parameter;
     this.reason = reason;
+  }
+}
+
+/**
+ * Parses JSON. If a schema allows strings, a text that is not JSON is returned unchanged.
+ *
+ * @param name of the parameter or the field.
+ * @throws {ParameterError}
+ */
+export function readJson(
+  root: Json,
+  name: string,
+  schemas: readonly unknown[],
+  text: string,
+): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    const typeSets = schemas.map((schema) => typesOf(root, schema));
+    if (!typeSets.every((types) => types.size > 0 && !types.has('string'))) return text;
+    const requirement = error instanceof RangeError ? error.message : 'JSON';
+    throw new ParameterError(name, `must be ${requirement}`);
   }
 }
 
@@ -89,7 +110,7 @@ export function valueReader(root: Json, parameter: Readable) {
   /** In the style `matrix`, the text contains the name of the parameter. */
   function fromText(text: string | undefined, decode: Decode, isExploded = explode): unknown {
     if (!text?.startsWith(prefix)) return undefined;
-    if (shape === 'json') return jsonOrText(decode(text));
+    if (shape === 'json') return readJson(root, name, [schema], decode(text));
     const unnamed = (part: string) => {
       if (where !== 'path' || !isNamed) return part;
       const [key, value] = splitOnce(part, '=');
@@ -165,7 +186,9 @@ export function valueReader(root: Json, parameter: Readable) {
   function fromWholeQuery(query: string): unknown {
     if (media?.kind === 'form') return media.formReader().urlencoded(query);
     const text = decodeURIComponent(query);
-    return media?.kind === 'json' ? jsonOrText(text) : coerce(root, [schema], text);
+    return media?.kind === 'json'
+      ? readJson(root, name, [schema], text)
+      : coerce(root, [schema], text);
   }
 }
 

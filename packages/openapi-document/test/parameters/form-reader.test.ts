@@ -14,6 +14,7 @@ const schema = {
     point,
     pair: { prefixItems: [{ type: 'string' }, integer] },
     points: { type: 'array', items: point },
+    note: { type: ['string', 'object'] },
     open: {},
   },
 };
@@ -26,14 +27,26 @@ describe('a form without an encoding', () => {
     ['a+b=c+d%26&%65=', { 'a b': 'c d&', e: '' }],
     ['tags=1', { tags: [1] }],
     ['tags=1&count=x&tags=2', { tags: [1, 2], count: 'x' }],
-    ['count=1&count=2', { count: ['1', '2'] }],
+    ['open=1&open=2&other=3&other=4', { open: ['1', '2'], other: ['3', '4'] }],
     ['pair=1&pair=2', { pair: ['1', 2] }],
     ['point=%7B%22x%22:1%7D', { point: { x: 1 } }],
-    ['point=x', { point: 'x' }],
+    ['note=x', { note: 'x' }],
+    ['note=%7B%22x%22:1%7D', { note: { x: 1 } }],
     ['points=%7B%22x%22:1%7D&points=%7B%7D', { points: [{ x: 1 }, {}] }],
     ['point[x]=1', { 'point[x]': '1' }],
   ])('is parsed by the schemas of its fields: %j', (text, fields) => {
     expect(readerOf().urlencoded(text)).toEqual(fields);
+  });
+
+  test.each([
+    ['point=x', 'point', 'must be JSON'],
+    ['points=%7B%7D&points=%7B', 'points', 'must be JSON'],
+    [`point=${'['.repeat(300)}`, 'point', 'must be JSON nested at most 256 levels deep'],
+    ['count=1&count=2', 'count', 'must be given once'],
+    ['point=%7B%7D&point=%7B%7D', 'point', 'must be given once'],
+  ])('rejects %s', (text, parameter, reason) => {
+    const error = expect.objectContaining({ parameter, reason });
+    expect(() => readerOf().urlencoded(text)).toThrow(error);
   });
 
   test('must be percent-encoded', () => {
@@ -68,6 +81,11 @@ describe('a field with an encoding', () => {
     [{ count: { contentType: 'text/plain' } }, 'count=1', { count: 1 }],
   ])('such as %j is parsed by it: %s', (encoding, text, fields) => {
     expect(readerOf(encoding).urlencoded(text)).toEqual(fields);
+  });
+
+  test('must be JSON if its media type is JSON and its schema allows no string', () => {
+    const { urlencoded } = readerOf({ count: { contentType: 'application/json' } });
+    expect(() => urlencoded('count=x')).toThrow('count must be JSON');
   });
 
   test('must not be repeated with explode: false', () => {
