@@ -57,6 +57,16 @@ const OPENAPI_KEYWORDS = {
   },
 };
 
+/** The kinds of objects that have an extension of this project. */
+const EXTENSIONS: Readonly<Record<string, { kinds: readonly Kind[]; place: string }>> = {
+  'x-body-limit': { kinds: ['mediaType'], place: 'in a media type, beside the schema' },
+  'x-read-only': {
+    kinds: ['document', 'schema'],
+    place: 'in a schema or at the top of the document',
+  },
+  'x-selects': { kinds: ['discriminator'], place: 'in a discriminator, beside propertyName' },
+};
+
 /**
  * Matches references of the official schemas to objects of other kinds. Each object is checked
  * without the objects inside it, so that an error is reported for one object only.
@@ -106,6 +116,7 @@ export function checkStructure(root: Json, report: Report): void {
   const version = String(root.openapi).startsWith('3.2') ? '3.2' : '3.1';
   const validatorOf = validatorsOf(version);
   walk(root, 'document', '', (object, kind, pointer) => {
+    checkExtensions(object, kind, pointer, report);
     const isReference = typeof object.$ref === 'string' && kind !== 'schema' && kind !== 'pathItem';
     if (isReference || (kind !== 'schema' && UNSERVED.test(pointer))) return;
     const validate = validatorOf(kind);
@@ -131,6 +142,13 @@ export function checkStructure(root: Json, report: Report): void {
       report.notice(member, `${unknown} ${message}`);
     }
   });
+}
+
+function checkExtensions(object: Json, kind: Kind, pointer: string, { notice }: Report): void {
+  for (const [name, { kinds, place }] of Object.entries(EXTENSIONS)) {
+    if (object[name] === undefined || kinds.includes(kind)) continue;
+    notice(`${pointer}/${name}`, `${name} is ignored here: write it ${place}`);
+  }
 }
 
 function checkedValue(object: Json, kind: Kind, version: string): Json {

@@ -19,6 +19,34 @@ const STYLES = 'form, spaceDelimited, pipeDelimited, deepObject';
 const OPERATIONS: readonly Case[] = [
   [{}, '', []],
   [{ 'x-any': 1 }, '', []],
+  [
+    { 'x-body-limit': '5mb' },
+    '/x-body-limit',
+    ['notice x-body-limit is ignored here: write it in a media type, beside the schema'],
+  ],
+  [
+    body({ 'x-body-limit': '5mb', schema: { 'x-body-limit': '5mb', 'x-read-only': 'reject' } }),
+    '/requestBody/content/application~1json/schema/x-body-limit',
+    ['notice x-body-limit is ignored here: write it in a media type, beside the schema'],
+  ],
+  [
+    body({ schema: { 'x-selects': false, discriminator: { propertyName: 'a' } } }),
+    '/requestBody/content/application~1json/schema/x-selects',
+    ['notice x-selects is ignored here: write it in a discriminator, beside propertyName'],
+  ],
+  [
+    body({ 'x-read-only': 'reject' }),
+    '/requestBody/content/application~1json/x-read-only',
+    ['notice x-read-only is ignored here: write it in a schema or at the top of the document'],
+  ],
+  [
+    body({
+      'x-body-limit': '5mb',
+      schema: { discriminator: { propertyName: 'a', 'x-selects': false }, 'x-read-only': 'reject' },
+    }),
+    '/requestBody/content/application~1json',
+    [],
+  ],
   [{ description: 5 }, '/description', ['notice must be string, but description is 5']],
   [{ deprecated: 'x' }, '/deprecated', ['notice must be boolean, but deprecated is "x"']],
   [{ operationId: 5 }, '/operationId', ['notice must be string, but operationId is 5']],
