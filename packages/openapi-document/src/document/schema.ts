@@ -77,15 +77,22 @@ export const propertySchemas = (root: Json, schema: unknown, name: string): unkn
 export const propertyFinder = (root: Json, schema: unknown): ((name: string) => unknown[]) =>
   finderIn(alternatives(root, schema));
 
-/** Returns a function that lists the schemas for a property in several parts of a schema. */
-export function finderIn(parts: readonly Json[]): (name: string) => unknown[] {
-  const finders = parts.map(finderOf);
+/**
+ * Returns a function that lists the schemas for a property in several parts of a schema.
+ *
+ * @param matches returns true if a name matches a pattern. By default, slow patterns match nothing.
+ */
+export function finderIn(
+  parts: readonly Json[],
+  matches: (pattern: string, name: string) => boolean = matchesName,
+): (name: string) => unknown[] {
+  const finders = parts.map((part) => finderOf(part, matches));
   const [finder = () => []] = finders;
   // Most schemas have one part.
   return finders.length < 2 ? finder : (name) => finders.flatMap((find) => find(name));
 }
 
-function finderOf(part: Json): (name: string) => unknown[] {
+function finderOf(part: Json, matches: typeof matchesName): (name: string) => unknown[] {
   const properties = asObject(part.properties);
   const patterns = Object.entries(asObject(part.patternProperties));
   const others = [part.additionalProperties ?? part.unevaluatedProperties].filter(
@@ -93,7 +100,7 @@ function finderOf(part: Json): (name: string) => unknown[] {
   );
   return (name) => {
     const named = Object.hasOwn(properties, name) ? [properties[name]] : [];
-    for (const [pattern, schema] of patterns) if (matchesName(pattern, name)) named.push(schema);
+    for (const [pattern, schema] of patterns) if (matches(pattern, name)) named.push(schema);
     return named.length > 0 ? named : others;
   };
 }

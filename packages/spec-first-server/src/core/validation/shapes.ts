@@ -164,7 +164,10 @@ function shapeFrom(
 ) {
   const isRequest = direction === 'request';
   const removed = new Set(parts.flatMap((part) => asArray(part['x-dropped'])));
-  const schemasOf = schemas.finderIn(parts);
+  // Matches slow patterns, too: the validation matches the same names.
+  const schemasOf = schemas.finderIn(parts, (pattern, name) =>
+    schemas.patternEngine(pattern).test(name),
+  );
   const names = new Set(parts.flatMap(({ properties }) => Object.keys(asObject(properties))));
   const patterns = parts.flatMap((part) => Object.keys(asObject(part.patternProperties)));
   // A schema that declares no members allows any.

@@ -68,6 +68,13 @@ describe('a member', () => {
       true,
     ],
     ['a member that matches a pattern', { patternProperties: { '^a': A } }, 'ab', A, A],
+    [
+      'a member that matches a slow pattern',
+      { patternProperties: { '^[a-z]+(?:-[a-z]+)*$': A } },
+      'a-b',
+      A,
+      A,
+    ],
     ['an additional member', { properties: { a: A }, additionalProperties: B }, 'b', B, B],
     ['an unevaluated member', { properties: { a: A }, unevaluatedProperties: B }, 'b', B, B],
     [
