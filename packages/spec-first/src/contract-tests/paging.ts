@@ -71,7 +71,8 @@ export function checkLimit(
 const isCount = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 1;
 
 /**
- * Checks that small pages have the same items as one large page, in the same order.
+ * Checks that small pages have the same items as one large page, in the same order. Small pages have
+ * at least one item, also if the limit may be 0.
  *
  * @param read sends a request with these values of the paging parameters.
  * @throws {CheckError}
@@ -84,6 +85,7 @@ export async function checkPages(
   const largePage = pageOf(await read(new Map([[limit, maximum]])));
   if (largePage === undefined) return;
 
+  const smallLimit = Math.max(1, Number(minimum));
   const smallPageItems: unknown[] = [];
   let next: unknown;
   for (
@@ -91,7 +93,7 @@ export async function checkPages(
     pages < MAX_PAGES && smallPageItems.length < largePage.items.length;
     pages += 1
   ) {
-    const values = new Map([[limit, minimum]]);
+    const values = new Map<RequestPart, unknown>([[limit, smallLimit]]);
     if (next !== undefined) values.set(cursor, next);
     const page = pageOf(await read(values));
     if (page === undefined) return;
@@ -104,7 +106,7 @@ export async function checkPages(
   const expected = largePage.items.slice(0, next === undefined ? undefined : smallPageItems.length);
   if (expected.every((item, index) => itemKey(item) === itemKey(smallPageItems[index]))) return;
   const message =
-    `the ${smallPageItems.length} items in pages of ${minimum} ` +
+    `the ${smallPageItems.length} items in pages of ${smallLimit} ` +
     `differ from the ${expected.length} items in one large page`;
   throw new CheckError('pages contain all items of the list', message);
 }

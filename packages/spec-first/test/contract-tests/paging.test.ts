@@ -148,6 +148,13 @@ describe('the check of pages', () => {
     expect(queries.map((sent) => sent.get('limit'))).toEqual([100, 1, 1]);
   });
 
+  test('reads pages of one item if the limit may be 0', async () => {
+    const limit = query('limit', { type: 'integer', minimum: 0, maximum: 9 });
+    const { check, queries } = service(list(2), [limit, query('cursor')]);
+    await check();
+    expect(queries.map((sent) => sent.get('limit'))).toEqual([9, 1, 1]);
+  });
+
   const reversed = (page: readonly unknown[], sent: Query) =>
     sent.get('limit') === 50 ? page : page.toReversed();
   const withoutLast = (page: readonly unknown[], sent: Query) =>
