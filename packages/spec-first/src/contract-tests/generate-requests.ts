@@ -215,9 +215,11 @@ export function createRequestGenerator(
 
   /**
    * Returns requests to existing resources with a wrong entity tag in `If-Match`. Returns none if
-   * the schema of this header rejects such a tag.
+   * the schema of this header rejects such a tag, or if a DELETE has no known resource: the deletion
+   * of a missing resource may succeed with any tag (RFC 9110 §13.1.1).
    */
   function wrongTags(): ValidRequest[] {
+    if (operation.method === 'delete' && !resources.isKnown(operation)) return [];
     const part = parameters.find(({ in: where, name }) => where === 'header' && isIfMatch(name));
     const tag = WRONG_TAGS.find((text) => part?.violation(text) === '');
     if (part === undefined || tag === undefined) return [];

@@ -240,6 +240,10 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       }
     },
 
+    /** Returns true if a resource with exactly the path of an operation is known. */
+    isKnown: (operation: Operation): boolean =>
+      operation.path === resourcePathOf(operation.path) && pathsOf(operation).length > 0,
+
     etagOf: ({ path }: Operation, resourcePath: Json): string | undefined =>
       etags.get(etagKey(resourcePathOf(path), resourcePath)),
 

@@ -98,6 +98,7 @@ async function tracked() {
     pathOf: (id: string, fraction = 0) => resources.pathOf(operationOf(id), fraction),
     etagOf: (id: string, subject: object) => resources.etagOf(operationOf(id), { ...subject }),
     cursorOf: (id: string) => resources.cursorOf(operationOf(id)),
+    isKnown: (id: string) => resources.isKnown(operationOf(id)),
   };
 }
 
@@ -483,6 +484,20 @@ test('the entity tag of a resource comes from its last response with a tag', asy
   const tags = [7, 8, 9].map((hotelId) => etagOf('getHotel', { hotelId }));
   expect(tags).toEqual(['"3"', '"2"', undefined]);
   expect(etagOf('getGuest', { name: 7 })).toBeUndefined();
+});
+
+test('a resource is known until it is deleted', async () => {
+  const { addResponse, isKnown } = await tracked();
+  const path = { 'path hotelId': 7, 'path roomId': 3 };
+  expect(isKnown('deleteRoom')).toBe(false);
+  addResponse('putRoom', path);
+  expect([isKnown('deleteRoom'), isKnown('deletePhoto'), isKnown('addHotel')]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  addResponse('deleteRoom', path, '', {}, 204);
+  expect(isKnown('deleteRoom')).toBe(false);
 });
 
 test('the cursor of a list comes from its last page with a cursor', async () => {

@@ -311,13 +311,13 @@ describe('the test of an operation', () => {
 });
 
 describe('a wrong entity tag', () => {
-  const document = (pattern: string, members: object = {}) =>
+  const document = (pattern: string, members: object = {}, method = 'put') =>
     documentOf({
       paths: {
         '/rooms/{roomId}': {
           parameters: [roomId],
-          delete: {
-            operationId: 'remove',
+          [method]: {
+            operationId: 'change',
             parameters: [{ name: 'If-Match', in: 'header', schema: { type: 'string', pattern } }],
             responses: { 204: { description: '' }, 412: { description: '' }, ...members },
           },
@@ -338,22 +338,33 @@ describe('a wrong entity tag', () => {
     ['^.*$', '"wrong"'],
     ['^"[0-9]{1,15}"$', '"987654321"'],
   ])('must be rejected: with the pattern %s', async (pattern, tag) => {
-    expect(onlyTags(await checksOf(await document(pattern), 'remove', checkTag))).toEqual([]);
-    expect(onlyTags(await checksOf(await document(pattern), 'remove', ignoreTag))).toEqual([
+    expect(onlyTags(await checksOf(await document(pattern), 'change', checkTag))).toEqual([]);
+    expect(onlyTags(await checksOf(await document(pattern), 'change', ignoreTag))).toEqual([
       'a wrong entity tag is rejected: the status is 204 for a wrong entity tag in If-Match, not 412',
     ]);
-    const { context } = contextOf(await document(pattern), 'remove', ignoreTag);
+    const { context } = contextOf(await document(pattern), 'change', ignoreTag);
     const { failedChecks } = await testOperation(context);
     expect(failedChecks.map(({ curl }) => curl)).toContainEqual(expect.stringContaining(tag));
     const mocked = (sent: SerializedRequest) => mock(ignoreTag(sent));
-    expect(onlyTags(await checksOf(await document(pattern), 'remove', mocked))).toEqual([]);
+    expect(onlyTags(await checksOf(await document(pattern), 'change', mocked))).toEqual([]);
   });
 
   test('is not sent if no tag is valid, or 412 is not declared', async () => {
     const fixed = await document('^"1"$');
-    expect(onlyTags(await checksOf(fixed, 'remove', ignoreTag))).toEqual([]);
+    expect(onlyTags(await checksOf(fixed, 'change', ignoreTag))).toEqual([]);
     const undeclared = await document('^.*$', { 412: undefined, '4XX': { description: '' } });
-    expect(onlyTags(await checksOf(undeclared, 'remove', ignoreTag))).toEqual([]);
+    expect(onlyTags(await checksOf(undeclared, 'change', ignoreTag))).toEqual([]);
+  });
+
+  test('is sent to delete a known resource only', async () => {
+    const removal = await document('^.*$', {}, 'delete');
+    const { context, sent } = contextOf(removal, 'change', ignoreTag);
+    const wrongTags = () => sent.filter(({ headers }) => headers['If-Match'] === '"wrong"').length;
+    expect((await testOperation(context)).failedChecks).toEqual([]);
+    expect(wrongTags()).toBe(0);
+    context.resources.isKnown = () => true;
+    expect((await testOperation(context)).failedChecks).toHaveLength(1);
+    expect(wrongTags()).toBe(3);
   });
 });
 
