@@ -170,7 +170,7 @@ const INNER_GROUP = /\([^()]*\)/;
 /** The result of `patternDegree` for a pattern that may take exponential time. */
 const EXPONENTIAL = 64;
 
-/** The number of choices above which a range such as `{1,63}` counts as an unbounded quantifier. */
+/** The maximum of a range, such as `{64}` or `{1,63}`, above which it counts as unbounded. */
 const WIDE_RANGE = 16;
 
 /** The maximum number of combinations of short ranges and optional parts. More are exponential. */
@@ -178,27 +178,30 @@ const MAX_CHOICES = 1024;
 
 /**
  * Estimates the exponent `n` for which matching a string takes about `length ** n` steps. Each
- * unbounded quantifier and each back reference adds 1. A pattern adds 1 if its match may begin at
- * any position. A repeated group that can match in several ways, and many optional parts, take
- * exponential time.
+ * unbounded quantifier, wide range and back reference adds 1. A pattern adds 1 if its match may
+ * begin at any position. A repeated group that can match in several ways, and many optional parts,
+ * take exponential time.
  */
 export function patternDegree(pattern: string): number {
   let bare = pattern
     .replace(/\\(?:[1-9]\d*|k<\w+>|.)/gs, (part) => (/^\\[1-9k]/.test(part) ? 'x+' : 'x'))
     .replace(/\[[^\]]*\]/g, 'x');
+  const ranges = Array.from(bare.matchAll(/\{(\d+)(?:,(\d+))?\}/g), ([, min, max = min]) => ({
+    max: Number(max),
+    choices: 1 + Number(max) - Number(min),
+  }));
   while (SIMPLE_GROUP.test(bare)) bare = bare.replace(SIMPLE_GROUP, 'x');
   const isRepeatedGroup = /\)(?:[*+]|\{\d)/.test(bare);
-  const ranges = Array.from(
-    bare.matchAll(/\{(\d+),(\d+)\}/g),
-    ([, min, max]) => 1 + Number(max) - Number(min),
-  );
   const optionalParts = bare.match(/[^(]\?/g)?.length ?? 0;
   const choices = ranges
+    .map((range) => range.choices)
     .filter((count) => count <= WIDE_RANGE)
     .reduce((product, count) => product * count, 2 ** optionalParts);
   if (isRepeatedGroup || choices > MAX_CHOICES) return EXPONENTIAL;
   const unbounded = bare.match(/[*+]|\{\d+,\}/g)?.length ?? 0;
-  const wideRanges = [...ranges, choices].filter((count) => count > WIDE_RANGE).length;
+  const wideRanges = [...ranges.map(({ max }) => max), choices].filter(
+    (count) => count > WIDE_RANGE,
+  ).length;
   return Math.max(1, unbounded + wideRanges + (isAnchored(bare) ? 0 : 1));
 }
 
