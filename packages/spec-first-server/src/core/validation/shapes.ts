@@ -65,7 +65,7 @@ export function createShapes(
       Array.isArray(list) ? unionSelector(list, part['x-tag'] as schemas.Tag | undefined) : [],
     );
     if (condition !== undefined)
-      selectors.push((value) => [isMatch(condition, value) ? part.then : part.else]);
+      selectors.push((value) => (isMatch(condition, value) ? [condition, part.then] : [part.else]));
     for (const [name, schema] of Object.entries(asObject(dependentSchemas)))
       selectors.push((value) => (Object.hasOwn(value, name) ? [schema] : []));
     return selectors;
@@ -164,14 +164,19 @@ function shapeFrom(
 ) {
   const isRequest = direction === 'request';
   const removed = new Set(parts.flatMap((part) => asArray(part['x-dropped'])));
-  // Matches slow patterns, too: the validation matches the same names.
-  const schemasOf = schemas.finderIn(parts, (pattern, name) =>
-    schemas.patternEngine(pattern).test(name),
+  const isSealed = parts.some((part) => part.unevaluatedProperties === false);
+  const schemasOf = schemas.finderIn(
+    // `unevaluatedProperties: false` rejects only members that no part declares.
+    parts.map((part) =>
+      part.unevaluatedProperties === false ? { ...part, unevaluatedProperties: undefined } : part,
+    ),
+    // Matches slow patterns, too: the validation matches the same names.
+    (pattern, name) => schemas.patternEngine(pattern).test(name),
   );
   const names = new Set(parts.flatMap(({ properties }) => Object.keys(asObject(properties))));
   const patterns = parts.flatMap((part) => Object.keys(asObject(part.patternProperties)));
   // A schema that declares no members allows any.
-  const isClosed = names.size + removed.size + patterns.length > 0;
+  const isClosed = isSealed || names.size + removed.size + patterns.length > 0;
   const required = new Set(parts.flatMap((part) => asArray(part.required)));
   const members = new Map([...names].map((name) => [name, memberOf(name)]));
   const defaults = [...names.difference(removed)].flatMap((name) => {
