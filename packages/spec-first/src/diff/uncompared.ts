@@ -1,4 +1,5 @@
 import {
+  asArray,
   bodyLimitOf,
   type Document,
   escapePointerToken,
@@ -16,6 +17,12 @@ import { type Change, WARNING } from './oasdiff.ts';
 const LIMITS = [
   ...['multipleOf', 'uniqueItems', 'maxItems', 'minProperties', 'maxProperties', 'not'],
   ...['prefixItems', 'unevaluatedItems', 'unevaluatedProperties', 'additionalProperties'],
+];
+
+/** Keywords that oasdiff compares neither in items of parameters nor in headers of responses. */
+const VALUE_LIMITS = [
+  ...['pattern', 'minLength', 'maxLength', 'const'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
 ];
 
 /** Returns changes that oasdiff may not report. */
@@ -68,7 +75,19 @@ function operationChanges(before: Document, after: Document): Change[] {
       ...operation.parameters.flatMap((parameter) => {
         const { in: where, name } = parameter;
         const match = earlier.parameters.find((one) => one.in === where && one.name === name);
-        return match === undefined ? [] : serializationChange(after.root, match, parameter);
+        if (match === undefined) return [];
+        return [
+          ...serializationChange(after.root, match, parameter),
+          ...itemChanges(before.root, match, after.root, parameter),
+        ];
+      }),
+      ...operation.responses.flatMap((response) => {
+        const match = earlier.responses.find(({ key }) => key === response.key);
+        return response.headers.flatMap((header) => {
+          const former = match?.headers.find(({ name }) => name === header.name);
+          if (former === undefined) return [];
+          return headerChanges(before.root, former, after.root, header);
+        });
       }),
       ...(operation.requestBody?.media ?? []).flatMap((media) => {
         const match = earlier.requestBody?.media.find(({ type }) => type === media.type);
@@ -90,6 +109,58 @@ function serializationChange(root: Json, before: Parameter, after: Parameter): C
   if (one === other) return [];
   const text = `the parameter ${after.name} has changed from ${one} to ${other}`;
   return [changeAt(after.pointer, `${text} (style or explode)`)];
+}
+
+/** Compares the schemas of the items of a parameter. oasdiff reports only their type and format. */
+function itemChanges(
+  formerRoot: Json,
+  former: Parameter,
+  root: Json,
+  { name, schema, pointer }: Parameter,
+): Change[] {
+  const partsOf = (document: Json, list: unknown) =>
+    schemas.ofItem(document, list, 0).flatMap((item) => schemas.allOf(document, item));
+  const [before, after] = [partsOf(formerRoot, former.schema), partsOf(root, schema)];
+  const changed = changedKeywords(before, after, VALUE_LIMITS);
+  if (isNarrower(before, after)) changed.push('enum');
+  return changed.map((keyword) =>
+    changeAt(pointer, `${keyword} of the items of the parameter ${name} has changed`),
+  );
+}
+
+/** Compares the schemas of a header of a response. Clients may not know new values. */
+function headerChanges(
+  formerRoot: Json,
+  former: Parameter,
+  root: Json,
+  { name, schema, pointer }: Parameter,
+): Change[] {
+  const before = schemas.allOf(formerRoot, former.schema);
+  const after = schemas.allOf(root, schema);
+  const changed = changedKeywords(before, after, ['type', 'format', ...VALUE_LIMITS]);
+  if (isNarrower(after, before)) changed.push('enum');
+  return changed.map((keyword) =>
+    changeAt(pointer, `${keyword} of the response header ${name} has changed`),
+  );
+}
+
+function changedKeywords(
+  before: readonly Json[],
+  after: readonly Json[],
+  keywords: readonly string[],
+): string[] {
+  const limitsOf = (parts: readonly Json[], keyword: string) =>
+    parts.flatMap((part) => limitOf(part, keyword) ?? []).join();
+  return keywords.filter((keyword) => limitsOf(before, keyword) !== limitsOf(after, keyword));
+}
+
+/** Returns true if the enum of a schema lacks values that the former one allowed. */
+function isNarrower(before: readonly Json[], after: readonly Json[]): boolean {
+  const [former, current] = [before, after].map(
+    (parts) => new Set(parts.flatMap((part) => asArray(part.enum))),
+  );
+  if (former === undefined || current === undefined || current.size === 0) return false;
+  return former.size === 0 || !former.isSubsetOf(current);
 }
 
 /** Returns the parts of a multipart body that no longer allow a media type. */

@@ -187,6 +187,49 @@ test.each<[before: object, after: object, text?: string]>([
   );
 });
 
+test.each<[before: object, after: object, keywords: string[]]>([
+  [{ enum: ['a', 'b'] }, { enum: ['b'] }, ['enum']],
+  [{}, { enum: ['a'] }, ['enum']],
+  [{ enum: ['a'] }, { enum: ['b', 'a'] }, []],
+  [{ enum: ['a'] }, {}, []],
+  [{ pattern: 'a' }, { pattern: 'b', maxLength: 5 }, ['pattern', 'maxLength']],
+  [{ $ref: '#/components/schemas/Old' }, { $ref: '#/components/schemas/New' }, ['minimum']],
+  [{ title: 'a', maxLength: 5 }, { title: 'b', maxLength: 5 }, []],
+  // oasdiff reports the type.
+  [{ type: 'string' }, { type: 'integer' }, []],
+])('between the items %j and %j of a parameter, reports %j', async (before, after, keywords) => {
+  const version = (items: object) => ({
+    paths: { '/a': { get: { parameters: [{ ...inQuery, schema: { type: 'array', items } }] } } },
+    components: { schemas: { Old: { minimum: 1 }, New: { minimum: 2 } } },
+  });
+  expect(await textsOf(version(before), version(after))).toEqual(
+    keywords.map((keyword) => [
+      `${keyword} of the items of the parameter p has changed`,
+      '/paths/~1a/get/parameters/0',
+    ]),
+  );
+});
+
+test.each<[before: object, after: object, keywords: string[]]>([
+  [{ type: 'integer' }, { type: 'string', maxLength: 5 }, ['type', 'maxLength']],
+  [{ enum: ['a'] }, { enum: ['a', 'b'] }, ['enum']],
+  [{ enum: ['a'] }, {}, ['enum']],
+  [{ enum: ['a', 'b'] }, { enum: ['b'] }, []],
+  [{ description: 'a' }, { description: 'b' }, []],
+])('between the schemas %j and %j of a header, reports %j', async (before, after, keywords) => {
+  const version = (schema: object) => ({
+    paths: {
+      '/a': { get: { responses: { 200: { description: '', headers: { 'X-A': { schema } } } } } },
+    },
+  });
+  expect(await textsOf(version(before), version(after))).toEqual(
+    keywords.map((keyword) => [
+      `${keyword} of the response header x-a has changed`,
+      '/paths/~1a/get/responses/200/headers/X-A',
+    ]),
+  );
+});
+
 test.each<[kind: string, members: (parameter: object) => object]>([
   ['the path item', (parameter) => ({ paths: { '/a': { parameters: [parameter], get: {} } } })],
   [
