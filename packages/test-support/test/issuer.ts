@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import {
   exportJWK,
   generateKeyPair,
@@ -10,6 +9,7 @@ import {
   type JWTPayload,
   SignJWT,
 } from 'jose';
+import { freePort } from './free-port.ts';
 
 export interface SigningKey {
   readonly alg: string;
@@ -62,9 +62,9 @@ export async function startIssuer(key?: SigningKey): Promise<Issuer> {
     response.setHeader('content-type', 'application/jwk-set+json');
     response.end(JSON.stringify({ keys: issuer.keys.map(({ jwk }) => jwk) }));
   });
-  server.listen(0, '127.0.0.1');
+  const port = await freePort();
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   const name = `http://127.0.0.1:${port}/`;
   const audience = 'plants';
 
@@ -101,7 +101,7 @@ export async function startIssuer(key?: SigningKey): Promise<Issuer> {
       server.closeAllConnections();
       await once(server, 'close');
       // Clients in this process notice the closed connections in later turns of the event loop.
-      await setTimeout(10);
+      for (let turn = 0; turn < 10; turn += 1) await immediate();
     },
     async up() {
       if (server.listening) return;
