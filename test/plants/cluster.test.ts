@@ -146,6 +146,8 @@ describe('workers of one primary', () => {
   });
 
   test('end when the primary is stopped', async () => {
+    // A signal ends a worker that is still starting.
+    await eventually(() => starts(primary).length === 6);
     primary.child.kill('SIGTERM');
     expect(await primary.exit).toBe(0);
     const codes = ends(primary).map(({ code }) => code);
