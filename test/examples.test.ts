@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ENVIRONMENT } from 'test-support/environment';
+import { eventually } from 'test-support/eventually';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
-import { PROJECT } from './support/launch.ts';
+import { endAll, launch, PROJECT } from './support/launch.ts';
 import { typesOf } from './support/types.ts';
 
 const run = promisify(execFile);
@@ -37,17 +39,18 @@ beforeAll(async () => {
     const output = outputs.get(name) ?? testExample(name, env);
     // The tests of the shop start its service.
     if (name === 'shop') continue;
-    starts.set(
-      name,
-      output.then(() => startAndStop(name)),
-    );
+    const start = output.then(() => startAndStop(name));
+    // A test of another file would fail if no test of this file awaits the error.
+    start.catch(() => undefined);
+    starts.set(name, start);
   }
   testExample('shop', { ...env, TEST_DATABASE_URL }, 'shop on PostgreSQL', [
     `--test-name-pattern=/^[a-z]|${ONLY_CONTRACT_TESTS.join('|')}/`,
   ]);
 });
 afterAll(async () => {
-  await Promise.all(starts.values());
+  await Promise.allSettled(starts.values());
+  await endAll();
   await postgres.remove();
 });
 
@@ -67,27 +70,17 @@ function testExample(
   return output;
 }
 
-/** Starts an example, requests its readiness, sends the request in its log, and stops it. */
+/** Starts an example, waits until it is ready, sends the request in its log, and stops it. */
 async function startAndStop(name: string) {
-  const variables = { PORT: '0', FOLDER: '/tmp' };
-  const databases = { DATABASE_FILE: ':memory:', DATABASE_URL: databaseUrl };
-  const started = execFile(process.execPath, ['src/main.ts'], {
-    cwd: join(folder, name),
-    env: { ...ENVIRONMENT, ...variables, ...databases },
-  });
-  const ended = new Promise((resolve) => started.once('exit', resolve));
-  let output = '';
-  for await (const chunk of started.stdout ?? []) {
-    output += chunk;
-    if (output.includes('"msg":"listening"')) break;
-  }
-  const { url, example } = JSON.parse(
-    output.split('\n').find((line) => line.includes('"msg":"listening"')) ?? '{}',
-  );
-  const { status } = await fetch(new URL('/readyz', url));
-  const logged = example && (await statusOf(example));
-  started.kill('SIGTERM');
-  return { ready: status, logged, code: await ended };
+  const variables = { FOLDER: tmpdir(), DATABASE_FILE: ':memory:', DATABASE_URL: databaseUrl };
+  const options = { cwd: join(folder, name), main: 'src/main.ts' };
+  const service = launch(variables, options);
+  const { url, example } = await service.line(({ msg }) => msg === 'listening');
+  // A check of readiness has a time limit, which a busy machine may exceed.
+  await eventually(async () => (await fetch(new URL('/readyz', String(url)))).ok);
+  const logged = example && (await statusOf(String(example)));
+  service.child.kill('SIGTERM');
+  return { logged, code: await service.exit };
 }
 
 async function statusOf(command: string): Promise<number> {
@@ -114,7 +107,7 @@ test.each(names.filter((name) => name !== 'shop'))(
   'the example %s starts, is ready, and stops; the request in its log, if any, succeeds',
   async (name) => {
     const logged = WITH_TOKENS.includes(name) ? 200 : undefined;
-    expect(await starts.get(name)).toEqual({ ready: 200, logged, code: 0 });
+    expect(await starts.get(name)).toEqual({ logged, code: 0 });
   },
 );
 

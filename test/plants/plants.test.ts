@@ -70,7 +70,7 @@ describe('createPlant', () => {
   test('stores the id exactly, and responds with name and tag', async () => {
     const path = join(folder, 'plants.db');
     const { handlers, ready, location, close } = await open({ DATABASE_URL: `sqlite:${path}` });
-    await ready?.();
+    await eventually(async () => ready?.());
     const { createPlant } = handlers as Handlers;
     const tagged = { id: 2n ** 53n + 1n, name: 'Monstera', tag: '' };
     expect(await createPlant(requestTo('createPlant', { body: tagged }))).toEqual({
@@ -178,7 +178,7 @@ describe('the password of PostgreSQL is read again for each connection', () => {
     const url = (await server.createSchema()).replace(/:[^:@]*@/, ':outdated@');
     const env = { DATABASE_URL_FILE: file('secret-url', `${url}\n`), [name]: value(path) };
     const backend = await open(env);
-    await backend.ready?.();
+    await eventually(async () => backend.ready?.());
     await server.query("ALTER ROLE postgres PASSWORD 'another'");
     try {
       file('password', 'another\n');

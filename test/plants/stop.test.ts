@@ -116,7 +116,7 @@ test('during a drain, the service is not ready, answers requests and closes conn
   expect(received).toMatch(/^HTTP\/1\.1 200 /);
   expect(received).toMatch(/\r\nConnection: keep-alive\r\n/);
   const finish = await postAlmost(url, { id: 2, name: 'Fern' });
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  await eventually(async () => (await fetch(`${url}/readyz`)).ok);
 
   service.child.kill('SIGTERM');
   expect(await service.line(({ msg }) => msg === 'stopping')).toMatchObject({

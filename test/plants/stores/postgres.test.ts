@@ -309,7 +309,7 @@ describe('the start', () => {
         /^PostgreSQL at 127.0.0.1:\d+\/postgres is unavailable: connect ECONNREFUSED/,
       );
       await server.start();
-      await store.ready();
+      await eventually(() => store.ready());
       await store.add({ id: 1n, name: 'Basil' });
     } finally {
       await server.start();
@@ -526,7 +526,7 @@ describe('a commit', () => {
     );
     await expect(store.ready()).rejects.toThrow(Unavailable);
     await server.query('ALTER TABLE plants SET LOGGED', url);
-    await store.ready();
+    await eventually(() => store.ready());
     await store.add({ id: 1n, name: 'Basil' });
   });
 });

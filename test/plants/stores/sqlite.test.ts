@@ -158,7 +158,7 @@ describe('several processes on one SQLite file', () => {
     await end(startAdder(100n, 4, most, join(folder, 'log')));
     await store.add(contentOf(2n));
     await store.add(contentOf(3n));
-    await store.ready();
+    await eventually(() => store.ready());
     expect(plants().filter(({ id }) => id < 100n)).toEqual([1n, 2n, 3n].map(contentOf));
   });
 
@@ -181,7 +181,7 @@ describe('several processes on one SQLite file', () => {
         // Each adder may have sent one plant that was not acknowledged.
         const sent = first + BigInt(acknowledged.length + ADDERS);
         const store = await open();
-        await store.ready();
+        await eventually(() => store.ready());
         await store.close();
         const stored = new Map(plants().map((plant) => [plant.id, plant]));
         for (const id of acknowledged) if (!stored.has(id)) throw new Error(`lost plant ${id}`);
