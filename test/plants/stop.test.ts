@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { exchange, request } from 'test-support/raw-http';
-import { endAll, launch, post, postAlmost } from '../support/launch.ts';
+import { endAll, launch, MAIN, post, postAlmost } from '../support/launch.ts';
 import { plantsIn } from './support/plant-service.ts';
 
 /** The number of stops per test. */
@@ -145,10 +145,10 @@ test('during a drain, the service is not ready, answers requests and closes conn
   expect(await finish()).toBe('');
 });
 
-async function launchLocked(name: string) {
+async function launchLocked(name: string, main = MAIN) {
   const database = join(folder, name);
   const env = { ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}`, METRICS_PORT: '0' };
-  const service = launch(env);
+  const service = launch(env, { main });
   const url = await service.url;
   const { metrics } = await service.line(({ msg }) => msg === 'listening');
   const blocker = new DatabaseSync(database);
@@ -161,7 +161,9 @@ async function launchLocked(name: string) {
 }
 
 test('a stop finishes accepted requests, accepts no connections, and does not wait for idle ones; two signals at once count as one', async () => {
-  const { service, url, database, blocker, waiting } = await launchLocked('locked.db');
+  // A call of the default service waits at most 5 s for the lock.
+  const main = join(import.meta.dirname, 'support/long-timeout-service.ts');
+  const { service, url, database, blocker, waiting } = await launchLocked('locked.db', main);
   const idle = connect(Number(new URL(url).port), '127.0.0.1');
   idle.write(request('GET /healthz'));
   await once(idle, 'data');

@@ -157,7 +157,7 @@ test('copies all plants that FROM had at the start, while plants are added', asy
   await source.close();
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(/^FROM holds (\d+) plants; \1 of them are in TO/);
-  expect(late).toBeGreaterThan(10);
+  expect(late).toBeGreaterThan(0);
   expect([...plantsIn(to).values()].filter(({ name }) => name === 'Basil')).toHaveLength(3000);
 });
 

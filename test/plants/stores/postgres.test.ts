@@ -571,6 +571,8 @@ describe('a failure', () => {
 
   test('by a lock of the table cancels the statements of the store, and ends with the lock', async () => {
     const url = await server.createSchema();
+    // Creates the table, for which the short limits may not suffice.
+    await open(url);
     const store = await open(`${url}&statement_timeout=300&connect_timeout=1`);
     const locker = await session(url);
     await locker.query('BEGIN; LOCK TABLE plants');

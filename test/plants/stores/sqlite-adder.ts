@@ -7,7 +7,9 @@ import { openSqlite } from '../../../src/stores/sqlite.ts';
  */
 const [path = '', first = '', adders = '', count = '', acknowledged = ''] = process.argv.slice(2);
 
-const store = await openSqlite(path, { maxWaiting: 1_000 });
+// Longer than any test: several processes may wait for the lock of the file.
+const options = { maxWaiting: 1_000, timeout: 600_000 };
+const store = await openSqlite(path, options);
 const log = openSync(acknowledged, 'a');
 const end = BigInt(first) + BigInt(count);
 let next = BigInt(first);
