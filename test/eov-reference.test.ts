@@ -277,7 +277,8 @@ afterAll(() => {
 });
 
 async function senderTo(app: RequestListener) {
-  const server = createServer(app).listen(0, '127.0.0.1');
+  // Idle connections stay open, or a request could meet a connection that is being closed.
+  const server = createServer({ keepAliveTimeout: 0 }, app).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -89,7 +89,7 @@ async function load({ port }: ServiceProcess, ids: Sent): Promise<void> {
         ids.acknowledged.add(id);
       } catch (error) {
         // Errors of Node are not instances of the class Error of Jest.
-        if (String(Object(error).code).startsWith('ECONN')) return;
+        if (/^(ECONN|EPIPE)/.test(String(Object(error).code))) return;
         throw error;
       }
     }

@@ -188,7 +188,8 @@ export async function postAlmost(url: string, plant: object): Promise<() => Prom
     received += chunk;
   });
   socket.on('error', () => undefined);
-  const closed = once(socket, 'close');
+  // once() would reject if the service resets the connection.
+  const closed = new Promise((resolve) => socket.once('close', resolve));
   const fields = [
     'Authorization: Bearer token',
     'Content-Type: application/json',
