@@ -111,7 +111,8 @@ test('the service of docs/handlers.md runs in an Express app, as a fetch handler
     process.exit();`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], {
     cwd: folder,
-    env,
+    // The program exits before the uploaded file is removed.
+    env: { ...env, TMPDIR: folder },
   });
   const changes = [200, expect.stringContaining('{"name":"Room 3"}')];
   const missing = [404, expect.stringContaining('<!DOCTYPE html>')];

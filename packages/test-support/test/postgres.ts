@@ -158,7 +158,8 @@ async function startServer(installation: Installation): Promise<PostgresServer> 
     kill: () => end('SIGKILL'),
     async remove() {
       await end('SIGINT');
-      await rm(folder, { recursive: true, force: true });
+      // The last processes of a killed server may still write files.
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     },
     async startStandby() {
       const copy = `${databaseDir}-standby`;
