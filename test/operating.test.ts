@@ -218,8 +218,8 @@ while True:
       await eventually(() => messages.includes('bound'));
       const service = launch({ ACCESS_TOKENS: 'token', NOTIFY_SOCKET: socket });
       await service.url;
-      await eventually(() => messages.includes('READY=1'));
-      expect(messages).toContain(`MAINPID=${service.pid}`);
+      const hasLine = (line: string) => messages.split('\n').includes(line);
+      await eventually(() => hasLine('READY=1') && hasLine(`MAINPID=${service.pid}`));
       expect(service.lines()).toHaveLength(1);
     } finally {
       python.kill();

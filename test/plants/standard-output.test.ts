@@ -12,7 +12,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as immediate } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import autocannon from 'autocannon';
 import { eventually } from 'test-support/eventually';
@@ -159,10 +158,10 @@ withPipes('a log that is read late', () => {
       expect(responses).toHaveLength(50);
     }
     let text = '';
-    while (!text.slice(-100_000).includes(' were lost')) {
+    await eventually(() => {
       text += readAll(reader);
-      await immediate();
-    }
+      return text.slice(-100_000).includes(' were lost');
+    });
     service.child.kill('SIGTERM');
     expect(await service.exit).toBe(0);
     const lines = (text + readAll(reader))

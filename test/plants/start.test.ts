@@ -299,7 +299,7 @@ describe('a service whose dependencies fail', () => {
     const output = await onTerminal({}, async (text, waitFor) => {
       answer = await runLine(/curl .*'/.exec(stripVTControlCharacters(text))?.[0] ?? '');
       // Ctrl-C discards output that the terminal has not printed.
-      await waitFor(/answered/);
+      await waitFor(/answered.*createPlant.*\n/s);
     });
     const words = stripVTControlCharacters(output);
     expect(output).not.toBe(words);

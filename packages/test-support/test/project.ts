@@ -105,7 +105,7 @@ export interface Running {
   /**
    * Waits until the output matches. Resolves to the first match.
    *
-   * @throws {Error} with the output, if the program ends or 60 s pass.
+   * @throws {Error} with the output, if the program ends or 120 s pass.
    */
   waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves to its exit code, or the signal that ended it. */
@@ -125,11 +125,11 @@ export function start(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  const read = (chunk: Buffer) => {
+  const read = (chunk: string) => {
     output += chunk;
   };
-  child.stdout.on('data', read);
-  child.stderr.on('data', read);
+  child.stdout.setEncoding('utf8').on('data', read);
+  child.stderr.setEncoding('utf8').on('data', read);
   const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
   return {
     child,
@@ -139,10 +139,14 @@ export function start(
       output = '';
     },
     async waitForOutput(pattern) {
-      for (let waited = 0; waited < 60_000; waited += 10) {
+      let isOver = false;
+      exit.then(() => {
+        isOver = true;
+      });
+      for (let waited = 0; waited < 120_000; waited += 10) {
         const match = pattern.exec(output);
         if (match !== null) return match;
-        if (child.exitCode !== null || child.signalCode !== null) break;
+        if (isOver) break;
         await pause(10);
       }
       throw new Error(`no output matches ${pattern}:\n${output}`);
