@@ -73,7 +73,8 @@ test('the shop responds with 503 while PostgreSQL is down, and continues after i
     expect((await fetch(products)).status).toBe(200);
   } finally {
     stored.child.kill('SIGTERM');
-    expect(await stored.exit).toBe(0);
+    await stored.exit;
     await postgres.remove();
   }
+  expect(await stored.exit).toBe(0);
 });

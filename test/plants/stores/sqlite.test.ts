@@ -106,7 +106,12 @@ describe('several processes on one SQLite file', () => {
 
   beforeEach(start);
   afterEach(async () => {
-    for (const child of children.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
+    for (const child of children.splice(0)) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const exit = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exit;
+    }
     await dispose();
   });
 
