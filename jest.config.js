@@ -16,7 +16,7 @@ export default {
   moduleNameMapper: { '^typescript$': '<rootDir>/test/support/typescript.cjs' },
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
   // Longer than each wait inside a test: the error of a wait names the missing condition.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   // Two more than the cores of the smallest machine: many tests wait for child processes.
   maxWorkers: 4,
 };

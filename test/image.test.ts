@@ -104,7 +104,7 @@ describe('the image', () => {
       root = build(PROJECT, folder);
       app = join(root, 'app');
       if (!asRoot) spawnSync('chmod', ['-R', 'a-w', app]);
-    }, 240_000);
+    }, 600_000);
     afterEach(endAll);
     afterAll(() => {
       removeFolder(folder);

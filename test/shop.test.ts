@@ -4,7 +4,7 @@ import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { eventually } from 'test-support/eventually';
 import { startPostgres } from 'test-support/postgres';
-import { launchBrowser } from './support/chromium.ts';
+import { BROWSER_MS, launchBrowser } from './support/chromium.ts';
 import { type Launched, launch, PROJECT } from './support/launch.ts';
 
 const cwd = join(PROJECT, 'examples/shop');
@@ -28,6 +28,7 @@ afterAll(async () => {
 
 test('the page of the shop shows all operations and an example of a discriminator, and axe finds no critical violation', async () => {
   const page = await browser.newPage({ bypassCSP: true });
+  page.setDefaultTimeout(BROWSER_MS);
   const errors: unknown[] = [];
   page.on('pageerror', (error) => errors.push(error));
   await page.goto(new URL('/docs', await shop.url).href);

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { launchBrowser } from '../support/chromium.ts';
+import { BROWSER_MS, launchBrowser } from '../support/chromium.ts';
 import { type Running, runPlants } from './support/plants.ts';
 
 /** A server of pages with other origins. */
@@ -37,6 +37,7 @@ const origin = (host: string): string => `http://${host}:${(pages.address() as A
 async function send(host: string, { url, token }: Running, options: string): Promise<unknown> {
   const page = await browser.newPage();
   try {
+    page.setDefaultTimeout(BROWSER_MS);
     await page.goto(origin(host));
     return await page.evaluate(`fetch('${url.replace('127.0.0.1', 'plants.test')}/plants', {
       method: 'POST',

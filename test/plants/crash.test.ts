@@ -141,6 +141,6 @@ describe('a process that is killed', () => {
         for (const id of unanswered) ids.acknowledged.add(id);
       }
     },
-    120_000 + ROUNDS * 10_000,
+    300_000 + ROUNDS * 10_000,
   );
 });

@@ -11,7 +11,7 @@ import { eventually } from 'test-support/eventually';
 import { SECURITY_HEADERS } from '../../packages/spec-first-server/src/core/response/headers.ts';
 import { openapiPage } from '../../packages/spec-first-server/src/serve/page/page.ts';
 import { servePage } from '../../packages/spec-first-server/test/serve/serve-page.ts';
-import { launchBrowser } from '../support/chromium.ts';
+import { BROWSER_MS, launchBrowser } from '../support/chromium.ts';
 import { plantsIn } from './support/plant-service.ts';
 import { type Running, runPlants } from './support/plants.ts';
 
@@ -113,11 +113,11 @@ describe('the page of a document with `tryItOut`', () => {
   let page: Page;
   beforeAll(async () => {
     page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(BROWSER_MS);
     await page.goto(`${origin(otherService)}/docs#/care/care`);
     await page.waitForSelector('.opblock');
   });
-  afterAll(() => page.close());
+  afterAll(() => page?.close());
 
   async function opened(id: string): Promise<Locator> {
     const operation = page.locator(`#operations-${id}`);
@@ -218,7 +218,7 @@ async function visit(
 ): Promise<void> {
   const page = await context.newPage();
   try {
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(BROWSER_MS);
     const events: PageEvents = { requests: [], problems: [] };
     page.on('request', (request) => events.requests.push(request.url()));
     page.on('pageerror', (error) => events.problems.push(error.message));

@@ -96,7 +96,7 @@ test.each([
       expect(new Set(plantsIn(database).keys())).toEqual(new Set(acknowledged));
     }
   },
-  120_000 + ROUNDS * 10_000,
+  300_000 + ROUNDS * 10_000,
 );
 
 const plantOf = (id: number) =>

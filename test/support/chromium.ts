@@ -7,8 +7,12 @@ import { type Browser, chromium } from 'playwright-core';
 
 const modules = join(import.meta.dirname, '../../node_modules');
 
+/** The time limit of the start of the browser and of each step on a page, in milliseconds. */
+export const BROWSER_MS = 120_000;
+
 /** Host names under `.test` (RFC 6761 §6.2) have the address of this machine. */
 const args = ['--host-resolver-rules=MAP *.test 127.0.0.1'];
+const options = { args, timeout: BROWSER_MS };
 
 /**
  * Starts a headless browser, which the caller must close: the program `CHROME_PATH`; by default, on
@@ -19,13 +23,13 @@ const args = ['--host-resolver-rules=MAP *.test 127.0.0.1'];
  */
 export async function launchBrowser(): Promise<Browser> {
   const { CHROME_PATH } = process.env;
-  if (CHROME_PATH) return chromium.launch({ args, executablePath: CHROME_PATH });
+  if (CHROME_PATH) return chromium.launch({ ...options, executablePath: CHROME_PATH });
   if (process.platform !== 'linux' || process.arch !== 'x64')
-    return chromium.launch({ args, channel: 'chrome' });
+    return chromium.launch({ ...options, channel: 'chrome' });
 
   const folder = await unpackedChromium();
   return chromium.launch({
-    args,
+    ...options,
     executablePath: join(folder, 'chromium'),
     env: {
       ...process.env,

@@ -119,7 +119,7 @@ export function build(
         PATH: `${folder}:${dirname(process.execPath)}:${process.env.PATH}`,
         npm_config_prefer_offline: 'true',
       },
-      timeout: 200_000,
+      timeout: 500_000,
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(`RUN ${text} ended with ${status}:\n${stdout}${stderr}`);

@@ -20,7 +20,7 @@ export interface Exchange {
 export interface ExchangeOptions {
   /** The number of final responses (not 1xx) after which the client disconnects. By default one. */
   readonly responses?: number;
-  /** The time in milliseconds after which the client disconnects. By default 60 s. */
+  /** The time in milliseconds after which the client disconnects. By default 120 s. */
   readonly wait?: number;
   /** Closes the client's side after the last byte. */
   readonly end?: boolean;
@@ -35,7 +35,7 @@ export interface ExchangeOptions {
 export async function exchange(
   port: number,
   bytes: string | Uint8Array,
-  { responses: enough = 1, wait = 60_000, end = false, head = false }: ExchangeOptions = {},
+  { responses: enough = 1, wait = 120_000, end = false, head = false }: ExchangeOptions = {},
 ): Promise<Exchange> {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];

@@ -201,6 +201,6 @@ describe('several processes on one SQLite file', () => {
         before = stored.size;
       }
     },
-    120_000 + CRASH_ROUNDS * 5_000,
+    300_000 + CRASH_ROUNDS * 5_000,
   );
 });
