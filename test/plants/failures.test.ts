@@ -748,8 +748,9 @@ describe('pipelined requests', () => {
 
 describe('a slow client', () => {
   const SHORT_LIMITS = {
-    headersTimeout: 300,
-    requestTimeout: 600,
+    // Long enough for the headers of a test to arrive on a busy machine.
+    headersTimeout: 1_000,
+    requestTimeout: 1_500,
     // Longer than a test: only the other limits close connections.
     idleTimeout: 600_000,
     keepAliveTimeout: 500,
