@@ -81,7 +81,7 @@ test('METRICS_HOST is a separate address for metrics and health', async () => {
   const env = { METRICS_PORT: '0', METRICS_HOST: '127.0.0.2', DRAIN_SECONDS: '60' };
   const service = launch(env, { flags: LOADING });
   await service.url;
-  expect(service.stderr()).toBe('loaded\n');
+  await eventually(() => expect(service.stderr()).toBe('loaded\n'));
   const { metrics } = service.lines()[0] ?? {};
   expect(metrics).toMatch(/^http:\/\/127\.0\.0\.2:\d+\/metrics$/);
   const status = async (path: string) => (await fetch(new URL(path, String(metrics)))).status;

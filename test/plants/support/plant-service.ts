@@ -94,7 +94,7 @@ export interface ServiceProcess {
   memory(): Promise<number>;
   /** Resolves to the number of plants that wait for the store. Needs `METRICS_PORT`. */
   waiting(): Promise<number>;
-  /** Resolves to the exit code, or to the signal that ended the process. */
+  /** Resolves to the exit code, or to the signal that ended the process, after the last output. */
   readonly exit: Promise<number | string>;
 }
 
@@ -120,7 +120,7 @@ export async function start(
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
-  const exit = once(child, 'exit').then(([code, signal]): number | string => code ?? signal);
+  const exit = once(child, 'close').then(([code, signal]): number | string => code ?? signal);
   const port = await new Promise<number>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk;
