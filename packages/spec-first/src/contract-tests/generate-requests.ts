@@ -215,8 +215,8 @@ export function createRequestGenerator(
 
   /**
    * Returns requests to existing resources with a wrong entity tag in `If-Match`. Returns none if
-   * the schema of this header rejects such a tag, or if a DELETE has no known resource: the deletion
-   * of a missing resource may succeed with any tag (RFC 9110 §13.1.1).
+   * the schema of this header rejects such a tag. Also returns none for a DELETE without a known
+   * resource: the deletion of a missing one may succeed with any tag (RFC 9110 §13.1.1).
    */
   function wrongTags(): ValidRequest[] {
     if (operation.method === 'delete' && !resources.isKnown(operation)) return [];

@@ -71,8 +71,8 @@ export function checkLimit(
 const isCount = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 1;
 
 /**
- * Checks that small pages have the same items as one large page, in the same order. Small pages have
- * at least one item, also if the limit may be 0.
+ * Checks that small pages have the same items as one large page, in the same order. The limit of
+ * small pages is at least 1, since a page of 0 items may have no cursor.
  *
  * @param read sends a request with these values of the paging parameters.
  * @throws {CheckError}
