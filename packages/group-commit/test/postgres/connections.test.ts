@@ -7,6 +7,7 @@ import { Unavailable, Unusable } from '../../src/errors.ts';
 import { createConnections } from '../../src/postgres/connections.ts';
 import { readUrl } from '../../src/postgres/url.ts';
 import { NotStarted } from '../../src/queue.ts';
+import { readiness } from '../readiness.ts';
 import { listen, open, opened, proxy, server, session, useServer } from './support.ts';
 
 useServer();
@@ -214,20 +215,24 @@ describe('an outage', () => {
 
   test('closes the connections that were opened before it', async () => {
     const { use, stats } = create(`${await server.createSchema()}&max=2&statement_timeout=200`);
-    const both = Promise.withResolvers<void>();
-    let running = 0;
-    const pids = await Promise.all(
-      [1, 2].map(() =>
-        use(async (client) => {
-          running += 1;
-          if (running === 2) both.resolve();
-          await both.promise;
-          return pidOf(client);
-        }),
-      ),
-    );
+    const openTwo = () => {
+      const both = Promise.withResolvers<void>();
+      let running = 0;
+      const task = async (client: Client) => {
+        running += 1;
+        if (running === 2) both.resolve();
+        await both.promise;
+        return pidOf(client);
+      };
+      return Promise.all([use(task), use(task)]);
+    };
+    let pids: unknown[] = [];
+    // On a busy machine, a task may take longer than the time limit.
+    await eventually(async () => {
+      pids = await openTwo();
+    });
     await expect(use(() => new Promise(() => {}))).rejects.toBeInstanceOf(Unavailable);
-    expect(pids).not.toContainEqual(await use(pidOf));
+    await eventually(async () => expect(pids).not.toContainEqual(await use(pidOf)));
     await eventually(() => {
       expect(stats()).toEqual({ connections: 1, connections_idle: 1 });
     });
@@ -462,7 +467,7 @@ test('a database is unavailable while the server is read-only, and opens new con
   await expect(database.add('Basil')).rejects.toThrow(Unavailable);
   // Open connections stay read-only, so the database must open a new one.
   await server.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
-  await database.ready();
+  expect(await readiness(database)).toBeUndefined();
   await database.add('Basil');
 });
 
@@ -500,10 +505,12 @@ test('a call whose new connection is refused uses a connection that becomes free
 describe('run', () => {
   test('is rejected at the time limit of a call', async () => {
     const database = await open(await server.createSchema(), { timeout: 300 });
-    const start = performance.now();
     const slow = database.run((client) => client.query('SELECT pg_sleep(2)'));
-    await expect(slow).rejects.toMatchObject({ name: 'Unavailable', code: 'TIMEOUT' });
-    expect(performance.now() - start).toBeLessThan(1_500);
+    await expect(slow).rejects.toMatchObject({
+      name: 'Unavailable',
+      code: 'TIMEOUT',
+      message: expect.stringMatching(/did not respond within 300 ms/),
+    });
   });
 
   test('is rejected if too many calls wait', async () => {
@@ -546,11 +553,17 @@ describe('run', () => {
   });
 
   test('on the only connection does not affect readiness', async () => {
-    const database = await open(`${await server.createSchema()}&max=1`);
-    const slow = database.run((client) => client.query('SELECT pg_sleep(1.5)'));
-    await delay(50);
-    await database.ready();
+    const database = await open(`${await server.createSchema()}&max=1&statement_timeout=60000`);
+    const started = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const slow = database.run(() => {
+      started.resolve();
+      return end.promise;
+    });
+    await started.promise;
+    expect(await readiness(database)).toBeUndefined();
     expect(database.stats().waiting).toBe(1);
+    end.resolve();
     await slow;
     await eventually(() => expect(database.stats().connections).toBe(1));
   });

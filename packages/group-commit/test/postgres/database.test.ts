@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ClientBase } from 'pg';
 import { eventually } from 'test-support/eventually';
 import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/database.ts';
+import { readiness } from '../readiness.ts';
 import { listen, open, opened, optionsFor, server, TABLE, useServer } from './support.ts';
 
 useServer();
@@ -125,7 +126,7 @@ describe('insert', () => {
 
   test('is optional, and so are setUp and table', async () => {
     const database = await openDatabase({ url: await server.createSchema(), name: 'notes' });
-    await database.ready();
+    expect(await readiness(database)).toBeUndefined();
     const { rows } = await database.run((client) => client.query('SELECT 1 AS one'));
     expect(rows).toEqual([{ one: 1 }]);
     await database.close();

@@ -16,6 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { Unavailable } from '../../src/sqlite/database.ts';
+import { readiness } from '../readiness.ts';
 import { connect, disconnect, file, folder, ids, type Notes, open, useFolder } from './support.ts';
 
 useFolder();
@@ -38,19 +39,25 @@ describe('A file that was moved, deleted or replaced', () => {
     await expect(database.write('add', { id: 2, text: 'a' })).rejects.toThrow(
       'moved, deleted or replaced',
     );
-    await expect(database.ready()).rejects.toThrow('moved, deleted or replaced');
+    expect(await readiness(database)).toHaveProperty(
+      'message',
+      expect.stringContaining('moved, deleted or replaced'),
+    );
     expect(readdirSync(folder)).toEqual(['away']);
     for (const name of readdirSync(away)) renameSync(join(away, name), join(folder, name));
-    await database.ready();
+    expect(await readiness(database)).toBeUndefined();
     await database.write('add', { id: 3, text: 'a' });
     expect(ids()).toEqual(expect.arrayContaining([1, 3]));
   });
 
   test('fails the readiness check', async () => {
     const database = await open();
-    await database.ready();
+    expect(await readiness(database)).toBeUndefined();
     for (const name of readdirSync(folder)) rmSync(join(folder, name));
-    await expect(database.ready()).rejects.toThrow('moved, deleted or replaced');
+    expect(await readiness(database)).toHaveProperty(
+      'message',
+      expect.stringContaining('moved, deleted or replaced'),
+    );
   });
 
   test('is created again if it is the log, and no data is lost', async () => {
@@ -60,7 +67,7 @@ describe('A file that was moved, deleted or replaced', () => {
     await expect(database.write('add', { id: 2, text: 'a' })).rejects.toThrow(
       `${file}-wal was moved, deleted or replaced`,
     );
-    await database.ready();
+    expect(await readiness(database)).toBeUndefined();
     await database.write('add', { id: 3, text: 'a' });
     await database.close();
     expect(ids()).toEqual([1, 2, 3]);
@@ -80,7 +87,7 @@ describe('A file that was moved, deleted or replaced', () => {
       `${link} was moved, deleted or replaced`,
     );
     symlinkSync(join(away, 'notes.db'), link);
-    await database.ready();
+    expect(await readiness(database)).toBeUndefined();
     rmSync(join(away, 'notes.db-wal'));
     await expect(database.write('add', { id: 4, text: 'a' })).rejects.toThrow(
       'notes.db-wal was moved, deleted or replaced',
@@ -121,7 +128,7 @@ describe('A file with other connections', () => {
       for (let id = 1; id <= 3; id++) {
         await addMany(database, 100 * id, 20);
         other.exec(`PRAGMA wal_checkpoint(${mode})`);
-        await database.ready();
+        expect(await readiness(database)).toBeUndefined();
         await database.write('add', { id, text: 'a' });
       }
       expect(ids()).toEqual(expect.arrayContaining([1, 2, 3]));
@@ -212,8 +219,14 @@ test('A damaged file fails calls and readiness until it is repaired', async () =
   await expect(database.write('add', { id: 1, text: 'a' })).rejects.toThrow(Unavailable);
   await expect(database.write('add', { id: 1, text: 'a' })).rejects.toThrow('is damaged');
   // The first page is intact, so a check that reads only this page would pass.
-  await expect(database.ready()).rejects.toThrow('is damaged');
-  await expect(database.ready()).rejects.toThrow('is damaged');
+  expect(await readiness(database)).toHaveProperty(
+    'message',
+    expect.stringContaining('is damaged'),
+  );
+  expect(await readiness(database)).toHaveProperty(
+    'message',
+    expect.stringContaining('is damaged'),
+  );
   overwrite(file, intact, 0);
   await eventually(() => database.ready());
   await database.write('add', { id: 1000, text: 'a' });

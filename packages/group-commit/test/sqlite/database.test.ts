@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/sqlite/database.ts';
+import { readiness } from '../readiness.ts';
 import type seeded from './seeded.ts';
 import { connect, file, folder, ids, open, useFolder } from './support.ts';
 
@@ -128,7 +129,7 @@ describe('A call', () => {
     await database.write('add', { id: 4, text: 'e' });
     expect(ids()).toEqual([4]);
     expect(database.stats().waiting).toBe(0);
-    await database.ready();
+    expect(await readiness(database)).toBeUndefined();
   });
 
   test.each(['write', 'read'] as const)('to %s is rejected if too many wait', async (kind) => {
@@ -174,7 +175,7 @@ describe('A read', () => {
     const database = await open();
     await expect(database.read('add', { id: 1, text: 'a' })).rejects.toThrow('readonly');
     expect(ids()).toEqual([]);
-    await database.ready();
+    expect(await readiness(database)).toBeUndefined();
   });
 
   test('sees the rows that the module inserts, and cannot write', async () => {

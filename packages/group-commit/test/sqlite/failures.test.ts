@@ -14,6 +14,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { Unavailable, Unusable } from '../../src/sqlite/database.ts';
+import { readiness } from '../readiness.ts';
 import {
   bindMount,
   canMount,
@@ -111,10 +112,10 @@ describe('A full disk', () => {
     const { bavail, bsize } = statfsSync(mount);
     writeFileSync(join(mount, 'ballast'), Buffer.alloc(bavail * bsize));
     const database = await open({ file: join(mount, 'notes.db') });
-    await expect(database.ready()).rejects.toThrow(/full|I\/O/);
+    expect(await readiness(database)).toHaveProperty('message', expect.stringMatching(/full|I\/O/));
     await expect(database.write('add', { id: 1, text: 'a' })).rejects.toThrow(Unavailable);
     rmSync(join(mount, 'ballast'));
-    await database.ready();
+    expect(await readiness(database)).toBeUndefined();
     await database.write('add', { id: 1, text: 'a' });
   });
 
@@ -140,7 +141,7 @@ describe('A full disk', () => {
     expect(ids(path)).toEqual(acknowledged);
 
     execFileSync('mount', ['-o', 'remount,size=20m', mount]);
-    await database.ready();
+    expect(await readiness(database)).toBeUndefined();
     await database.write('add', { id, text: 'a' });
     expect(ids(path)).toEqual([...acknowledged, id]);
   });
@@ -167,12 +168,16 @@ describe('A lock of another process', () => {
     // The commit of the first call begins; the other calls stay in the queue.
     await delay(100);
     const waiting = [2, 3, 4].map((id) => database.write('add', { id, text: 'a' }));
-    const ready = database.ready();
-    const outcomes = await Promise.allSettled([first, ...waiting, ready]);
+    const ready = readiness(database);
+    const outcomes = await Promise.allSettled([first, ...waiting]);
     for (const outcome of outcomes) expect(outcome).toHaveProperty('reason.code', 'SQLITE_BUSY');
+    expect(await ready).toHaveProperty('code', 'SQLITE_BUSY');
     expect(reasons).toEqual(Array(4).fill('SQLITE_BUSY'));
 
-    await expect(database.ready()).rejects.toThrow('locked by another process');
+    expect(await readiness(database)).toHaveProperty(
+      'message',
+      expect.stringContaining('locked by another process'),
+    );
     const late = database.write('add', { id: 5, text: 'a' }).catch((error) => error);
     await database.close();
     expect(await late).toHaveProperty('code', 'SQLITE_BUSY');
