@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { freePort } from 'test-support/free-port';
 import { Unavailable } from '../../src/postgres/database.ts';
@@ -11,7 +11,7 @@ import { open, server, session, useServer } from './support.ts';
 
 const withPooler = spawnSync('pgbouncer', ['--version']).error ? describe.skip : describe;
 
-const folder = mkdtempSync(join(tmpdir(), 'notes-pgbouncer-'));
+let folder: string;
 const poolers: ChildProcess[] = [];
 afterEach(async () => {
   for (const pooler of poolers.splice(0)) {
@@ -20,7 +20,6 @@ afterEach(async () => {
     await ended;
   }
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Returns the URL of the database through PgBouncer. */
 async function startPooler(url: string, mode: string): Promise<string> {
@@ -45,6 +44,10 @@ unix_socket_dir =\nauth_type = plain\nauth_file = ${folder}/users\npool_mode = $
 
 withPooler('PgBouncer', () => {
   useServer();
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'notes-pgbouncer-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   test.each(['session', 'transaction'])(
     'in the mode %s stores rows and forwards cancel requests',
