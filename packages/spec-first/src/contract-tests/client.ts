@@ -36,6 +36,9 @@ const FIRST_CHUNK_MS = 500;
 /** The maximum time from one chunk of a stream to the next one. */
 const NEXT_CHUNK_MS = 50;
 
+/** The time to read a chunk that arrived in time, while this process was suspended. */
+const ARRIVED_CHUNK_MS = 10;
+
 /** The number of chunks after which a stream is cut at its next pause. */
 const MAX_CHUNKS = 10;
 
@@ -79,14 +82,19 @@ export function createClient(base: string, displayedOrigin = new URL(base).origi
         isCut = isStream;
         if (isStream) incoming.destroy();
       };
+      let timer: NodeJS.Timeout;
+      const cutSoon = () => {
+        timer = setTimeout(cutStream, ARRIVED_CHUNK_MS);
+      };
       const chunks: Buffer[] = [];
       // Includes the time until the headers, since a service may send them with the first chunk.
       const remaining = FIRST_CHUNK_MS - (performance.now() - startTime);
-      let timer = setTimeout(cutStream, Math.max(NEXT_CHUNK_MS, remaining));
+      timer = setTimeout(cutSoon, Math.max(NEXT_CHUNK_MS, remaining));
       try {
         for await (const chunk of incoming) {
           clearTimeout(timer);
-          timer = setTimeout(cutStream, chunks.push(chunk) < MAX_CHUNKS ? NEXT_CHUNK_MS : 0);
+          const isEnough = chunks.push(chunk) >= MAX_CHUNKS;
+          timer = isEnough ? setTimeout(cutStream, 0) : setTimeout(cutSoon, NEXT_CHUNK_MS);
         }
       } catch (error) {
         if (!isCut) throw error;

@@ -12,6 +12,9 @@ async function clientOf(app: RequestListener) {
 
 const GET = { method: 'GET', url: '/a', headers: {} };
 
+/** Waits longer than the client waits for a chunk. */
+const late = () => delay(2_000, undefined, { ref: false });
+
 /** The timers that a test does not replace: all except intervals. */
 const REAL_TIMERS = [
   'Date',
@@ -93,8 +96,8 @@ describe('a client', () => {
     });
     const { body, isCut } = await send(GET);
     expect(isCut).toBe(true);
-    // A busy machine may read fewer chunks in time.
-    expect(String(body).split(' ').length).toBeLessThan(15);
+    // A busy machine may read fewer chunks, or several at once.
+    expect(String(body).split(' ').length).toBeLessThan(100);
   });
 
   test('waits for the first chunk of a stream longer than for the next one', async () => {
@@ -102,7 +105,22 @@ describe('a client', () => {
       response.setHeader('Content-Type', 'text/event-stream').flushHeaders();
       await delay(100);
       response.write('data: a\n\n');
-      await delay(400);
+      await late();
+      response.end('data: b\n\n');
+    });
+    const { body, isCut } = await send(GET);
+    expect([String(body), isCut]).toEqual(['data: a\n\n', true]);
+  });
+
+  test('reads a chunk that arrives while the process is suspended', async () => {
+    const { send } = await clientOf(async (_request, response) => {
+      response.setHeader('Content-Type', 'text/event-stream').flushHeaders();
+      const chunkTime = delay(200);
+      await delay(100);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      await chunkTime;
+      response.write('data: a\n\n');
+      await late();
       response.end('data: b\n\n');
     });
     const { body, isCut } = await send(GET);
@@ -113,7 +131,7 @@ describe('a client', () => {
     const { send } = await clientOf(async (_request, response) => {
       await delay(500);
       response.setHeader('Content-Type', 'text/event-stream').flushHeaders();
-      await delay(400);
+      await late();
       response.end('data: a\n\n');
     });
     const { body, isCut } = await send(GET);
