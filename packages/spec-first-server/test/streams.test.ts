@@ -194,13 +194,14 @@ describe('a handler that returns an AsyncIterable', () => {
 
   test('closes the connection at an invalid item, and the log names the item', async () => {
     let isCleaned = false;
+    const firstRead = Promise.withResolvers<void>();
     script.next = () => ({
       status: 200,
       contentType: 'text/event-stream',
       body: (async function* () {
         try {
           yield { event: 'plant', data: { name: 'Fern' } };
-          await new Promise((resolve) => setTimeout(resolve, 20));
+          await firstRead.promise;
           yield { event: 'plant', data: { name: 5 } };
         } finally {
           isCleaned = true;
@@ -210,6 +211,7 @@ describe('a handler that returns an AsyncIterable', () => {
     const response = await fetch(`${url}/stream`);
     const reader = response.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('Fern');
+    firstRead.resolve();
     await expect(reader?.read()).rejects.toThrow('terminated');
     await eventually(() =>
       JSON.stringify(lines.at(-1)).includes('item 1 of the body: /body/data/name must be string'),
@@ -329,7 +331,8 @@ describe('an open stream', () => {
       body: (async function* () {
         try {
           yield contentType === 'text/event-stream' ? { data: '[DONE]' } : { name: 'Fern' };
-          await once(request.signal, 'abort');
+          const { signal } = request;
+          if (!signal.aborted) await once(signal, 'abort');
         } finally {
           state.isCleaned = true;
         }
@@ -472,7 +475,7 @@ test('a stop ends event streams, but not other streams', async () => {
       const { signal } = request;
       try {
         yield item;
-        await once(signal, 'abort');
+        if (!signal.aborted) await once(signal, 'abort');
       } finally {
         isCleaned = true;
       }
