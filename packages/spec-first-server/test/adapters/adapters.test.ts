@@ -279,12 +279,14 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
   });
 
   test('cuts a stream at a later item that fails, and logs the item', async () => {
+    const received = Promise.withResolvers<void>();
     items = async function* () {
       yield { n: 1 };
-      await delay(20);
+      await received.promise;
       yield 'not an object';
     };
     const response = await fetch(`${url}/items`);
+    received.resolve();
     await expect(response.text()).rejects.toThrow('terminated');
     await eventually(() => JSON.stringify(lines).includes('item 1 of the body'));
   });

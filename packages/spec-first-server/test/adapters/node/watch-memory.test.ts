@@ -1,8 +1,6 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, test } from '@jest/globals';
-import { eventually } from 'test-support/eventually';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { ClientConnection } from '../../../src/adapters/node/connection.ts';
 import { watchMemory } from '../../../src/adapters/node/watch-memory.ts';
 import { bytesLeft, release, reserve } from '../../../src/core/memory.ts';
@@ -11,7 +9,13 @@ import { createRequest } from './support.ts';
 const MIB = 1024 ** 2;
 
 let stop: (() => void) | undefined;
-afterEach(() => stop?.());
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  stop?.();
+  jest.useRealTimers();
+});
 
 /** @param waiting the indexes of the connections that have a pending response. */
 function watch(sizes: readonly number[], waiting: readonly number[] = []) {
@@ -39,11 +43,11 @@ function watch(sizes: readonly number[], waiting: readonly number[] = []) {
 
 const equalSizes = (count: number, size: number): number[] => Array(count).fill(size);
 
-test('the largest connections are rejected until the rest fits in the budget', async () => {
+test('the largest connections are rejected until the rest fits in the budget', () => {
   // 110 MiB, of which 64 MiB are allowed: 100 connections of 0.5 MiB, one of 20 MiB, one of 40 MiB.
   const sizes = [...equalSizes(98, MIB / 2), 20 * MIB, MIB / 2, 40 * MIB, MIB / 2];
   const { rejected, destroyed } = watch(sizes);
-  await eventually(() => rejected.length > 0);
+  jest.advanceTimersByTime(100);
   expect(rejected).toEqual([
     [100, 503],
     [98, 503],
@@ -51,16 +55,16 @@ test('the largest connections are rejected until the rest fits in the budget', a
   expect(destroyed()).toEqual([]);
 });
 
-test('a connection with a pending response is destroyed, since a second one cannot be sent', async () => {
+test('a connection with a pending response is destroyed, since a second one cannot be sent', () => {
   const { rejected, destroyed } = watch([...equalSizes(99, 1), 70 * MIB], [99]);
-  await eventually(() => destroyed().length > 0);
+  jest.advanceTimersByTime(100);
   expect(destroyed()).toEqual([99]);
   expect(rejected).toEqual([]);
 });
 
-test('of many connections beyond the budget, 50 get a response and the others are destroyed', async () => {
+test('of many connections beyond the budget, 50 get a response and the others are destroyed', () => {
   const { rejected, destroyed } = watch(equalSizes(130, 64 * MIB));
-  await eventually(() => rejected.length > 0);
+  jest.advanceTimersByTime(100);
   expect(rejected).toHaveLength(50);
   expect(destroyed()).toHaveLength(79);
 });
@@ -69,19 +73,20 @@ test.each([
   ['fewer than 100 connections are never rejected', equalSizes(99, 64 * MIB), 0],
   ['connections that fill the budget exactly are not rejected', equalSizes(128, MIB / 2), 0],
   ['connections are rejected if requests hold part of the budget', equalSizes(128, MIB / 2), MIB],
-])('%s', async (_name, sizes, held) => {
+])('%s', (_name, sizes, held) => {
   expect(reserve(held)).toBe(true);
   const { rejected } = watch(sizes);
-  await delay(150);
+  jest.advanceTimersByTime(150);
   expect(rejected).toHaveLength(held === 0 ? 0 : 2);
   release(held);
   expect(bytesLeft()).toBe(64 * MIB);
 });
 
 test.each([
-  ['100 ms, if a quarter of the budget is used', MIB / 4, 100, 1],
-  ['10 ms, if more is used', MIB / 4 + 1, 10, 5],
-])('connections are checked every %s', async (_name, size, interval, minimum) => {
+  ['100 ms, if a quarter of the budget is used', MIB / 4, 3],
+  // The first check comes after 100 ms.
+  ['10 ms, if more is used', MIB / 4 + 1, 21],
+])('connections are checked every %s', (_name, size, expected) => {
   // With the last one, these are 100 connections and 16 MiB.
   const { connections } = watch([...equalSizes(63, MIB / 4), ...equalSizes(36, 0)]);
   let checks = 0;
@@ -93,16 +98,13 @@ test.each([
     },
   });
   connections.set(new Socket(), connection);
-  const start = performance.now();
-  await delay(300);
-  const elapsed = performance.now() - start;
-  expect(checks).toBeGreaterThanOrEqual(minimum);
-  expect(checks).toBeLessThanOrEqual(elapsed / interval + 1);
+  jest.advanceTimersByTime(300);
+  expect(checks).toBe(expected);
 });
 
-test('connections are checked again and again, until the watch stops', async () => {
+test('connections are checked again and again, until the watch stops', () => {
   const { connections, rejected } = watch(equalSizes(100, MIB / 4));
-  await delay(150);
+  jest.advanceTimersByTime(150);
   const large = new Socket();
   const add = () => {
     const connection = new ClientConnection(large, 2_000);
@@ -110,9 +112,10 @@ test('connections are checked again and again, until the watch stops', async () 
     connections.set(large, connection);
   };
   add();
-  await eventually(() => rejected.length === 1);
+  jest.advanceTimersByTime(100);
+  expect(rejected).toHaveLength(1);
   stop?.();
   add();
-  await delay(150);
+  jest.advanceTimersByTime(150);
   expect(rejected).toHaveLength(1);
 });
