@@ -62,14 +62,22 @@ const handlers = { form: () => ({ status: 204 }), bytes: read, items: read, late
 const document = join(tmpdir(), 'openapi.yaml');
 writeFileSync(document, DOCUMENT);
 const app = await createListener(await createAppService({ document, handlers }), {});
-const limits = { requestTimeout: 300, headersTimeout: 200, lingerTimeout: 50 };
+const limits = { requestTimeout: 1_000, headersTimeout: 900, lingerTimeout: 50 };
 const { url } = await listen(app, { host: '127.0.0.1', port: 0, limits });
+
+const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('upload-'));
+/** A folder exists until its request times out, so this process sees each of them. */
+const seenFolders = new Set<string>();
+setInterval(() => {
+  for (const name of folders()) seenFolders.add(name);
+}, 20).unref();
 
 process.on('message', () =>
   process.send?.({
     ...counts,
     descriptors: existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0,
-    folders: readdirSync(tmpdir()).filter((name) => name.startsWith('upload-')).length,
+    folders: folders().length,
+    seenFolders: seenFolders.size,
   }),
 );
 process.on('disconnect', () => process.exit());
