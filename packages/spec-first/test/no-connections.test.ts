@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { end, makeProject, run as runWith, SPEC_FIRST, start } from 'test-support/project';
 
 /** The log of the attempts to open a connection or to look up a name. */
-const log = join(tmpdir(), `network-${process.pid}.log`);
+const logFolder = mkdtempSync(join(tmpdir(), 'network-'));
+const log = join(logFolder, 'network.log');
 const preload = new URL('./no-network.js', import.meta.url);
 /**
  * Variables that deny network access to Node programs, and log their attempts. oasdiff is not a Node
@@ -48,7 +49,7 @@ afterAll(() => {
   server.closeAllConnections();
   rmSync(folder, { recursive: true });
   rmSync(join(project, '..'), { recursive: true });
-  rmSync(log, { force: true });
+  rmSync(logFolder, { recursive: true });
 });
 
 const url = (name: string) =>
