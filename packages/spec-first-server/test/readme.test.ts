@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { ENVIRONMENT } from 'test-support/environment';
 import { eventually } from 'test-support/eventually';
+import { makeProject } from 'test-support/project';
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 
@@ -14,10 +15,7 @@ function block(language: string): string {
 }
 
 test('the example of the README runs unchanged', async () => {
-  // Inside this package, its name resolves to the source.
-  const folder = mkdtempSync(join(import.meta.dirname, 'readme-'));
-  writeFileSync(join(folder, 'openapi.yaml'), block('yaml'));
-  writeFileSync(join(folder, 'main.ts'), block('ts'));
+  const folder = makeProject({ 'openapi.yaml': block('yaml'), 'main.ts': block('ts') });
   const env = { ...ENVIRONMENT, PORT: '0', ACCESS_TOKENS: 'secret' };
   const child = spawn(process.execPath, ['main.ts'], {
     cwd: folder,
