@@ -440,7 +440,7 @@ test('a stop reports that the service is not ready before it closes the backend'
   const close = async () => void events.push('closed');
   const { service: stopped, get } = await start(
     { open: () => ({ handlers, close }) },
-    { DRAIN_SECONDS: '1' },
+    { DRAIN_SECONDS: '3' },
   );
   const stopping = stopped.stop();
   const answer = await get('/readyz');
