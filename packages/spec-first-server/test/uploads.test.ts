@@ -84,7 +84,8 @@ async function upload(bytes: number, text = 'hello') {
   };
   const sent = start();
   const answer = once(sent, 'response');
-  await pipeline(Readable.from(body()), sent);
+  // The server closes the connection if a client is slow to send a body that is too large.
+  pipeline(Readable.from(body()), sent).catch(() => undefined);
   const [response] = await answer;
   const { status, ...rest } = { status: response.statusCode, ...Object(await json(response)) };
   return { status, ...rest };
