@@ -5,6 +5,7 @@ import {
   type Json,
   type MediaType,
   type Parameter,
+  ParameterError,
   parseJson,
   stringifyJson,
 } from 'openapi-document';
@@ -100,8 +101,8 @@ export function requestPartsOf({ root, operation, validator }: CheckedOperation)
       let received: unknown;
       try {
         received = read(value);
-      } catch {
-        return undefined;
+      } catch (error) {
+        return error instanceof ParameterError ? error.message : undefined;
       }
       const check = () =>
         items === undefined
