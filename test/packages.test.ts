@@ -28,7 +28,9 @@ const tarballs = new Map<string, string>();
 
 beforeAll(async () => {
   const document = resolve('packages/spec-first/test/library/openapi.yaml');
-  expect(await run('.', ['scripts/new.ts', library, document])).toMatchObject({
+  // `npm run new` accepts options before the folder.
+  const args = ['--allow-outside', library, document];
+  expect(await run('.', ['scripts/new.ts', ...args])).toMatchObject({
     code: 0,
     output: expect.stringContaining('npm install'),
   });
@@ -168,6 +170,13 @@ describe('a project that npm run new creates for a document', () => {
     expect(read('Dockerfile')).toContain('\nCOPY api ./api\n');
     for (const file of ['Dockerfile', 'README.md', '.env', 'package.json'])
       expect(read(file)).not.toMatch(/\{\{|\n\n\n/);
+  });
+
+  test('has a README that says how to replace its tarballs', () => {
+    expect(read('README.md')).toContain(
+      'run `npm install ./vendor/openapi-*.tgz ./vendor/spec-*.tgz`, then `npm',
+    );
+    expect(read('README.md')).not.toContain('npm update');
   });
 
   test('passes its tests, also with skipLibCheck: false', async () => {
