@@ -67,7 +67,7 @@ const VALUES: Readonly<Record<string, readonly [() => unknown, number, string?]>
   'an error with a cyclic cause': [cyclic, 500],
   'an error with 10,000 causes': [deep, 500],
   'an error with a revoked cause': [() => new Error('secret', { cause: revoked() }), 500],
-  'an error with a huge message': [() => new Error('x'.repeat(20_000_000)), 500],
+  'an error with a huge message': [() => new Error('x'.repeat(2_000_000)), 500],
   'an error with an object as its message': [
     () => Object.assign(new Error('a'), { message: hostile() }),
     500,
