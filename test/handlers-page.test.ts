@@ -1,11 +1,11 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ENVIRONMENT } from 'test-support/environment';
 import { eventually } from 'test-support/eventually';
-import { end, makeProject, start } from 'test-support/project';
+import { compile, end, makeProject, start } from 'test-support/project';
 import { PROJECT } from './support/launch.ts';
 import { readMarkdown } from './support/markdown.ts';
 import { typesOf } from './support/types.ts';
@@ -34,12 +34,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test('the code of docs/handlers.md compiles', () => {
   const config = { extends: './tsconfig.json', include: ['src', 'test'] };
   writeFileSync(join(folder, 'tsconfig.page.json'), JSON.stringify(config));
-  const tsc = join(folder, 'node_modules/typescript/bin/tsc');
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.page.json'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+  expect(compile(folder, '-p', 'tsconfig.page.json')).toBe('');
 });
 
 test('the tests of docs/handlers.md pass', async () => {
