@@ -222,6 +222,8 @@ async function newCluster(
   await mkdir(cache, { recursive: true });
   const staging = await mkdtemp(`${cluster}-`);
   execFileSync('cp', ['-R', `${created}/.`, staging]);
+  // Another user may run the tests later.
+  execFileSync('chmod', ['-R', 'a+rX', staging]);
   try {
     await rename(staging, cluster);
   } catch (error) {
