@@ -15,6 +15,9 @@ const CURSOR = /^(cursor|after|page_?token|continuation(_?token)?|starting_?afte
 /** Names of members with the cursor of the next page. */
 const NEXT_CURSOR = /^(next|next_?(cursor|page_?token|token)|continuation(_?token)?|end_?cursor)$/i;
 
+/** Names of members with the number of items of a whole list. */
+const TOTAL = /^(total|count|total_?(count|items|results))$/i;
+
 const MAX_PAGES = 10;
 
 interface Paging {
@@ -44,8 +47,8 @@ export function nextCursor(body: unknown): unknown {
 }
 
 /**
- * Checks that a list has at most as many items as the limit of the request. The list is the body or
- * the only array in it. Ignores limits below 1, since 0 may mean no limit.
+ * Checks that a list has at most as many items as the limit of the request. The list is the body, or
+ * the only array beside a cursor or a total. Ignores limits below 1, since 0 may mean no limit.
  *
  * @throws {CheckError}
  */
@@ -59,7 +62,11 @@ export function checkLimit(
   const maxItems = typeof value === 'bigint' ? Number(value) : value;
   if (method !== 'get' || !isCount(maxItems)) return;
   const body = parsedBody(response);
-  const lists = Array.isArray(body) ? [body] : Object.values(asObject(body)).filter(Array.isArray);
+  const members = asObject(body);
+  const isPage = Object.keys(members).some((name) => NEXT_CURSOR.test(name) || TOTAL.test(name));
+  const lists = isPage
+    ? Object.values(members).filter(Array.isArray)
+    : [body].filter(Array.isArray);
   const [items = []] = lists;
   if (lists.length !== 1 || items.length <= maxItems) return;
   throw new CheckError(

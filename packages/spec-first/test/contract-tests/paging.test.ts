@@ -218,7 +218,8 @@ describe('the check of a limit', () => {
 
   test.each([
     ['a list', 'limit', 1, [1, 2], 'the response has 2 items for limit=1'],
-    ['a member', 'per_page', 2, { items: [1, 2, 3], total: 3 }, '3 items for per_page=2'],
+    ['beside a total', 'per_page', 2, { items: [1, 2, 3], total: 3 }, '3 items for per_page=2'],
+    ['beside a cursor', 'limit', 1, { items: [1, 2], next: null }, '2 items for limit=1'],
     ['a bigint as limit', 'pageSize', 1n, [1, 2], '2 items for pageSize=1'],
   ])('fails if there are more items: %s', (_case, name, value, body, message) => {
     expect(() => check(name, value, body)).toThrow(
@@ -234,6 +235,7 @@ describe('the check of a limit', () => {
     ['fewer items', 3, { items: [1, 2] }],
     ['several lists', 1, { items: [1, 2], facets: [1] }],
     ['no list', 1, { total: 2 }],
+    ['a list that may not be a page', 1, { series: [1, 2], name: 'a' }],
     ['a body that is not JSON', 1, '['],
     ['a limit of 0, which may mean no limit', 0, [1, 2]],
     ['a negative limit', -1, [1, 2]],
