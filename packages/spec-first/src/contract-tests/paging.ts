@@ -47,8 +47,8 @@ export function nextCursor(body: unknown): unknown {
 }
 
 /**
- * Checks that a list has at most as many items as the limit of the request. The list is the body, or
- * the only array beside a cursor or a total. Ignores limits below 1, since 0 may mean no limit.
+ * Checks that a list has at most as many items as the limit of the request. The list is the body,
+ * or the only array beside a cursor or a total. Ignores limits below 1, since 0 may mean no limit.
  *
  * @throws {CheckError}
  */
