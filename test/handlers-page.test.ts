@@ -59,7 +59,7 @@ test('the service of docs/handlers.md starts, serves and stops', async () => {
     const changes = await fetch(`${url}/changes`, { headers });
     expect(await changes.text()).toBe('{"name":"Room 1"}\n{"name":"Room 2"}\n{"name":"Room 3"}\n');
     let limited = changes;
-    // The limit is that of a minute, which may end between the requests.
+    // The limit counts each minute, and a minute may end between the requests.
     await eventually(async () => {
       limited = await fetch(`${url}/changes`, { headers });
       return limited.status !== 200;
