@@ -159,12 +159,6 @@ const makeBackup = async () => {
   return backup;
 };
 
-let benchHelp: Promise<string> | undefined;
-const readBenchHelp = () => {
-  benchHelp ??= run('npm run bench -- --help');
-  return benchHelp;
-};
-
 /** Starts a service with a token that the documented commands create and hash. */
 async function startWithHash() {
   const token = await createToken();
@@ -203,14 +197,6 @@ async function withProgram(
 const docker = (line: string): Promise<string> =>
   withProgram('docker', '#!/bin/sh\n[ "$1" = build ] && echo sha256:1 || echo "$*"\n', line);
 
-const newProject = JSON.parse(read('packages/spec-first/templates/project/package.json'));
-
-/** The tests of spec-first run the scripts, so this only checks that the script exists. */
-function expectScriptOfNewProject(line: string): void {
-  const [, name = ''] = /npm (?:run )?(\S+)(?: -- .*)?$/.exec(line) ?? [];
-  expect(newProject.scripts).toHaveProperty(name);
-}
-
 /**
  * Checks that `npm run new` accepts the options of a command, and rejects only its folder, which is
  * not empty. Other tests create projects.
@@ -238,12 +224,6 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     expect(page).toEqual({ status: 200, path: '/docs' });
     expect(plantsIn(path('data/plants.db')).get(2n)).toEqual(JSON.parse(exampleResponse));
   },
-  async 'npm ci && npm test'() {
-    expect(read('.ci/run')).toContain(" --command 'npm ci && npm test' ");
-    const { jobs } = parse(read('.github/workflows/ci.yml'));
-    const lines = jobs.test.steps.map((step: { run?: string }) => step.run);
-    expect(lines).toEqual(expect.arrayContaining(['npm ci', 'npm test']));
-  },
   async 'npm start -- --help'() {
     const help = await readHelp();
     for (const name of variables()) expect(help).toMatch(new RegExp(`^  ${name} `, 'm'));
@@ -265,9 +245,6 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     await service.waitForOutput(/"store":"sqlite:backup.db"/);
     await interrupt(service);
   },
-  async 'npm run new'() {
-    expect(scripts).toHaveProperty('new', 'node scripts/new.ts');
-  },
   async [command('npm run new -- ../library')]() {
     await expectAccepted(command('npm run new -- ../library').replace('../library', '.'));
   },
@@ -284,31 +261,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     const tarballs = readdirSync(join(packed, 'vendor'));
     expect(tarballs.map((name) => name.replace(/-\d.*$/, ''))).toEqual(PACKAGES);
   },
-  async [command('cd ../hello')]() {
-    // Installing needs a registry, so this only checks that each library is packed.
-    expect(command('cd ../hello')).toContain(
-      ' npm install ./vendor/openapi-*.tgz ./vendor/spec-*.tgz && npm start',
-    );
-    const { dependencies: needed, devDependencies: tools } = JSON.parse(
-      read('examples/hello/package.json'),
-    );
-    expect(PACKAGES).toEqual(expect.arrayContaining(['spec-first-server', 'spec-first']));
-    expect({ ...needed, ...tools }).toMatchObject({
-      'spec-first-server': '^1.0.0',
-      'spec-first': '^1.0.0',
-    });
-  },
-  async 'npm install && npm start'() {
-    expectScriptOfNewProject('npm install && npm start');
-  },
-  async 'npm run stub -- --all'() {
-    expectScriptOfNewProject('npm run stub -- --all');
-  },
-  async 'npm test'() {
-    expectScriptOfNewProject('npm test');
-  },
   async 'npm run dev'() {
-    expectScriptOfNewProject('npm run dev');
     const port = await freePort();
     const loop = shell('node --run dev', {
       PORT: String(port),
@@ -320,15 +273,9 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     await interrupt(loop);
   },
   async 'npm run generate'() {
-    expectScriptOfNewProject('npm run generate');
     expect(await run('npm run generate')).toContain('generated/openapi.ts');
   },
-  async 'npm run generate -- --check'() {
-    // npm test runs it.
-    expect(scripts.check).toContain(' --run generate -- --check ');
-  },
   async 'npm run diff -- main'() {
-    expectScriptOfNewProject('npm run diff -- main');
     const git = (...args: string[]) => execFileSync('git', args, { cwd: folder });
     git('init', '--quiet', '--initial-branch=main');
     git('add', 'openapi.yaml');
@@ -344,24 +291,6 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
       'It',
     );
     await run('npm run diff -- main');
-  },
-  async 'npm run bench'() {
-    expect(scripts).toHaveProperty('bench', 'node scripts/bench/main.ts');
-  },
-  async 'npm run bench -- --failing'() {
-    // test/scripts/bench.test.ts measures.
-    expect(await readBenchHelp()).toContain('npm run bench -- --failing ');
-  },
-  async 'npm run bench -- --help'() {
-    expect(await readBenchHelp()).toMatch(/^ {2}npm run bench /m);
-  },
-  async 'npm run test:attack'() {
-    // The floods take minutes, so they run at night.
-    expect(scripts).toHaveProperty(
-      'test:attack',
-      'node test/attack/floods.ts && npm run --silent jest -- test/attack',
-    );
-    expect(read('.github/workflows/nightly.yml')).toContain('npm run test:attack');
   },
   async [command('npm run copy-plants')]() {
     const line = command('npm run copy-plants');
@@ -384,11 +313,6 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     const [copied = '', ...olderFiles] = readdirSync(path('backups'));
     expect(olderFiles).toEqual([]);
     expect(plantsIn(path(`backups/${copied}`))).toEqual(plantsIn(path('data/plants.db')));
-  },
-  async [command('npm run patroni-drill')]() {
-    // test/scripts/patroni-drill.test.ts runs the script.
-    expect(command('npm run patroni-drill')).toContain('?target_session_attrs=read-write');
-    expect(scripts).toHaveProperty('patroni-drill', 'node scripts/patroni-drill.ts');
   },
   async [command('rm -f data/plants.db-wal')]() {
     const workFolder = join(scratch, 'restored');
@@ -472,19 +396,9 @@ const packageFiles = (): string[] => PACKAGES.map((name) => `packages/${name}/pa
 
 const manifestOf = (name: string) => JSON.parse(read(`packages/${name}/package.json`));
 
-test('each command of the documentation has a test, and each test has a command', () => {
-  const untested = commands.filter((line) => !Object.hasOwn(runs, line));
-  expect({ untested }).toEqual({ untested: [] });
-  expect(Object.keys(runs).filter((line) => !commands.includes(line))).toEqual([]);
-});
-
 test('every script that a page names exists', () => {
   const named = PAGES.flatMap((file) => [...read(file).matchAll(/\bnpm run ([\w-]+)/g)]);
   for (const [, name] of named) expect(scripts).toHaveProperty(String(name));
-});
-
-test('the README has less than 900 words', () => {
-  expect(read('README.md').split(/\s+/).length).toBeLessThan(900);
 });
 
 test.concurrent.each(Object.entries(runs))('the documented command is valid: %s', (_line, check) =>
@@ -511,11 +425,6 @@ test.concurrent('the examples in TypeScript compile', async () => {
   writeFileSync(path('tsconfig.examples.json'), JSON.stringify(config));
   // One thread takes less CPU time.
   expect(await run('node_modules/.bin/tsc --singleThreaded -p tsconfig.examples.json')).toBe('');
-});
-
-test('the page for operators has the list of variables of --help', async () => {
-  const [, list = ''] = /```text\n(PORT .*?)```/s.exec(read('docs/operating.md')) ?? [];
-  expect(await readHelp()).toContain(`\n${list.replace(/^/gm, '  ').trimEnd()}\n`);
 });
 
 const variables = (): Set<string> => {

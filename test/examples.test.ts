@@ -116,16 +116,3 @@ test('the shop passes its tests on PostgreSQL', async () => {
   expect(stdout).toMatch(/^ℹ fail 0$/m);
   expect(stdout).toMatch(/Contract tests: 4 of 4 operations succeeded at least once\./);
 });
-
-// The shop is a complete service, and larger.
-test.each(names.filter((name) => name !== 'shop'))(
-  'the example %s is short: less than 150 lines of code, at most 20 lines of README',
-  (name) => {
-    const example = join(folder, name);
-    const files = readdirSync(join(example, 'src'));
-    const code = files.map((file) => readFileSync(join(example, 'src', file), 'utf8')).join('');
-    expect(code.split('\n').length).toBeLessThan(150);
-    const readme = readFileSync(join(example, 'README.md'), 'utf8');
-    expect(readme.split('\n').length).toBeLessThanOrEqual(20);
-  },
-);

@@ -16,7 +16,6 @@ import { formatMessage } from 'publint/utils';
 import { eventually } from 'test-support/eventually';
 import { end, type Running, run, start } from 'test-support/project';
 import { PACKAGES } from '../scripts/pack.ts';
-import { publicNamesOfAll, RELEASED_NAMES } from '../scripts/public-names.ts';
 import { build } from './support/dockerfile.ts';
 import { install } from './support/install.ts';
 import { removeFolder } from './support/remove.ts';
@@ -99,18 +98,6 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
   });
 });
 
-test('no public name of the last release is missing, unless a changeset is major', () => {
-  const released: Record<string, string[]> = JSON.parse(readFileSync(RELEASED_NAMES, 'utf8'));
-  const names = publicNamesOfAll(tarballs);
-  const changesets = globSync('.changeset/*.md').map((file) => readFileSync(file, 'utf8'));
-  const isMajor = (name: string) => changesets.some((text) => text.includes(`'${name}': major`));
-  const removed = Object.entries(released).flatMap(([name, before]) =>
-    before.filter((each) => !names[name]?.includes(each) && !isMajor(name)),
-  );
-  expect(Object.keys(released).sort()).toEqual(PACKAGES);
-  expect(removed).toEqual([]);
-});
-
 test('each package of the lock file has a digest', () => {
   const { packages }: { packages: Record<string, { link?: true; integrity?: string }> } =
     JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
@@ -170,13 +157,6 @@ describe('a project that npm run new creates for a document', () => {
     expect(read('Dockerfile')).toContain('\nCOPY api ./api\n');
     for (const file of ['Dockerfile', 'README.md', '.env', 'package.json'])
       expect(read(file)).not.toMatch(/\{\{|\n\n\n/);
-  });
-
-  test('has a README that says how to replace its tarballs', () => {
-    expect(read('README.md')).toContain(
-      'run `npm install ./vendor/openapi-*.tgz ./vendor/spec-*.tgz`, then `npm',
-    );
-    expect(read('README.md')).not.toContain('npm update');
   });
 
   test('passes its tests, also with skipLibCheck: false', async () => {
