@@ -1,4 +1,4 @@
-import type { JWTVerifyGetKey, JWTVerifyResult } from 'jose';
+import type { JSONWebKeySet, JWK, JWTVerifyGetKey, JWTVerifyResult } from 'jose';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
 import type { Caller } from '../handlers/types.ts';
 import { HttpError, Unauthorized } from '../response/http-error.ts';
@@ -103,6 +103,10 @@ async function readKeySet({ body }: Response): Promise<string> {
   return text;
 }
 
+/** A set without such a key is a fault of the issuer, not a withdrawal of all keys. */
+const isSigningKey = ({ kty = '', use }: JWK): boolean =>
+  ['RSA', 'EC', 'OKP'].includes(kty) && use !== 'enc';
+
 /**
  * Creates jose's remote keys. The current keys stay in use while they are fetched again, even if
  * the fetch fails. The next fetch after a failure is delayed.
@@ -128,7 +132,9 @@ function remoteKeys(
           throw new Error(`status ${response.status}`);
         }
         const text = await readKeySet(response);
-        createLocalJWKSet(JSON.parse(text));
+        const keySet: JSONWebKeySet = JSON.parse(text);
+        createLocalJWKSet(keySet);
+        if (!keySet.keys.some(isSigningKey)) throw new Error('no key for signatures');
         refreshAt = performance.now() + refreshAfter;
         return new Response(text);
       } catch (cause) {

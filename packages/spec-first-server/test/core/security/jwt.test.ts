@@ -531,6 +531,7 @@ describe('a key server', () => {
       (response) => response.end('{"keys":["hush"]}'),
       /Key Set malformed/,
     ],
+    ['that has no keys', (response) => response.end('{"keys":[]}'), /no key for signatures/],
     ['that closes the connection', (response) => response.socket?.destroy(), /UND_ERR_SOCKET/],
     ['that never answers', () => {}, /timeout/],
     ['that never ends its answer', (response) => response.write('{"keys":['), /timeout/],
@@ -621,6 +622,18 @@ describe('a key server', () => {
       async () => (await verify(old).catch((error: unknown) => error)) instanceof Unauthorized,
     );
   });
+
+  test.each([[[]], [[{ kty: 'oct', k: 'c2VjcmV0' }, { kty: 'RSA', use: 'enc' }]]])(
+    'that answers with the keys %j is reported; the previous keys remain valid',
+    async (keys) => {
+      const { verify, reports } = verifier({ refreshAfter: -1 });
+      await verify(await issuer.sign());
+      issuer.answer = (response) => response.end(JSON.stringify({ keys }));
+      const token = await issuer.sign();
+      await eventually(async () => (await verify(token)) && reports.length > 0);
+      expect(await verify(token)).toHaveProperty('subject', 'alice');
+    },
+  );
 
   test('that sends more than 1 MiB has its connection closed', async () => {
     const { verify, reports } = verifier({ timeoutDuration: 60_000 });
