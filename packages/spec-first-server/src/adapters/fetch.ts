@@ -1,4 +1,4 @@
-import type { Answer, Call } from '../core/call.ts';
+import type { Answer, Bytes, Call } from '../core/call.ts';
 import { closeItems } from '../core/response/item-body.ts';
 import type { Service } from '../core/service.ts';
 
@@ -31,7 +31,7 @@ export function fetchHandler<Context extends readonly unknown[]>(
       path: pathname,
       query: search.slice(1),
       headers: Object.fromEntries(request.headers),
-      body: request.body ?? undefined,
+      body: request.body === null ? undefined : chunksOf(request.body),
       client: client?.(request, ...context),
       signal: request.signal,
     };
@@ -47,6 +47,14 @@ export function fetchHandler<Context extends readonly unknown[]>(
     return new Response(null, { status });
   };
 }
+
+/**
+ * Does not cancel a body that is not read to its end: to cancel the body of a form that was created
+ * in this process, Node rejects a promise that nothing handles.
+ */
+const chunksOf = (body: ReadableStream<Bytes>): AsyncIterable<Bytes> => ({
+  [Symbol.asyncIterator]: () => body.values({ preventCancel: true }),
+});
 
 /** @param onEnd called when a stream ends, fails or is cancelled; immediately for other bodies. */
 function toResponse(

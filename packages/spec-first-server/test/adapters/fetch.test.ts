@@ -47,6 +47,18 @@ describe('a request', () => {
     expect(response.status).toBe(200);
     expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255]);
   });
+
+  test('has a body that is not cancelled if it is too large', async () => {
+    const form = new FormData();
+    for (let index = 0; index < 20; index += 1) form.append('file', new Blob(['x'.repeat(50_000)]));
+    const request = post(form);
+    const response = await fetchHandler(await createNotes())(request);
+    await expect(response.text()).rejects.toThrow('the stream of the reply failed');
+    // Node would reject a promise that nothing handles if the form were cancelled.
+    let size = 0;
+    for await (const chunk of request.body ?? []) size += chunk.length;
+    expect(size).toBeGreaterThan(500_000);
+  });
 });
 
 describe('a response', () => {
