@@ -138,6 +138,7 @@ describe('a required body', () => {
       'a chunked body without chunks',
       'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n',
     ],
+    ['a chunked body without chunks and media type', 'Transfer-Encoding: chunked\r\n'],
   ])('is missing in a request with %s', async (_title, headers) => {
     const called = jest.fn<AnyHandler>(echo);
     const served = await serve(documentFile('schemas.yaml'), { pet: called }, { missing: 'mock' });

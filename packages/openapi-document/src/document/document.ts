@@ -50,8 +50,9 @@ export function mapMembers(
 export const escapePointerToken = (key: string | number): string =>
   String(key).replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Returns the `$ref` to the value at a pointer of the same document (RFC 6901 §6). */
-export const refTo = (pointer: string): string => `#${encodeURI(pointer).replaceAll('#', '%23')}`;
+/** Returns the pointer as a fragment of a URI, such as a `$ref` (RFC 6901 §6). */
+export const refTo = (pointer: string): string =>
+  `#${encodeURI(pointer.toWellFormed()).replaceAll('#', '%23')}`;
 
 /** Decodes a percent-encoded string (RFC 3986 §2.1). Returns an invalid one unchanged. */
 export function decoded(text: string): string {

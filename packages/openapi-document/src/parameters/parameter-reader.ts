@@ -1,4 +1,4 @@
-import type { Json } from '../document/document.ts';
+import { escapePointerToken, type Json } from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
 import { ParameterError, valueReader } from './read-value.ts';
 import { cookiesOf, pairsOf } from './texts.ts';
@@ -55,7 +55,11 @@ export function parameterReader(
       const isDeep = () => inQuery.some(({ deepPath }) => deepPath(name) !== undefined);
       if (acceptsAnyName || isDeclared(name) || isDeep()) continue;
       const message = 'is not a parameter of this operation';
-      violations.push({ path: `/query/${name}`, message, keyword: 'additionalProperties' });
+      violations.push({
+        path: `/query/${escapePointerToken(name)}`,
+        message,
+        keyword: 'additionalProperties',
+      });
     }
     for (const { in: where, name, read } of readers) {
       const key = name.toLowerCase();
@@ -72,7 +76,7 @@ export function parameterReader(
         if (value !== undefined) values[where][name] = value;
       } catch (error) {
         violations.push({
-          path: `/${where}/${name}`,
+          path: `/${where}/${escapePointerToken(name)}`,
           message: parseFailure(error),
           keyword: 'format',
         });

@@ -53,6 +53,7 @@ export function bodyReader(
     declared.flatMap((media) => (/[*;]/.test(media.type) ? [] : [[media.type, media]])),
   );
   const typeNames = types.join(' or ');
+  const acceptsUntyped = mediaTypeFor(declared, '') !== undefined;
   const missingBody = typeNames === '' ? 'is required' : `is required, as ${typeNames}`;
 
   /** @throws {HttpError | Violations} 400, 413, 415 or 503 */
@@ -72,6 +73,8 @@ export function bodyReader(
     const source = bodyOf(call);
     if (source === undefined) return withoutBody();
     const contentType = headers['content-type'] ?? '';
+    // A chunked body may be empty.
+    if (contentType === '' && !acceptsUntyped && (await isEmpty(source))) return withoutBody();
     const media = mediaByType.get(contentType) ?? declaredType(contentType);
     const { kind, items } = media;
     const limit = bodyLimitOf(media, defaultLimit);
@@ -178,6 +181,12 @@ export function bodyReader(
 function bodyOf({ headers, body }: Call): Call['body'] {
   if (headers['content-length'] !== '0') return body;
   return headers['content-type'] === undefined ? undefined : new Uint8Array();
+}
+
+async function isEmpty(body: Bytes | AsyncIterable<Bytes>): Promise<boolean> {
+  if (body instanceof Uint8Array) return body.length === 0;
+  for await (const { length } of body) if (length > 0) return false;
+  return true;
 }
 
 /** @throws {HttpError} 415 */

@@ -1,5 +1,5 @@
 import type { Answer, Bytes, CallRecord } from '../call.ts';
-import { SECURITY_HEADERS } from './headers.ts';
+import { type HeaderValues, SECURITY_HEADERS } from './headers.ts';
 import { ItemBody, type ItemBodyOptions, type ItemStream } from './item-body.ts';
 
 /** A reply that is checked, with its body and headers as they are written. */
@@ -7,11 +7,9 @@ export interface CheckedReply {
   readonly status: number;
   /** The media type of the body. */
   readonly type?: string | undefined;
-  readonly headers?: ReplyHeaders | undefined;
+  readonly headers?: HeaderValues | undefined;
   readonly body?: string | Bytes | ItemStream | undefined;
 }
-
-type ReplyHeaders = Readonly<Record<string, string | number | readonly string[]>>;
 
 const securityHeaders = [...SECURITY_HEADERS].flat();
 
@@ -92,7 +90,7 @@ export const isItemStream = (body: CheckedReply['body']): body is ItemStream =>
   typeof body === 'object' && !(body instanceof Uint8Array);
 
 function withDefaults(
-  headers: ReplyHeaders,
+  headers: HeaderValues,
   defaults: readonly (readonly [name: string, value: string])[],
 ): string[] {
   const names = new Set<string>();

@@ -8,7 +8,7 @@ import type { Answer, CallRecord } from '../call.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { isUndeclared, Violations } from '../validation/violations.ts';
 import { type CheckedReply, createAnswer } from './answer.ts';
-import { isHeader, SECURITY_HEADERS } from './headers.ts';
+import { type HeaderValues, isHeader, SECURITY_HEADERS } from './headers.ts';
 import { type Failure, Forbidden, HttpError, InvalidReply, Unauthorized } from './http-error.ts';
 import { type ErrorBody, makeBody, PROBLEM_DETAILS, reasonPhrase } from './problem.ts';
 import { checkBody, inCharset, mismatchOf, withCharset, writeJson } from './reply.ts';
@@ -152,18 +152,18 @@ function shorten(message: unknown): string {
   return message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
 }
 
-function copyHeaders(headers: unknown): Record<string, string> {
-  const copy: Record<string, string> = {};
+function copyHeaders(headers: unknown): HeaderValues {
+  const copy: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers ?? {})) {
     if (value === undefined) continue;
-    copy[name] = String(value);
+    copy[name] = Array.isArray(value) ? value.map(String) : String(value);
     if (!isHeader(name, copy[name])) throw new TypeError(`the header ${name} cannot be sent`);
   }
   return copy;
 }
 
 /** Lets later headers override earlier ones. Names are case-insensitive. @throws {TypeError} */
-function mergeHeaders(...sources: readonly unknown[]): Record<string, string> {
+function mergeHeaders(...sources: readonly unknown[]): HeaderValues {
   const headers = sources.flatMap((source) => Object.entries(copyHeaders(source)));
   const byName = new Map(headers.map((header) => [header[0].toLowerCase(), header]));
   return Object.fromEntries(byName.values());
@@ -273,11 +273,11 @@ function writeBody(contentType: string, body: unknown): Pick<CheckedReply, 'type
 function headerMismatchOf(
   validator: OperationValidator,
   declared: DeclaredResponse,
-  headers: Readonly<Record<string, string>>,
+  headers: HeaderValues,
 ): string | undefined {
   if (declared.headers.length === 0) return undefined;
   const sentHeaders = [...SECURITY_HEADERS, ...Object.entries(headers)];
-  const texts = new Map(sentHeaders.map(([name, text]) => [name.toLowerCase(), text]));
+  const texts = new Map(sentHeaders.map(([name, value]) => [name.toLowerCase(), String(value)]));
   try {
     const values = declared.headers.flatMap(({ name, read }) => {
       const text = texts.get(name);

@@ -3,9 +3,12 @@ import helmet from 'helmet';
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** Headers by name. Each item of an array is sent as a separate line (RFC 9110 §5.3). */
+export type HeaderValues = Readonly<Record<string, string | number | readonly string[]>>;
+
 /** Returns true if a header can be sent (RFC 9110 §5.1, §5.5). */
-export const isHeader = (name: string, value: string): boolean =>
-  NAME.test(name) && VALUE.test(value);
+export const isHeader = (name: string, value: HeaderValues[string]): boolean =>
+  NAME.test(name) && [value].flat().every((line) => VALUE.test(String(line)));
 
 /**
  * Helmet's headers for a JSON service, by name. None requires HTTPS: the service may be reachable

@@ -1,11 +1,12 @@
 import type { Violation } from '../validation/violations.ts';
-import { isHeader } from './headers.ts';
+import { type HeaderValues, isHeader } from './headers.ts';
 
 /** The optional properties of an {@link HttpError}. */
 export interface HttpErrorOptions {
   /** A URI reference that identifies the kind of problem (RFC 9457 §3.1.1), for the error body. */
   readonly type?: string | undefined;
-  readonly headers?: Readonly<Record<string, string | number>>;
+  /** Each item of an array is sent as a separate line, as `Set-Cookie` needs. */
+  readonly headers?: HeaderValues;
   /** For the log only. */
   readonly cause?: unknown;
   /** Logged instead of a message that quotes data of the client. By default the message. */
@@ -20,7 +21,7 @@ export interface HttpErrorOptions {
 export interface Failure extends HttpErrorOptions {
   readonly status: number;
   readonly message: string;
-  readonly headers: Readonly<Record<string, string | number>>;
+  readonly headers: HeaderValues;
   readonly reason: string;
   readonly expected: boolean;
   /** For a 401: true if a credential was presented. True by default. */
@@ -38,7 +39,7 @@ export class HttpError extends Error {
   /** An HTTP status code from 400 to 599 (RFC 9110 §15). */
   readonly status: number;
   readonly type: string | undefined;
-  readonly headers: Readonly<Record<string, string | number>>;
+  readonly headers: HeaderValues;
   /** Logged instead of the message. Must not contain data of the client. */
   readonly reason: string;
   readonly expected: boolean;
@@ -50,7 +51,7 @@ export class HttpError extends Error {
     super(message, { cause: options.cause });
     const { headers = {}, reason = message, expected = false } = options;
     for (const [name, value] of Object.entries(headers)) {
-      if (!isHeader(name, String(value)))
+      if (!isHeader(name, value))
         throw new TypeError(`the header ${name} contains an invalid character`);
     }
     this.status = status;

@@ -1,4 +1,5 @@
 import { isPromise } from 'node:util/types';
+import { refTo } from 'openapi-document';
 import type { Violation } from '../validation/violations.ts';
 
 /** A failure of a request, for the error body. */
@@ -53,7 +54,7 @@ export const PROBLEM_DETAILS: ErrorBody = {
     status,
     detail: message,
     ...(errors && {
-      errors: errors.map(({ path, message: detail }) => ({ detail, pointer: `#${path}` })),
+      errors: errors.map(({ path, message: detail }) => ({ detail, pointer: refTo(path) })),
     }),
   }),
 };

@@ -241,9 +241,8 @@ function checkHeaders(
     // The values of `Set-Cookie` cannot be joined (RFC 9110 §5.3).
     written[name] =
       lower === 'set-cookie' && Array.isArray(value) ? value.map(writeValue) : writeValue(value);
-    if (![written[name]].flat().every((text) => isHeader(name, text))) {
+    if (!isHeader(name, written[name]))
       throw new InvalidReply(`the header ${name} contains an invalid character`);
-    }
   }
   return written;
 }

@@ -186,6 +186,19 @@ describe('a missing body', () => {
       expect((await read('/optional', undefined, body, headers)).media).toBeUndefined();
   });
 
+  test('has neither a media type nor bytes', async () => {
+    await expect(read('/required', undefined, pieces())).rejects.toMatchObject({
+      violations: [{ path: '/body', keyword: 'required' }],
+    });
+    expect((await read('/optional', undefined, pieces('', ''))).media).toBeUndefined();
+    await expect(read('/required', undefined, pieces('', 'a'))).rejects.toHaveProperty(
+      'status',
+      415,
+    );
+    const { body } = await read('/any', undefined, pieces('a', 'b'));
+    expect(await (body as Readable).toArray()).toEqual([Buffer.from('a'), Buffer.from('b')]);
+  });
+
   test('is rejected with another message if no media type is declared', async () => {
     const violations = [{ path: '/body', message: 'is required', keyword: 'required' }];
     await expect(read('/undeclared', undefined, undefined)).rejects.toMatchObject({ violations });

@@ -347,7 +347,7 @@ paths:
     const { status, headers: list, body } = answer;
     const headers: Record<string, string> = {};
     for (let at = 0; at < list.length; at += 2) headers[String(list[at])] = String(list[at + 1]);
-    return { status, headers, type: headers['Content-Type'], body, record };
+    return { status, list, headers, type: headers['Content-Type'], body, record };
   }
 
   const JSON_BODY: ErrorBody = { mediaType: 'application/json', make: (problem) => problem };
@@ -507,6 +507,15 @@ paths:
     expect(answer.headers).toMatchObject(headers);
     expect(answer.headers).not.toHaveProperty('WWW-Authenticate');
     expect(answer.headers).not.toHaveProperty('Retry-After');
+  });
+
+  test('has a line for each value of a header', () => {
+    const headers = { 'Set-Cookie': ['a=1', 'b=2'] };
+    for (const error of [{ status: 404, headers }, new HttpError(404, 'none', { headers })]) {
+      const { list } = answerTo(error);
+      expect(list.join('\n')).toContain('Set-Cookie\na=1\nSet-Cookie\nb=2');
+    }
+    expect(answerTo({ status: 404, headers: { 'X-A': ['a', 'a\nb'] } }).status).toBe(500);
   });
 
   test('is framed by the server, whatever headers the error has', () => {

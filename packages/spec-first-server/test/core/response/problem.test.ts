@@ -13,13 +13,14 @@ test('problem details have the title of the status, and the message as detail', 
 
 test('problem details contain the type of an error, and a pointer to each violation', () => {
   const { status, message, type } = new HttpError(422, 'too many', { type: '/problems/too-many' });
-  const errors = [{ path: '/body/a~1b', message: 'must be integer', keyword: 'type' }];
+  const path = '/body/a~1b/100 %#ä\ud800';
+  const errors = [{ path, message: 'must be integer', keyword: 'type' }];
   expect(PROBLEM_DETAILS.make({ status, message, type, errors })).toEqual({
     type: '/problems/too-many',
     title: 'Unprocessable Entity',
     status: 422,
     detail: 'too many',
-    errors: [{ detail: 'must be integer', pointer: '#/body/a~1b' }],
+    errors: [{ detail: 'must be integer', pointer: '#/body/a~1b/100%20%25%23%C3%A4%EF%BF%BD' }],
   });
 });
 
