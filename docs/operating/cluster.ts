@@ -4,7 +4,10 @@ import cluster from 'node:cluster';
 const WORKERS = 4;
 const METRICS_PORT = 9464;
 
-cluster.setupPrimary({ exec: 'src/main.ts' });
+// Workers accept connections themselves. A primary that accepts them loses those that it has sent
+// to a worker that ends: their clients would wait until they give up.
+cluster.schedulingPolicy = cluster.SCHED_NONE;
+cluster.setupPrimary({ exec: 'node_modules/.bin/spec-first-server' });
 let isStopping = false;
 
 function fork(metricsPort: number): void {

@@ -145,13 +145,29 @@ describe('workers of one primary', () => {
     expect(ends(primary).at(-1)).toMatchObject({ code: 0, signal: null });
   });
 
+  test('lose no request when they are all killed at once: its client gets an error', async () => {
+    await eventually(() => starts(primary).length === 6);
+    const sendAll = async (): Promise<unknown> => {
+      const plants = Array.from({ length: 30 }, (_, id) => post(url, { id, name: 'Fern' }));
+      return Promise.allSettled(plants);
+    };
+    for (let round = 0; round < 3; round += 1) {
+      const [first, second] = [sendAll(), sendAll()];
+      for (const worker of childrenOf(primary.pid)) process.kill(worker, 'SIGKILL');
+      // A lost request would never settle.
+      await Promise.all([first, second, sendAll()]);
+      await eventually(() => starts(primary).length === 8 + 2 * round);
+    }
+  });
+
   test('end when the primary is stopped', async () => {
     // A signal ends a worker that is still starting.
-    await eventually(() => starts(primary).length === 6);
+    await eventually(() => starts(primary).length === 12);
+    const endedBefore = ends(primary).length;
     primary.child.kill('SIGTERM');
     expect(await primary.exit).toBe(0);
     const codes = ends(primary).map(({ code }) => code);
-    expect(codes).toEqual(starts(primary).map(() => 0));
+    expect(codes.slice(endedBefore)).toEqual([0, 0]);
   });
 });
 
