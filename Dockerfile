@@ -3,6 +3,8 @@ FROM node:26-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f7
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/spec-first-server/package.json ./packages/spec-first-server/
+# npm links the command only if it exists.
+COPY packages/spec-first-server/src/start.js ./packages/spec-first-server/src/
 COPY packages/openapi-document/package.json ./packages/openapi-document/
 COPY packages/group-commit/package.json ./packages/group-commit/
 RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts
@@ -26,9 +28,9 @@ ENV NODE_ENV=production \
 EXPOSE 3000
 USER node
 # Creates a compile cache for faster starts. The cache is read-only afterwards.
-RUN ACCESS_TOKENS=none node --import spec-first-server/compile-cache src/main.ts --check && \
+RUN ACCESS_TOKENS=none node_modules/.bin/spec-first-server --check && \
   chmod -R a-w node_modules/.cache
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "http.get({ port: process.env.PORT || 3000, host: '127.0.0.1', path: '/healthz' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
-# Node is the first process, so it gets the signals.
-CMD ["node", "--disable-sigusr1", "--max-heap-size=512", "--import", "spec-first-server/compile-cache", "src/main.ts"]
+# The command replaces itself with Node, so Node is the first process and gets the signals.
+CMD ["node_modules/.bin/spec-first-server"]

@@ -11,7 +11,7 @@ import {
   readFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import dockerfileUtils from 'dockerfile-utils';
 import { loadDocument } from 'openapi-document';
@@ -24,10 +24,8 @@ import { removeFolder } from './support/remove.ts';
 
 const read = (name: string): string => readFileSync(resolve(PROJECT, name), 'utf8');
 
-/** The flags of Node in `npm start`. */
-const FLAGS = String(JSON.parse(read('package.json')).scripts.start)
-  .split(' ')
-  .slice(1, -1);
+const { scripts, devDependencies } = JSON.parse(read('package.json'));
+const START = `node_modules/.bin/${scripts.start}`;
 
 const dockerfile = read('Dockerfile');
 const instructions = instructionsOf(dockerfile);
@@ -51,12 +49,9 @@ describe('the image', () => {
   });
 
   test('has the pinned Node on a slim base, and starts one process, which gets the signals', () => {
-    const { node } = JSON.parse(read('package.json')).devDependencies;
-    const major = /\d+/.exec(node)?.[0];
+    const major = /\d+/.exec(devDependencies.node)?.[0];
     for (const base of textOf('FROM')) expect(base).toMatch(new RegExp(`^node:${major}-slim\\b`));
-    expect(textOf('CMD').map((text) => JSON.parse(text))).toEqual([
-      ['node', ...FLAGS, 'src/main.ts'],
-    ]);
+    expect(textOf('CMD').map((text) => JSON.parse(text))).toEqual([[START]]);
     expect(textOf('ENTRYPOINT')).toEqual([]);
   });
 
@@ -118,13 +113,13 @@ describe('the image', () => {
           HOST: '127.0.0.1',
           PORT: '0',
           DATABASE_URL: DATABASE_URL.replace('/data', join(root, 'data')),
+          PATH: `${dirname(node)}:${process.env.PATH}`,
           ...env,
         },
         {
           cwd: app,
-          flags: FLAGS,
-          main: join(app, 'src/main.ts'),
-          node,
+          node: join(app, START),
+          main: 'src/main.ts',
           ...(asRoot && { uid: NODE_USER, gid: NODE_USER }),
         },
       );

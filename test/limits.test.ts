@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { PROJECT } from './support/launch.ts';
+import { PROJECT, START } from './support/launch.ts';
 import { readMarkdown } from './support/markdown.ts';
 
 /** Returns the value of a constant or a property of a library. All its declarations must be equal. */
@@ -97,10 +97,9 @@ test.each(Object.entries(CONSTANTS))('%s: the documentation has the value of %s'
   );
 });
 
-const HEAP = 'JavaScript heap: `--max-heap-size` of the script `start`';
+const HEAP = 'JavaScript heap, with the command `spec-first-server`';
 
-test('the documented limit of the heap is that of npm start', () => {
-  const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-  const [, megabytes = ''] = /--max-heap-size=(\d+)/.exec(scripts.start) ?? [];
+test('the documented limit of the heap is that of the start command', () => {
+  const [, megabytes = ''] = /--max-heap-size=(\d+)/.exec(readFileSync(START, 'utf8')) ?? [];
   expect(documented.get(HEAP)).toBe(`${megabytes} MiB`);
 });

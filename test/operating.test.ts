@@ -160,10 +160,19 @@ const isRoot = process.getuid?.() === 0 && has('setpriv');
 const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
 const leastStopTime = STOP_LIMIT + FLUSH_LIMIT;
 
-test('PM2 starts the service with the flags of npm start, and waits long enough at a stop', () => {
+test('PM2 starts the service from any folder, and waits long enough at a stop', async () => {
   const file = join(PROJECT, 'docs/operating/ecosystem.config.cjs');
   const [app] = createRequire(import.meta.url)(file).apps;
-  expect(`node ${app.node_args} ${app.script}`).toBe(scripts.start);
+  // The daemon of PM2 starts Node in its own folder, then changes to that of the service.
+  const main = join(folder, 'container.mjs');
+  const script = JSON.stringify(join(PROJECT, app.script));
+  writeFileSync(main, `process.chdir(${JSON.stringify(PROJECT)});\nawait import(${script});\n`);
+  const { node_args: nodeArgs = '' } = app;
+  const flags = nodeArgs.split(' ').filter(Boolean);
+  const service = launch({ ACCESS_TOKENS: 'token' }, { cwd: folder, flags, main });
+  expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);
+  service.child.kill('SIGINT');
+  expect(await service.exit).toBe(0);
   expect(app.kill_timeout).toBeGreaterThanOrEqual(leastStopTime);
   // A reload starts a process while the former one still uses the port.
   expect(app.env).not.toHaveProperty('METRICS_PORT');
@@ -173,21 +182,25 @@ describe('the unit of systemd', () => {
   const unit = read('plants.service');
   const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
 
-  test('starts with the flags of npm start, and waits long enough at a stop', () => {
-    expect(setting('ExecStart')).toBe(`/usr/bin/${scripts.start}`);
+  test('starts with the command of npm start, and waits long enough at a stop', () => {
+    const command = `${setting('WorkingDirectory')}/node_modules/.bin/${scripts.start}`;
+    expect(setting('ExecStart')).toBe(command);
     expect(Number(setting('TimeoutStopSec')) * 1000).toBeGreaterThanOrEqual(leastStopTime);
   });
 
   test('sets only variables of the service', () => {
-    const names = Array.from(setting('Environment').matchAll(/(\w+)=/g), ([, name]) => name);
+    const lines = unit.match(/(?<=^Environment=).*/gm)?.join(' ') ?? '';
+    const names = Array.from(lines.matchAll(/(\w+)=/g), ([, name]) => name);
     const variableNames = ['NODE_ENV', ...Object.keys({ ...SERVER_VARIABLES, ...variables })];
     expect(names.filter((name) => !variableNames.includes(String(name)))).toEqual([]);
+    // systemctl reload sends SIGHUP, which reads this file again.
+    expect(names).toContain('ACCESS_TOKENS_FILE');
   });
 
   (has('systemd-analyze') ? test : test.skip)('is valid for systemd', () => {
     const copy = join(folder, 'plants.service');
     // This machine has no such user and program.
-    writeFileSync(copy, unit.replace(/^User=.*$/m, '').replace('/usr/bin/node', process.execPath));
+    writeFileSync(copy, unit.replace(/^User=.*$/m, '').replaceAll('/opt/plants', PROJECT));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', copy], { encoding: 'utf8' });
     expect({ status, stderr: stderr.match(/plants\.service.*/g) ?? [] }).toEqual({
       status: 0,
@@ -207,29 +220,34 @@ while True:
 `;
   const canReceive = has('systemd-notify') && has('python3');
 
-  (canReceive ? test : test.skip)('gets a message when the service is ready', async () => {
-    const socket = join(folder, 'notify');
-    const python = spawn('python3', ['-c', receiver, socket]);
-    try {
-      let messages = '';
-      python.stdout.on('data', (chunk) => {
-        messages += chunk;
-      });
-      await eventually(() => messages.includes('bound'));
-      const service = launch({ ACCESS_TOKENS: 'token', NOTIFY_SOCKET: socket });
-      await service.url;
-      const hasLine = (line: string) => messages.split('\n').includes(line);
-      await eventually(() => hasLine('READY=1') && hasLine(`MAINPID=${service.pid}`));
-      expect(service.lines()).toHaveLength(1);
-    } finally {
-      python.kill();
-    }
-  });
+  (canReceive ? test : test.skip)(
+    'gets a message when the service is ready, and then as long as it runs',
+    async () => {
+      const socket = join(folder, 'notify');
+      const python = spawn('python3', ['-c', receiver, socket]);
+      try {
+        let messages = '';
+        python.stdout.on('data', (chunk) => {
+          messages += chunk;
+        });
+        await eventually(() => messages.includes('bound'));
+        const watchdog = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '200000' };
+        const service = launch({ ACCESS_TOKENS: 'token', ...watchdog });
+        await service.url;
+        const count = (line: string) => messages.split('\n').filter((each) => each === line).length;
+        await eventually(() => count('READY=1') === 1 && count(`MAINPID=${service.pid}`) === 1);
+        await eventually(() => count('WATCHDOG=1') >= 2);
+        expect(service.lines()).toHaveLength(1);
+      } finally {
+        python.kill();
+      }
+    },
+  );
 
   test('needs the program systemd-notify: without it, the service logs a warning', async () => {
     const env = { ACCESS_TOKENS: 'token', NOTIFY_SOCKET: join(folder, 'none'), PATH: folder };
     const service = launch(env);
     const warning = await service.line(({ level }) => level === 40);
-    expect(warning.msg).toBe('systemd cannot be notified that the service is ready');
+    expect(warning.msg).toBe('systemd cannot be notified');
   });
 });

@@ -6,8 +6,10 @@ module.exports = {
   apps: [
     {
       name: 'plants',
-      script: 'src/main.ts',
-      node_args: '--disable-sigusr1 --max-heap-size=512 --import spec-first-server/compile-cache',
+      // PM2 runs the file in its own process, without the limit of the heap.
+      script: 'node_modules/.bin/spec-first-server',
+      interpreter: 'node',
+      max_memory_restart: '1G',
       env: { NODE_ENV: 'production' },
       exec_mode: 'cluster',
       instances: 4,

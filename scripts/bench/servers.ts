@@ -20,12 +20,8 @@ const START_MS = 60_000;
 /** The unit in which Linux counts CPU time, in microseconds. */
 const TICK = 10_000;
 
-const { scripts } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-);
-
-/** The flags of `npm start`. Each contender gets them. */
-const FLAGS: readonly string[] = String(scripts.start).split(' ').slice(1, -1);
+/** The command of `npm start`. It starts each contender. */
+const START = 'node_modules/.bin/spec-first-server';
 
 /**
  * Moves this process to the last core. Returns the other cores; `undefined` without `taskset` or a
@@ -49,8 +45,7 @@ export async function start(contender: Contender, log: string, cores?: string): 
   const url = `http://127.0.0.1:${port}/plants`;
   const output = openSync(log, 'a');
   const pin = cores === undefined ? [] : ['taskset', '-c', cores];
-  const node = [process.execPath, ...FLAGS, file];
-  const [program = '', ...args] = [...pin, ...node];
+  const [program = '', ...args] = [...pin, START, file];
   const child = spawn(program, args, {
     env: { PATH: process.env.PATH, ...env, PORT: port, ACCESS_TOKENS: TOKEN },
     stdio: ['ignore', output, output],

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { request } from 'test-support/raw-http';
-import { endAll, launch, PROJECT } from '../support/launch.ts';
+import { endAll, launch, START } from '../support/launch.ts';
 
 interface Flood {
   readonly name: string;
@@ -186,11 +186,9 @@ const FLOODS: readonly Flood[] = [
   { name: 'connections that close', connections: 40, first: 'GET', again: ' ' },
 ];
 
-const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-
-/** Options for a service with the flags of `npm start`. */
+/** Options for a service that starts as with `npm start`. */
 const AS_SHIPPED = {
-  flags: String(scripts.start).split(' ').slice(1, -1),
+  node: START,
   stdio: ['ignore', 'pipe', 'inherit'] satisfies StdioOptions,
 };
 

@@ -7,6 +7,8 @@ import { eventually } from 'test-support/eventually';
 
 export const PROJECT = join(import.meta.dirname, '../..');
 export const MAIN = join(PROJECT, 'src/main.ts');
+/** The start command, as the `node` of {@link launch}: `npm start` runs it. */
+export const START = join(PROJECT, 'packages/spec-first-server/src/start.js');
 
 export type Line = Readonly<Record<string, unknown>>;
 

@@ -2,16 +2,11 @@ import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
-// For `node --import`: keeps compiled code for the next start. Written in JavaScript, since Node
-// would load a compiler for TypeScript first.
+// Keeps compiled code for the next start. Written in JavaScript, since Node would load a compiler
+// for TypeScript first.
 const modules = join(process.cwd(), 'node_modules');
 if (existsSync(modules)) {
   // Threads and child processes read the variable.
   process.env.NODE_COMPILE_CACHE ??= join(modules, '.cache/compile');
   enableCompileCache(process.env.NODE_COMPILE_CACHE);
 }
-
-// SIGHUP reloads the tokens of a running service. Before the service is loaded, the signal would
-// end the process, so it is ignored. Matches `--import NAME` and `--import=NAME`.
-if (process.execArgv.some((argument) => argument.endsWith('spec-first-server/compile-cache')))
-  process.on('SIGHUP', () => {});

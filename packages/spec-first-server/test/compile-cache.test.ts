@@ -43,18 +43,3 @@ test('no folder is created in a directory without packages', () => {
   expect(cacheOf()).toEqual({ variable: null, cache: null });
   expect(existsSync(join(folder, 'node_modules'))).toBe(false);
 });
-
-test.each([
-  [['--import', 'spec-first-server/compile-cache'], 'alive\n'],
-  [['--import=spec-first-server/compile-cache'], 'alive\n'],
-  [[], ''],
-])('after SIGHUP, a program that starts with %j prints %j', (args, output) => {
-  const code = "process.kill(process.pid, 'SIGHUP'); setTimeout(() => console.log('alive'), 100);";
-  const env = { NODE_COMPILE_CACHE: folder };
-  const { stdout } = spawnSync(process.execPath, [...args, '--eval', code], {
-    cwd: import.meta.dirname,
-    env,
-    encoding: 'utf8',
-  });
-  expect(stdout).toBe(output);
-});

@@ -230,7 +230,7 @@ paths:
     const { scripts } = JSON.parse(text('package.json'));
     for (const name of ['start', 'dev', 'generate', 'stub', 'diff', 'test'])
       expect(scripts[name]).toContain(' --allow-outside');
-    expect(text('Dockerfile')).toMatch(/"src\/main\.ts", "--allow-outside"\]\n$/);
+    expect(text('Dockerfile')).toMatch(/spec-first-server", "--allow-outside"\]\n$/);
     expect(text('test/service.test.ts')).toContain('testService({ allowOutside: true })');
     expect(text('.github/workflows/ci.yml')).toContain('allow-external-refs: true\n');
     expect((await make(join(folder, 'option'), file, '--allow-outside')).code).toBe(0);

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { Environment } from './configuration.ts';
 import type { Started } from './terminal.ts';
 
 /**
@@ -20,14 +21,28 @@ export function tellParent(message: StartMessage): Promise<void> {
 }
 
 /**
- * Announces that the service listens: to a parent process, and to systemd (`Type=notify`).
+ * Announces that the service listens: to a parent process, and to systemd (`Type=notify`). Then
+ * notifies the watchdog of systemd, if the unit has one, as long as the event loop runs.
  *
- * @throws {Error} if systemd waits for a message that cannot be sent.
+ * @param onError called if systemd waits for a message that cannot be sent.
  */
-export async function announce(started: Started): Promise<void> {
+export async function announce(started: Started, onError: (error: unknown) => void): Promise<void> {
   await tellParent('ready');
   await tellParent({ started });
   if (process.env.NOTIFY_SOCKET === undefined) return;
   // Runs a tool of systemd, since Node cannot send to AF_UNIX datagram sockets.
-  await promisify(execFile)('systemd-notify', ['--ready', `--pid=${process.pid}`]);
+  const notify = (...args: readonly string[]) =>
+    promisify(execFile)('systemd-notify', args).catch(onError);
+  await notify('--ready', `--pid=${process.pid}`);
+  const interval = watchdogInterval(process.env);
+  if (interval !== undefined) setInterval(() => void notify('WATCHDOG=1'), interval).unref();
+}
+
+/**
+ * Returns half of the time after which systemd would restart this process, in milliseconds, as
+ * sd_watchdog_enabled(3) recommends; `undefined` without a watchdog for this process.
+ */
+export function watchdogInterval({ WATCHDOG_USEC, WATCHDOG_PID }: Environment, pid = process.pid) {
+  const isOther = WATCHDOG_PID !== undefined && WATCHDOG_PID !== String(pid);
+  return WATCHDOG_USEC === undefined || isOther ? undefined : Number(WATCHDOG_USEC) / 2_000;
 }

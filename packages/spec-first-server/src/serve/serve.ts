@@ -136,7 +136,5 @@ async function run<V extends Variables>({
     reload: service.reload,
     changeLogLevel: () => toggleLogLevel(log, config.LOG_LEVEL),
   });
-  await announce(started).catch((error: unknown) =>
-    log.warn({ err: error }, 'systemd cannot be notified that the service is ready'),
-  );
+  await announce(started, (error) => log.warn({ err: error }, 'systemd cannot be notified'));
 }

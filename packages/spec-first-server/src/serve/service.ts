@@ -157,6 +157,10 @@ export async function startService(config: Config, definition: ServiceDefinition
     started,
     token,
     async reload() {
+      if (config.ACCESS_TOKENS_FILE === undefined) {
+        log.warn('SIGHUP changes no token: ACCESS_TOKENS_FILE is not set');
+        return;
+      }
       try {
         log.info({ accepted: await options.authenticator.reload() }, 'access tokens read again');
       } catch (error) {

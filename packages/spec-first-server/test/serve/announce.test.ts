@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { ENVIRONMENT } from 'test-support/environment';
+import { watchdogInterval } from '../../src/serve/announce.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'announce-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -14,7 +15,7 @@ const ANNOUNCE = join(import.meta.dirname, '../../src/serve/announce.ts');
 writeFileSync(
   program,
   `import { announce, isShownByParent } from ${JSON.stringify(ANNOUNCE)};
-await announce({ url: 'http://127.0.0.1:3000' });
+await announce({ url: 'http://127.0.0.1:3000' }, (error) => { throw error; });
 console.log(isShownByParent);
 process.disconnect?.();
 `,
@@ -53,4 +54,13 @@ test('a message to systemd that cannot be sent is an error', () => {
   const env = { ...ENVIRONMENT, NOTIFY_SOCKET: '/run/n', PATH: join(folder, 'none') };
   const { status, stderr } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' });
   expect([status, stderr]).toEqual([1, expect.stringContaining('spawn systemd-notify ENOENT')]);
+});
+
+test.each([
+  [{ WATCHDOG_USEC: '30000000' }, 15_000],
+  [{ WATCHDOG_USEC: '30000000', WATCHDOG_PID: '7' }, 15_000],
+  [{ WATCHDOG_USEC: '30000000', WATCHDOG_PID: '8' }, undefined],
+  [{}, undefined],
+])('with %j, process 7 notifies the watchdog each %p ms', (env, interval) => {
+  expect(watchdogInterval(env, 7)).toBe(interval);
 });

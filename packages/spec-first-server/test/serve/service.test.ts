@@ -358,6 +358,15 @@ describe('a service', () => {
     expect(await statusOf('two')).toBe(204);
   });
 
+  test('logs a warning if a reload cannot change its tokens', async () => {
+    const { service } = await start();
+    await service.reload();
+    expect(lines.at(-1)).toMatchObject({
+      level: 40,
+      msg: 'SIGHUP changes no token: ACCESS_TOKENS_FILE is not set',
+    });
+  });
+
   test('has metrics and probes at another address', async () => {
     let waiting = 3;
     const open: ServiceDefinition['open'] = ({ onBatch, onConnect, onUnavailable }) => {
