@@ -104,12 +104,16 @@ describe('a body', () => {
   });
 
   test.each([
-    ['unfinished JSON', '{"id":1,'],
-    ['a word', 'undefined'],
-    ['two values', '{} {}'],
-    ['a byte order mark', '\uFEFF{"id":1,"name":"a"}'],
-  ])('of %s gets 400', async (_title, body) => {
-    expect(failure(await post(body), 400)).toBe('the body must be JSON');
+    ['unfinished JSON', '{"id":1,', 9],
+    ['a word', 'undefined', 1],
+    ['two values', '{} {}', 4],
+  ])('of %s gets 400 with the place of the error', async (_title, body, column) => {
+    const message = `the body must be JSON (invalid at line 1, column ${column})`;
+    expect(failure(await post(body), 400)).toBe(message);
+  });
+
+  test('may begin with a byte order mark', async () => {
+    expect((await post('\uFEFF{"id":6,"name":"a"}')).status).toBe(200);
   });
 
   test.each(['null', '1', '"a"', '[]', 'true'])(

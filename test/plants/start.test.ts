@@ -228,7 +228,7 @@ describe('a service with a file .env and a file of tokens', () => {
     expect(await service.exit).toBe(0);
     const rejected = service.lines().filter(({ status }) => status === 400);
     expect(rejected.map(({ reason }) => reason)).toEqual([
-      'the body must be JSON',
+      'the body must be JSON (invalid at line 1, column 2)',
       'the request does not match the document',
       'the request does not match the document',
       '/body/name must not contain a lone surrogate, which UTF-8 cannot encode',

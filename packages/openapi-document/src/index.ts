@@ -33,7 +33,7 @@ export {
 } from './document/operations.ts';
 export { conflictIn } from './document/parse.ts';
 export { pathTemplate } from './document/path-template.ts';
-export { parseJson, stringifyJson } from './json/exact.ts';
+export { InvalidJson, parseJson, stringifyJson } from './json/exact.ts';
 export { parameterReader } from './parameters/parameter-reader.ts';
 export { ParameterError } from './parameters/read-value.ts';
 export { cookiesOf } from './parameters/texts.ts';

@@ -1,3 +1,5 @@
+import { errorOffset, isDeeper, replaceLongNumbers } from './scan.ts';
+
 /**
  * JSON with exact 64-bit integers.
  *
@@ -31,43 +33,125 @@ export function parseNumber(text: string): number | bigint | undefined {
   return exact === BigInt.asIntN(64, exact) ? exact : double;
 }
 
-const exactReviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
-  typeof value === 'number' && context?.source !== undefined ? parseNumber(context.source) : value;
-
 /** The maximum nesting of arrays and objects. Prevents stack overflows. */
 export const MAX_DEPTH = 256;
 
-/** Runs before `JSON.parse`, which takes tens of milliseconds for 100,000 nested arrays. */
-function isTooDeep(text: string): boolean {
-  // Cheap check first, since most texts have few brackets.
-  const bracketCounts = ['[', '{'].map((bracket) => text.split(bracket, MAX_DEPTH).length - 1);
-  if (bracketCounts.every((count) => count <= MAX_DEPTH / 2)) return false;
-  let depth = 0;
-  let isInString = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text[index];
-    if (character === '"') isInString = !isInString;
-    else if (character === '\\') index += 1;
-    else if (isInString) continue;
-    else if (character === '[' || character === '{') depth += 1;
-    else if (character === ']' || character === '}') depth -= 1;
-    if (depth > MAX_DEPTH) return true;
-  }
-  return false;
+const TOO_DEEP = `must be JSON nested at most ${MAX_DEPTH} levels deep`;
+
+/** The message is a predicate, such as "must be JSON". It contains nothing of the text. */
+export class InvalidJson extends SyntaxError {
+  override readonly name = 'InvalidJson';
 }
 
 /**
- * `JSON.parse` with exact integers.
+ * Parses JSON with exact integers. Ignores a byte order mark (RFC 8259 §8.1).
  *
- * @throws {SyntaxError} for invalid JSON.
- * @throws {RangeError} for JSON that is nested too deep. Callers prepend "must be" to the message:
- *   `JSON nested at most 256 levels deep`.
+ * @throws {InvalidJson} with the place of the first error, or for JSON that is nested too deep.
  */
 export function parseJson(text: string): unknown {
-  if (text.length > MAX_DEPTH && isTooDeep(text))
-    throw new RangeError(`JSON nested at most ${MAX_DEPTH} levels deep`);
-  // Only numbers of 16 or more digits or with an exponent can be integers beyond 2^53.
-  return /\d[\d.]{15}|\d[eE][+-]?\d/.test(text) ? JSON.parse(text, exactReviver) : JSON.parse(text);
+  const json = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  if (isMostlyBrackets(json) && isDeeper(json, MAX_DEPTH)) throw new InvalidJson(TOO_DEEP);
+  const value = parseDoubles(json);
+  return mayBeLarge(value) && hasLarge(value, 1) ? withExactIntegers(json, value) : value;
+}
+
+/**
+ * Returns true if every 16th character is an opening bracket. `JSON.parse` needs 50 ns and 50 bytes
+ * for each level of nesting, so 10 MB of brackets would take half a second.
+ */
+function isMostlyBrackets(json: string): boolean {
+  let remaining = Math.max(MAX_DEPTH, json.length / 16);
+  for (const bracket of ['[', '{']) {
+    let index = json.indexOf(bracket);
+    while (index !== -1 && remaining > 0) {
+      remaining -= 1;
+      index = json.indexOf(bracket, index + 1);
+    }
+  }
+  return remaining <= 0;
+}
+
+function parseDoubles(json: string): Parsed {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    const offset = errorOffset(json, String(error));
+    throw new InvalidJson(`must be JSON${offset === undefined ? '' : placeOf(json, offset)}`);
+  }
+}
+
+function placeOf(json: string, offset: number): string {
+  const lines = json.slice(0, offset).split('\n');
+  return ` (invalid at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`;
+}
+
+type Composite = Parsed[] | { [name: string]: Parsed };
+type Parsed = null | boolean | string | number | bigint | undefined | Composite;
+
+/** Returns true for a double that may stand for another integer of int64. */
+const isLarge = (value: number): boolean =>
+  value >= 2 ** 53 ? value <= 2 ** 63 : value <= -(2 ** 53) && value >= -(2 ** 63);
+
+const mayBeLarge = (value: Parsed): value is number | Composite =>
+  typeof value === 'number' ? isLarge(value) : typeof value === 'object' && value !== null;
+
+/**
+ * Takes a tenth of the time of `JSON.parse`.
+ *
+ * @throws {InvalidJson} for a value that is nested too deep.
+ */
+function hasLarge(value: number | Composite, depth: number): boolean {
+  if (typeof value === 'number') return true;
+  if (depth > MAX_DEPTH) throw new InvalidJson(TOO_DEEP);
+  let result = false;
+  // Does not stop at the first large integer, since it checks the depth of all members.
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const item = value[index];
+      if (mayBeLarge(item) && hasLarge(item, depth + 1)) result = true;
+    }
+  } else {
+    for (const name in value) {
+      const member = value[name];
+      if (mayBeLarge(member) && hasLarge(member, depth + 1)) result = true;
+    }
+  }
+  return result;
+}
+
+/** Replaces the large doubles in the result of `JSON.parse` by exact integers. */
+function withExactIntegers(json: string, value: number | Composite): unknown {
+  /** Each large double, and the integer that it stands for. */
+  const integers = new Map<number, number | bigint | undefined>();
+  let unused = 2 ** 53;
+  // If one double stands for two integers, the second one is written as another double.
+  const text = replaceLongNumbers(json, (number) => {
+    const double = Number(number);
+    if (!isLarge(double)) return number;
+    const integer = parseNumber(number);
+    if (!integers.has(double)) integers.set(double, integer);
+    if (integers.get(double) === integer) return number;
+    while (integers.has(unused)) unused += 2;
+    integers.set(unused, integer);
+    return String(unused);
+  });
+  return exact(text === json ? value : JSON.parse(text));
+
+  function exact(part: number | Composite): Parsed {
+    if (typeof part === 'number') return integers.get(part);
+    if (Array.isArray(part)) {
+      for (let index = 0; index < part.length; index += 1) {
+        const item = part[index];
+        if (mayBeLarge(item)) part[index] = exact(item);
+      }
+    } else {
+      for (const name of Object.keys(part)) {
+        const member = part[name];
+        if (mayBeLarge(member)) part[name] = exact(member);
+      }
+    }
+    return part;
+  }
 }
 
 type WithoutText = symbol | ((...parameters: never) => unknown) | { toJSON(): unknown };

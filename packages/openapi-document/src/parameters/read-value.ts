@@ -1,6 +1,6 @@
 import { asObject, isObject, type Json } from '../document/document.ts';
 import { alternatives, shapeOf, typesOf } from '../document/schema.ts';
-import { MAX_DEPTH, parseJson } from '../json/exact.ts';
+import { InvalidJson, MAX_DEPTH, parseJson } from '../json/exact.ts';
 import {
   coerce,
   coerceItems,
@@ -44,8 +44,7 @@ export function readJson(
   } catch (error) {
     const typeSets = schemas.map((schema) => typesOf(root, schema));
     if (!typeSets.every((types) => types.size > 0 && !types.has('string'))) return text;
-    const requirement = error instanceof RangeError ? error.message : 'JSON';
-    throw new ParameterError(name, `must be ${requirement}`);
+    throw error instanceof InvalidJson ? new ParameterError(name, error.message) : error;
   }
 }
 

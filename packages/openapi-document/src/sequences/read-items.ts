@@ -1,6 +1,6 @@
 import type { Items } from '../document/event-schema.ts';
 import { kindOf, type sequenceOf } from '../document/media-types.ts';
-import { parseJson } from '../json/exact.ts';
+import { InvalidJson, parseJson } from '../json/exact.ts';
 import { jsonOrText } from '../parameters/texts.ts';
 
 /** Thrown if an item cannot be parsed. The message is a predicate: `must be JSON`. */
@@ -213,6 +213,6 @@ function json(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw new UnreadableItem(`must be ${error instanceof RangeError ? error.message : 'JSON'}`);
+    throw error instanceof InvalidJson ? new UnreadableItem(error.message) : error;
   }
 }

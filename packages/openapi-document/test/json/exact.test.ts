@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { asReceived, int64 } from 'test-support/int64';
 import { randomValues } from 'test-support/random-values';
-import { parseJson, parseNumber, stringifyJson } from '../../src/json/exact.ts';
+import { InvalidJson, parseJson, parseNumber, stringifyJson } from '../../src/json/exact.ts';
 
 describe('parseNumber', () => {
   test.each<[text: string, value: number | bigint | undefined]>([
@@ -55,16 +55,14 @@ describe('JSON', () => {
     );
   });
 
-  test('has the same other values as JSON.parse', () => {
+  test('has the values that a reviver with the source of each number gives', () => {
     fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const text = JSON.stringify(value);
-        const exact = JSON.stringify(parseJson(text), (_key, item) =>
-          typeof item === 'bigint' ? Number(item) : item,
-        );
-        expect(exact).toBe(JSON.stringify(JSON.parse(text)));
+      fc.property(jsonTexts, (text) => {
+        const value = parseJson(text);
+        expect(value).toEqual(slowlyParsed(text));
+        expect(stringifyJson(value)).toBe(stringifyJson(slowlyParsed(text)));
       }),
-      randomValues(250),
+      randomValues(2_000),
     );
   });
 
@@ -81,12 +79,108 @@ describe('JSON', () => {
     expect(parseJson(text)).toEqual(value);
   });
 
-  test.each(['01', '0x10', '', '{', '[9007199254740993'])('%j is rejected', (text) => {
-    expect(() => parseJson(text)).toThrow(SyntaxError);
+  test('has no effect on prototypes', () => {
+    const value = parseJson('{"__proto__":{"id":9007199254740993},"constructor":1e16}');
+    expect(Object.entries(Object(value))).toEqual([
+      ['__proto__', { id: 9007199254740993n }],
+      ['constructor', 10n ** 16n],
+    ]);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  });
+
+  test('may begin with a byte order mark', () => {
+    expect(parseJson('\uFEFF{"id":9007199254740993}')).toEqual({ id: 9007199254740993n });
+    expect(() => parseJson('\uFEFF\uFEFF{}')).toThrow(InvalidJson);
+  });
+
+  test.each<[text: string, line: number, column: number]>([
+    ['', 1, 1],
+    ['\n{"a":', 2, 6],
+    ['undefined', 1, 1],
+    ['{} {}', 1, 4],
+    ['{"a":1,}', 1, 8],
+    ['{"a":1\r\n,\r\n"b":}', 3, 5],
+    ['[1,\n            ]', 2, 13],
+    ['["a",,1]', 1, 6],
+    ['[,1]', 1, 2],
+    ['[[],{},"]\\",",nulL]', 1, 15],
+    ['{"a":[1,true,NaN]}', 1, 14],
+    ['[\u00A01]', 1, 2],
+    ['["at position 7 (line 1 column 8)",x at position 7 (line 1 column 8)]', 1, 36],
+    ['{"a":"\n"}', 1, 7],
+    ['["\\x"]', 1, 4],
+    ['[9007199254740993', 1, 18],
+    ['[09007199254740993]', 1, 3],
+    ['0x10', 1, 2],
+  ])('%j is rejected with the place of the error', (text, line, column) => {
+    const message = `must be JSON (invalid at line ${line}, column ${column})`;
+    expect(() => parseJson(text)).toThrow(new InvalidJson(message));
   });
 });
 
+/** Numbers and strings that look like large integers, with white space around all tokens. */
+const jsonTexts: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => {
+  const digits = fc.stringMatching(/^[0-9]{0,20}$/);
+  const number = fc
+    .tuple(
+      fc.constantFrom('', '-'),
+      fc.oneof(
+        fc.constant('0'),
+        int64.map((value) => String(value).replace('-', '')),
+        digits.map((text) => `9${text}`),
+      ),
+      fc.oneof(
+        fc.constantFrom('', '.0'),
+        digits.map((text) => `.${text}0`),
+      ),
+      fc.oneof(
+        { weight: 3, arbitrary: fc.constant('') },
+        fc.stringMatching(/^[eE][+-]?[0-9]{1,2}$/),
+      ),
+    )
+    .map((parts) => parts.join(''));
+  const text = fc.oneof(
+    number,
+    fc.string(),
+    fc.constantFrom('__proto__', '1', '"', ',1e16,', '\\'),
+  );
+  const string = text.map((part) => JSON.stringify(part));
+  const space = fc.constantFrom('', '', '', ' ', '\n\t\r');
+  const list = (item: fc.Arbitrary<string>, open: string, close: string) =>
+    fc.array(item, { maxLength: 5 }).map((items) => `${open}${items.join(',')}${close}`);
+  // V8 14.6 sometimes reads the name `"` as a backslash if another object has that name.
+  const name = string.filter((part) => !part.endsWith('\\\\"'));
+  const member = fc
+    .tuple(name, space, tie('value'))
+    .map(([key, gap, value]) => `${key}${gap}:${value}`);
+  const token = fc.oneof(
+    { maxDepth: 4 },
+    fc.oneof(number, string, fc.constantFrom('null', 'true')),
+    list(tie('value'), '[', ']'),
+    list(member, '{', '}'),
+  );
+  return { value: fc.tuple(space, token, space).map((parts) => parts.join('')) };
+}).value;
+
+function slowlyParsed(text: string): unknown {
+  return JSON.parse(text, (_key, value, context?: { source?: string }) => {
+    if (typeof value !== 'number') return value;
+    const [digits = '', exponent = '0'] = (context?.source ?? '').toLowerCase().split('e');
+    const fraction = digits.split('.')[1] ?? '';
+    const integer = BigInt(digits.replace('.', ''));
+    const shift = BigInt(exponent) - BigInt(fraction.length);
+    const divisor = shift < 0n ? 10n ** -shift : 1n;
+    const exact = shift < 0n ? integer / divisor : integer * 10n ** shift;
+    const isInteger = integer % divisor === 0n;
+    const isLarge =
+      isInteger && exact === BigInt.asIntN(64, exact) && !Number.isSafeInteger(Number(exact));
+    return isLarge ? exact : value;
+  });
+}
+
 describe('the limit of 256 nested levels', () => {
+  const tooDeep = new InvalidJson('must be JSON nested at most 256 levels deep');
+
   test.each<[title: string, open: string, innermost: string, close: string, depth: number]>([
     ['arrays', '[', '', ']', 256],
     ['objects', '{"a":', '1', '}', 256],
@@ -95,15 +189,13 @@ describe('the limit of 256 nested levels', () => {
   ])('applies to %s', (_title, open, innermost, close, depth) => {
     const nested = (count: number) => open.repeat(count) + innermost + close.repeat(count);
     expect(parseJson(nested(depth))).toBeDefined();
-    expect(() => parseJson(nested(depth + 1))).toThrow(
-      new RangeError('JSON nested at most 256 levels deep'),
-    );
+    expect(() => parseJson(nested(depth + 1))).toThrow(tooDeep);
   });
 
   test.each(['', '["\\"", ', '["\\\\", '])(
     'applies before parsing, also to a text that starts with "%s"',
     (start) => {
-      expect(() => parseJson(start + '['.repeat(90_000))).toThrow(RangeError);
+      expect(() => parseJson(start + '['.repeat(90_000))).toThrow(tooDeep);
     },
   );
 

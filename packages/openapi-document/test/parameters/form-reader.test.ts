@@ -39,8 +39,8 @@ describe('a form without an encoding', () => {
   });
 
   test.each([
-    ['point=x', 'point', 'must be JSON'],
-    ['points=%7B%7D&points=%7B', 'points', 'must be JSON'],
+    ['point=x', 'point', 'must be JSON (invalid at line 1, column 1)'],
+    ['points=%7B%7D&points=%7B', 'points', 'must be JSON (invalid at line 1, column 2)'],
     [`point=${'['.repeat(300)}`, 'point', 'must be JSON nested at most 256 levels deep'],
     ['count=1&count=2', 'count', 'must be given once'],
     ['point=%7B%7D&point=%7B%7D', 'point', 'must be given once'],

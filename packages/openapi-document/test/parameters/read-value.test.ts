@@ -213,7 +213,7 @@ test.each<[members: Partial<Parameter>, text: string, reason: string]>([
   ],
   [{ schema: list, explode: true, json: true }, 'value=1&value=2', 'must be given once'],
   [{ schema: { anyOf: [string, list] } }, 'value=1&value=2', 'must be given once'],
-  [{ json: true, schema: list }, 'value=[1', 'must be JSON'],
+  [{ json: true, schema: list }, 'value=[1', 'must be JSON (invalid at line 1, column 3)'],
   [{ in: 'path', style: 'matrix' }, ';other=1', 'must begin with ;value='],
   [{ in: 'path', style: 'matrix', schema: integer }, ';5', 'must begin with ;value='],
   [

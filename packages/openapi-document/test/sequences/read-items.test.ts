@@ -25,7 +25,7 @@ test.each([
   ['application/jsonl', '', []],
   ['application/jsonl', '1\n[2]', [1, [2]]],
   ['application/jsonl', '{"a":1}\r\n\n \n9007199254740993\n', [{ a: 1 }, 9007199254740993n]],
-  ['application/jsonl', '1\n\r\n[2', 'must be JSON'],
+  ['application/jsonl', '1\n\r\n[2', 'must be JSON (invalid at line 1, column 3)'],
   ['application/jsonl', '['.repeat(300), 'must be JSON nested at most 256 levels deep'],
   ['application/json-seq', '\x1e1\n\x1e[2]', [1, [2]]],
   ['application/json-seq', '\x1e{"a":"\\n"}\n\x1e\x1e"b"\n', [{ a: '\n' }, 'b']],
@@ -75,7 +75,9 @@ test('a part is JSON, text or bytes, by its media type', async () => {
     '',
   ]);
   const invalid = '--x\r\nContent-Type: application/json\r\n\r\n{\r\n--x--';
-  expect(await itemsOf('multipart/mixed; boundary=x', [invalid])).toBe('must be JSON');
+  expect(await itemsOf('multipart/mixed; boundary=x', [invalid])).toBe(
+    'must be JSON (invalid at line 1, column 2)',
+  );
 });
 
 test('the number of parts and their total size have no limit', async () => {
@@ -102,8 +104,12 @@ test.each<[data: Items['data'], text: string, value: unknown]>([
 });
 
 test('json data of an event must be JSON', async () => {
-  expect(() => readEventData('json', '{')).toThrow(new UnreadableItem('must be JSON'));
-  expect(await itemsOf('text/event-stream', ['data: {\n\n'], 'json')).toBe('must be JSON');
+  expect(() => readEventData('json', '{')).toThrow(
+    new UnreadableItem('must be JSON (invalid at line 1, column 2)'),
+  );
+  expect(await itemsOf('text/event-stream', ['data: {\n\n'], 'json')).toBe(
+    'must be JSON (invalid at line 1, column 2)',
+  );
 });
 
 test('items are read before the next chunk arrives', async () => {

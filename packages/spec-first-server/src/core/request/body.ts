@@ -3,6 +3,7 @@ import { createGunzip } from 'node:zlib';
 import {
   bodyLimitOf,
   escapePointerToken,
+  InvalidJson,
   kindOf,
   type MediaType,
   mediaTypeFor,
@@ -162,10 +163,7 @@ export function bodyReader(
     try {
       return media.kind === 'form' ? media.formReader().urlencoded(text) : parseJson(text);
     } catch (error) {
-      if (media.kind === 'json') {
-        const requirement = error instanceof RangeError ? error.message : 'JSON';
-        throw new HttpError(400, `the body must be ${requirement}`);
-      }
+      if (error instanceof InvalidJson) throw new HttpError(400, `the body ${error.message}`);
       if (error instanceof URIError) {
         throw new HttpError(400, 'the body must be percent-encoded UTF-8');
       }

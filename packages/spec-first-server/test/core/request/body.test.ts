@@ -242,7 +242,14 @@ const latin1 = Buffer.from('"caf\xe9"', 'latin1');
 const types = Object.keys(content);
 
 test.each<[string, string | undefined, string | Buffer, number, string, object]>([
-  ['broken JSON', 'application/json', '{"n":', 400, 'the body must be JSON', {}],
+  [
+    'broken JSON',
+    'application/json',
+    '{"n":',
+    400,
+    'the body must be JSON (invalid at line 1, column 6)',
+    {},
+  ],
   ['bytes that are not UTF-8', 'application/json', latin1, 400, 'the body must be UTF-8', {}],
   ['text that is not UTF-8', 'text/plain', latin1, 400, 'the body must be UTF-8', {}],
   [
