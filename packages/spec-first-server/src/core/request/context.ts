@@ -3,11 +3,16 @@ import type { Call, CallRecord } from '../call.ts';
 import type { AnyRequest, Log, RequestLog } from '../handlers/types.ts';
 
 /**
- * The members of a handler's request besides parameters, body, `contentType` and caller. A class
- * with getters, because V8 stores functions of plain objects in hidden classes: these would keep
- * the whole request in memory until the next major garbage collection.
+ * The members of a handler's request besides parameters, body, `contentType` and caller. A class,
+ * because V8 stores getters of plain objects in hidden classes: these would keep the whole request
+ * in memory until the next major garbage collection.
  */
 export class RequestContext {
+  readonly headers: AnyRequest['headers'];
+  readonly id: string;
+  readonly accepts: AnyRequest['accepts'];
+  declare readonly log: RequestLog;
+  declare readonly signal: AbortSignal;
   readonly #call: Call;
   readonly #record: CallRecord;
   readonly #appLog: Log;
@@ -15,35 +20,36 @@ export class RequestContext {
   #controller: AbortController | undefined;
 
   constructor(call: Call, record: CallRecord, log: Log) {
+    const { headers } = call;
+    this.headers = headers;
+    this.id = record.id;
+    this.accepts = (...types) =>
+      new Negotiator({ headers: { accept: headers.accept || undefined } }).mediaType([...types]);
     this.#call = call;
     this.#record = record;
     this.#appLog = log;
+    // Created on their first use. Properties of the instance, since `{ ...request }` copies only
+    // these.
+    Object.defineProperty(this, 'log', RequestContext.#logGetter);
+    Object.defineProperty(this, 'signal', RequestContext.#signalGetter);
   }
 
-  get headers(): AnyRequest['headers'] {
-    return this.#call.headers;
-  }
+  static readonly #logGetter = {
+    enumerable: true,
+    get(this: RequestContext): RequestLog {
+      const { id: requestId, traceId, operationId } = this.#record;
+      this.#log ??= this.#appLog.child({ requestId, traceId, operationId });
+      return this.#log;
+    },
+  };
 
-  get id(): string {
-    return this.#record.id;
-  }
-
-  get log(): RequestLog {
-    const { id: requestId, traceId, operationId } = this.#record;
-    this.#log ??= this.#appLog.child({ requestId, traceId, operationId });
-    return this.#log;
-  }
-
-  get accepts(): AnyRequest['accepts'] {
-    const { headers } = this.#call;
-    const accept = headers.accept || undefined;
-    return (...types) => new Negotiator({ headers: { accept } }).mediaType([...types]);
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= abortedWith(this.#call.signal);
-    return this.#controller.signal;
-  }
+  static readonly #signalGetter = {
+    enumerable: true,
+    get(this: RequestContext): AbortSignal {
+      this.#controller ??= abortedWith(this.#call.signal);
+      return this.#controller.signal;
+    },
+  };
 
   abort(): void {
     this.#controller?.abort();

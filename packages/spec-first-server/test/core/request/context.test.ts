@@ -22,6 +22,20 @@ test('headers and id are those of the call', () => {
   expect(context.id).toBe('request-1');
 });
 
+test('a copy has the same members', () => {
+  const { context } = contextOf({ headers: { accept: 'text/html' } });
+  const { id, headers, log, accepts, signal } = { ...context };
+  expect({ id, headers, log, signal }).toEqual({
+    id: context.id,
+    headers: context.headers,
+    log: context.log,
+    signal: context.signal,
+  });
+  expect(accepts('application/json', 'text/html')).toBe('text/html');
+  context.abort();
+  expect(signal.aborted).toBe(true);
+});
+
 test('lines of the log have the ids of the request and of the operation', () => {
   const { context, lines } = contextOf();
   context.log.info('watered');
