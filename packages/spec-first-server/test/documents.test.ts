@@ -700,10 +700,9 @@ describe('documents of several files', () => {
     const lives = await client.put('/pets/1').send({ kind: 'cat' }).expect(400);
     expect(lives.body.message).toBe('/body/lives is required');
     const friend = await client
-      .put('/pets/x')
+      .put('/pets/1')
       .send({ kind: 'dog', bark: 'a', friend: {} })
       .expect(400);
-    expect(friend.body.message).toContain('/path/id must be integer');
     expect(friend.body.message).toContain('/body/friend/kind');
   });
 });

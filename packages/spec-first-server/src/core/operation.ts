@@ -12,7 +12,7 @@ import { ignoreErrors } from './response/item-body.ts';
 import { checkReply } from './response/reply.ts';
 import { apiKeyQueryNames, authentication, challengesOf } from './security/schemes.ts';
 import { inTurn } from './turns.ts';
-import { Violations } from './validation/violations.ts';
+import { type OperationValidator, Violations } from './validation/validator.ts';
 
 /** @param path the path of the call, without the base path. */
 type AnswerOperation = (call: Call, record: CallRecord, path: string) => Promise<Answer>;
@@ -55,10 +55,10 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     operation.security.length > 0
       ? authentication(operation, context.schemes, samples !== undefined)
       : undefined;
-  const readParameters = parameterReader(
-    document.root,
-    operation,
-    apiKeyQueryNames(document.securitySchemes),
+  const ignored = apiKeyQueryNames(document.securitySchemes);
+  const checkParameters = parameterCheck(
+    parameterReader(document.root, operation, ignored),
+    validator,
   );
   const readBody = bodyReader(operation, context.bodyLimit, validator);
   const challenge = challengesOf(operation, context.schemes);
@@ -72,16 +72,15 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     try {
       const caller = await authenticate?.(call);
       record.caller = caller;
+      const parameters = await inTurn(() => checkParameters({ path, query, headers }));
       const received = await readBody(call);
-      const { media, body } = received;
+      const { media } = received;
       releaseBody = received.release;
-      const { values, violations } = readParameters({ path, query, headers });
-      if (violations.length > 0) throw new Violations(violations);
-      const validated = await inTurn(() => validator.request(values, media, body), true);
+      const body = media && (await inTurn(() => validator.body(media, received.body), true));
       const request = new RequestContext(call, record, log);
 
       const reply = await handle(
-        Object.assign(request, validated, { contentType: media?.type, caller }),
+        Object.assign(request, parameters, { contentType: media?.type, body, caller }),
       );
       if (reply === undefined || reply === null)
         throw new InvalidReply(
@@ -111,6 +110,26 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       }
       return failureAnswer(error, record, method, errorBody, operationContext);
     }
+  };
+}
+
+/** Returns a function that parses and validates parameters. It throws all their violations. */
+function parameterCheck(
+  read: ReturnType<typeof parameterReader>,
+  validator: OperationValidator,
+): (source: Parameters<typeof read>[0]) => ReturnType<OperationValidator['parameters']> {
+  return (source) => {
+    const { values, violations } = read(source);
+    try {
+      const checked = validator.parameters(values);
+      if (violations.length === 0) return checked;
+    } catch (error) {
+      if (!(error instanceof Violations)) throw error;
+      // A parameter that cannot be parsed has no value, and would be reported as missing, too.
+      const unread = new Set(violations.map(({ path }) => path));
+      violations.unshift(...error.violations.filter(({ path }) => !unread.has(path)));
+    }
+    throw new Violations(violations);
   };
 }
 

@@ -254,28 +254,36 @@ describe('a request is rejected', () => {
     expect(calls).toBe(0);
   });
 
-  test('before its body is read, if it has no credentials', async () => {
+  test.each<[string, Partial<Call>, number, readonly string[]]>([
+    [
+      'it has no credentials',
+      { headers: { 'content-type': 'application/json' }, query: 'x=1' },
+      401,
+      ['token'],
+    ],
+    [
+      'its parameters are invalid',
+      { path: '/beds/a', query: 'q=a&x=1' },
+      400,
+      ['/path/bed must be integer', '/query/q must be integer', '/query/x is not a parameter'],
+    ],
+  ])('before its body is read, if %s', async (_title, parts, status, messages) => {
     let isRead = false;
-    const headers = { 'content-type': 'application/json' };
-    const unread = {
-      headers,
+    const sent: Call = {
+      method: 'POST',
+      path: '/v1/beds/5',
+      headers: HEADERS,
+      ...parts,
       get body() {
         isRead = true;
         return undefined;
       },
     };
     const { answer } = await operationOf('add', reply);
-    const sent: Call = Object.defineProperties(
-      { method: 'POST', path: '/v1/beds/5', headers },
-      Object.getOwnPropertyDescriptors(unread),
-    );
-    const { status, headers: sentHeaders } = await answer(
-      sent,
-      startRecord(sent, undefined),
-      '/beds/5',
-    );
-    expect([status, isRead]).toEqual([401, false]);
-    expect(sentHeaders).toContain('WWW-Authenticate');
+    const answered = await answer(sent, startRecord(sent, undefined), parts.path ?? '/beds/5');
+    expect([answered.status, isRead]).toEqual([status, false]);
+    for (const message of messages) expect(String(answered.body)).toContain(message);
+    expect(answered.headers.includes('WWW-Authenticate')).toBe(status === 401);
   });
 });
 

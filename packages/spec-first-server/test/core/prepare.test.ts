@@ -85,7 +85,7 @@ test('formats of the service and trusted origins are used', async () => {
   if (operation === undefined || context === undefined) throw new Error('no operation');
   const values = { path: {}, query: { word: 'odd' }, header: {}, cookie: {} };
   const validator = context.validatorOf(operation);
-  expect(() => validator.request(values, undefined, undefined)).toThrow('must match format "even"');
+  expect(() => validator.parameters(values)).toThrow('must match format "even"');
   const authenticate = authentication(operation, context.schemes, false);
   const statusOf = (origin: string) =>
     authenticate({ method: 'POST', headers: { cookie: 'session=secret', origin } }).then(

@@ -83,7 +83,7 @@ export function requestPartsOf({ root, operation, validator }: CheckedOperation)
       const read = writtenAndRead(parameter, value);
       // The validator adds defaults to its input, so it gets a copy.
       const values = { ...noParameters(), [where]: { [name]: structuredClone(read) } };
-      const violations = violationsOf(() => validator.request(values, undefined, undefined));
+      const violations = violationsOf(() => validator.parameters(values));
       return violations ?? (isDeepStrictEqual(read, value) ? '' : undefined);
     };
     const examples = parameter.examples().map(({ value }) => value);
@@ -105,9 +105,7 @@ export function requestPartsOf({ root, operation, validator }: CheckedOperation)
         return error instanceof ParameterError ? error.message : undefined;
       }
       const check = () =>
-        items === undefined
-          ? validator.request(noParameters(), media, received)
-          : validator.item(media, received);
+        items === undefined ? validator.body(media, received) : validator.item(media, received);
       const violations = violationsOf(check);
       return violations ?? (!isForm || isSameForm(value, received) ? '' : undefined);
     };

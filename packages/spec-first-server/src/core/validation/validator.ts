@@ -34,11 +34,9 @@ export interface ValidatorOptions {
 /** Validates the requests and replies of one operation. */
 export interface OperationValidator {
   /** Returns the values with defaults filled in. @throws {Violations} */
-  request(
-    parameters: Parameters,
-    media: MediaType | undefined,
-    body: unknown,
-  ): Parameters & { body: unknown };
+  parameters(values: Parameters): Parameters;
+  /** Returns the body with defaults filled in. A stream is not validated. @throws {Violations} */
+  body(media: MediaType, body: unknown): unknown;
   /** Returns an item of a request with defaults filled in. @throws {Violations} */
   item(media: MediaType, item: unknown): unknown;
   /**
@@ -82,11 +80,10 @@ export function createValidators(
     const located = Object.fromEntries(
       [...parameters].map(([location, group]) => [location, schemaOfMembers(requests, group)]),
     );
-    const withoutBody = checkRequest(objectOf(located));
-    const bodies = onFirstUse(({ kind, schema }: MediaType) => {
-      const body = requests.lower(schema);
-      return checkRequest(objectOf({ ...located, body }), { files: kind === 'multipart' });
-    });
+    const checkParameters = checkRequest(objectOf(located));
+    const bodies = onFirstUse(({ kind, schema }: MediaType) =>
+      checkRequest(requests.lower(schema), { files: kind === 'multipart', path: '/body' }),
+    );
     const items = onFirstUse(({ items }: MediaType) =>
       checkRequest(requests.lower(items?.schema), { files: true, path: '/body' }),
     );
@@ -102,14 +99,9 @@ export function createValidators(
     );
 
     return {
-      request({ path, query, header, cookie }, media, body) {
-        const isStream = media?.kind === 'stream';
-        const value = { path, query, header, cookie, body: isStream ? undefined : body };
-        const check = media === undefined || isStream ? withoutBody : bodies(media);
-        const completed = Object.assign(value, check(value));
-        if (isStream) completed.body = body;
-        return completed;
-      },
+      parameters: (values) =>
+        parameters.size === 0 ? values : Object.assign(values, checkParameters(values)),
+      body: (media, body) => (media.kind === 'stream' ? body : bodies(media)(body)),
       item: (media, item) => items(media)(item),
       response: (media, body) => replies(media)(body),
       responseHeaders: (response, values) =>

@@ -101,24 +101,23 @@ function messagesOf(validate: () => unknown): string[] {
 describe('request', () => {
   const { validator, mediaOf } = validatorOf('plant');
 
-  test('returns the parameters and the body with their defaults', () => {
+  test('is returned with its defaults', () => {
+    expect(validator.parameters(structuredClone(VALID))).toEqual(COMPLETED);
     const body = { name: 'Fern', id: 5 };
-    expect(validator.request(VALID, mediaOf('application/json'), body)).toEqual({
-      ...COMPLETED,
-      body: { name: 'Fern', size: 1 },
-    });
+    expect(validator.body(mediaOf('application/json'), body)).toEqual({ name: 'Fern', size: 1 });
   });
 
-  test('throws the violations of all parts, with their paths', () => {
+  test('has violations with their paths', () => {
     const wrong = {
       path: { bed: 'a' },
       query: { limit: 6 },
       header: { 'X-Kind': 'c' },
       cookie: { session: 'ab' },
     };
-    const messages = messagesOf(() => validator.request(wrong, mediaOf('application/json'), {}));
-    expect(messages.sort()).toEqual([
+    expect(messagesOf(() => validator.body(mediaOf('application/json'), {}))).toEqual([
       '/body/name is required',
+    ]);
+    expect(messagesOf(() => validator.parameters(wrong)).sort()).toEqual([
       '/cookie/session must NOT have fewer than 3 characters',
       '/header/X-Kind must be equal to one of the allowed values: a, b',
       '/path/bed must be integer',
@@ -126,18 +125,9 @@ describe('request', () => {
     ]);
   });
 
-  test('requires parameters that are required', () => {
+  test('has the required parameters', () => {
     const missing = { ...VALID, query: {} };
-    expect(messagesOf(() => validator.request(missing, undefined, undefined))).toEqual([
-      '/query/limit is required',
-    ]);
-  });
-
-  test('validates parameters only, if there is no body', () => {
-    const request = validator.request(VALID, undefined, undefined);
-    expect(request).toEqual({ ...COMPLETED, body: undefined });
-    const plain = validatorOf('plain').validator;
-    expect(plain.request(VALID, undefined, undefined)).toEqual({ ...VALID, body: undefined });
+    expect(messagesOf(() => validator.parameters(missing))).toEqual(['/query/limit is required']);
   });
 
   test.each(['application/x-ndjson', 'image/png'])('does not validate a stream of %s', (type) => {
@@ -147,21 +137,18 @@ describe('request', () => {
         throw new Error('the stream is read');
       },
     };
-    const { body, query } = validator.request(VALID, mediaOf(type), stream);
-    expect(body).toBe(stream);
-    expect(query).toEqual({ limit: 5, page: 1 });
+    expect(validator.body(mediaOf(type), stream)).toBe(stream);
   });
 
   test('accepts files in forms only', () => {
     const photo = new File(['abc'], 'a');
-    const { body } = validator.request(VALID, mediaOf('multipart/form-data'), { photo });
-    expect(body).toEqual({ photo });
+    expect(validator.body(mediaOf('multipart/form-data'), { photo })).toEqual({ photo });
     const large = { photo: new File(['abcd'], 'a') };
-    expect(
-      messagesOf(() => validator.request(VALID, mediaOf('multipart/form-data'), large)),
-    ).toEqual(['/body/photo must NOT have more than 3 bytes']);
+    expect(messagesOf(() => validator.body(mediaOf('multipart/form-data'), large))).toEqual([
+      '/body/photo must NOT have more than 3 bytes',
+    ]);
     const named = { name: new File([''], 'a') };
-    expect(messagesOf(() => validator.request(VALID, mediaOf('application/json'), named))).toEqual([
+    expect(messagesOf(() => validator.body(mediaOf('application/json'), named))).toEqual([
       '/body/name must be string',
     ]);
   });
@@ -246,7 +233,8 @@ test.each([
     if (operation === undefined) throw new Error('no operation');
     const validator = createValidators(loaded.root)(operation);
     const media = operation.requestBody?.media[0];
-    const violations = messagesOf(() => validator.request(VALID, media, ['a', 1]));
+    if (media === undefined) throw new Error('no body');
+    const violations = messagesOf(() => validator.body(media, ['a', 1]));
     expect(violations.sort()).toEqual(messages);
   });
 });
@@ -279,8 +267,8 @@ test('schemas may form a long chain of references', () => {
     const validator = createValidators(chainRoot)(operation);
     const wrong = { next: { next: 1 } };
     const messages = ['/body/next/next must be object'];
-    expect(messagesOf(() => validator.request(VALID, request, { next: {} }))).toEqual([]);
-    expect(messagesOf(() => validator.request(VALID, request, wrong))).toEqual(messages);
+    expect(messagesOf(() => validator.body(request, { next: {} }))).toEqual([]);
+    expect(messagesOf(() => validator.body(request, wrong))).toEqual(messages);
     expect(validator.response(reply, { next: { id: 1 } })).toEqual({ next: {} });
     expect(messagesOf(() => validator.response(reply, wrong))).toEqual(messages);
   });
@@ -290,9 +278,7 @@ test('formats of the service are checked', () => {
   const formats = { even: (text: string) => text.length % 2 === 0 };
   const query = { word: 'odd' };
   const messages = (options?: ValidatorOptions) =>
-    messagesOf(() =>
-      validatorOf('plain', options).validator.request({ ...VALID, query }, undefined, undefined),
-    );
+    messagesOf(() => validatorOf('plain', options).validator.parameters({ ...VALID, query }));
   expect(messages({ formats })).toEqual(['/query/word must match format "even"']);
   expect(messages()).toEqual([]);
 });
