@@ -28,13 +28,18 @@ export const INSPECT = `
          OR attnotnull AND NOT atthasdef AND attidentity = '' AND NOT EXISTS (
            SELECT FROM pg_trigger WHERE tgrelid = attrelid AND NOT tgisinternal))) AS columns`;
 
-/** Sorted by key, so that concurrent statements do not deadlock. */
+/**
+ * Sorted by key, so that concurrent statements do not deadlock. `DO UPDATE` locks the rows that are
+ * there already, although the condition is false. So the transaction always writes, and its commit
+ * waits for a synchronous standby. After `DO NOTHING`, it would not wait, even if the standby does
+ * not have these rows yet.
+ */
 export const INSERT = `
   INSERT INTO plants (key, id, name, tag)
-  SELECT key, id, name, tag
+  SELECT DISTINCT ON (key) key, id, name, tag
   FROM unnest($1::bytea[], $2::bigint[], $3::text[], $4::text[]) AS plant (key, id, name, tag)
   ORDER BY key
-  ON CONFLICT DO NOTHING`;
+  ON CONFLICT (key) DO UPDATE SET key = excluded.key WHERE false`;
 
 /** Reads the settings that may lose commits. A setting is null in engines that do not have it. */
 export const DURABILITY = `

@@ -9,8 +9,8 @@ export class Unavailable extends Error {
   readonly expose = false;
   readonly headers = { 'Retry-After': '1' };
   /**
-   * `BUSY`, `CLOSED`, `TIMEOUT`, `FILE_LOST`, an SQLSTATE, an error code of SQLite or of the
-   * system, or `UNKNOWN`.
+   * `BUSY`, `CLOSED`, `TIMEOUT`, `FILE_LOST`, `NO_STANDBY`, an SQLSTATE, an error code of SQLite or
+   * of the system, or `UNKNOWN`.
    */
   readonly code: string;
 

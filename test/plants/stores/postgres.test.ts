@@ -296,7 +296,7 @@ describe('the start', () => {
     const url = await server.createDatabase();
     await (await open(url)).add({ id: 1n, name: 'Basil' });
     await server.query(
-      "CREATE ROLE writer LOGIN PASSWORD 'p'; GRANT SELECT, INSERT ON plants TO writer",
+      "CREATE ROLE writer LOGIN PASSWORD 'p'; GRANT SELECT, INSERT, UPDATE (key) ON plants TO writer",
       url,
     );
     const store = await open(url.replace(/\/\/.*@/, '//writer:p@'));

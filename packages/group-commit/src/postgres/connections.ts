@@ -4,6 +4,7 @@ import { Client, type ClientConfig, DatabaseError } from 'pg';
 import { Unavailable, Unusable } from '../errors.ts';
 import { NotStarted } from '../queue.ts';
 import { isOutage, READ_ONLY, unavailable } from './failures.ts';
+import { cancelStatement, isCancelledWait, notReplicated } from './standby.ts';
 import type { SessionAttributes, Target, UrlSettings } from './url.ts';
 
 /** The time limit for closing a connection, in milliseconds. */
@@ -35,6 +36,10 @@ interface Connection {
   readonly startTime: number;
   /** The process id of the session in the server. Missing until the connection is ready to use. */
   readonly pid?: number;
+  /** True while its task has ended for the caller, but its commit waits for a standby. */
+  isWaiting?: boolean;
+  /** True if a commit was cancelled while it waited for a standby. */
+  isUnreplicated?: boolean;
 }
 
 /** Creates a pool of connections to the hosts of a URL. */
@@ -47,6 +52,8 @@ export function createConnections(
   /** The open connections, and those that are being opened. */
   const connections = new Set<Connection>();
   const idle = new Set<Connection>();
+  /** The connections of tasks that took too long. They close when their statements have ended. */
+  const abandoned = new Set<Connection>();
   /** The host of the next new connection. */
   let current = targets[0];
   /** The time of the last failure. Older connections may still point to the failed host. */
@@ -67,9 +74,12 @@ export function createConnections(
 
   async function open(target: Target): Promise<Connection> {
     const startTime = performance.now();
-    const connection = { ...createClient(target.config), target, startTime };
+    const connection: Connection = { ...createClient(target.config), target, startTime };
     connections.add(connection);
     connection.client.once('end', () => forget(connection));
+    connection.client.on('notice', (notice) => {
+      if (isCancelledWait(notice)) connection.isUnreplicated = true;
+    });
     try {
       await connection.client.connect();
       const pid = await prepare(connection);
@@ -109,15 +119,47 @@ export function createConnections(
     void close(connection);
   }
 
-  async function cancel({ target, pid }: Connection): Promise<void> {
+  /** Closes a connection whose task took too long, but not while its commit waits for a standby. */
+  async function abandon(connection: Connection, running: Promise<unknown>): Promise<void> {
+    forget(connection);
+    abandoned.add(connection);
+    const ended = running.then(
+      () => true,
+      () => true,
+    );
+    do {
+      connection.isWaiting = await cancel(connection);
+    } while (
+      connection.isWaiting &&
+      !(await Promise.race([ended, delay(statementMs, false, { ref: false })]))
+    );
+    abandoned.delete(connection);
+    await close(connection);
+  }
+
+  /** Resolves to true if the commit of the connection waits for a standby. */
+  async function cancel({ target, pid }: Connection): Promise<boolean> {
     const canceller = createClient({ ...target.config, application_name: 'group-commit cancel' });
     try {
       await canceller.client.connect();
-      await canceller.client.query('SELECT pg_cancel_backend($1)', [pid]);
+      return await cancelStatement(canceller.client, pid);
     } catch {
       // The server may not respond.
+      return false;
+    } finally {
+      void close(canceller);
     }
-    await close(canceller);
+  }
+
+  /**
+   * Limits the connections that wait for a standby. A user's task may only read, and is rejected
+   * last.
+   *
+   * @throws {Unavailable} if a commit waits.
+   */
+  function checkWaiting(isUserTask: boolean): void {
+    const count = [...abandoned].filter(({ isWaiting }) => isWaiting).length;
+    if (count >= (isUserTask ? max : 1)) throw notReplicated(location);
   }
 
   /**
@@ -165,13 +207,16 @@ export function createConnections(
    * @throws {unknown} other errors of the task.
    */
   async function use<T>(task: (client: Client) => Promise<T>, isReset = false): Promise<T> {
+    checkWaiting(isReset);
     const connection = await connect().catch((error: unknown) => {
       const isInUse = [...connections].some(({ pid }) => pid !== undefined);
       throw isInUse ? new NotStarted() : unavailable(location, error);
     });
     const { client, target } = connection;
-    const [outcome] = await Promise.allSettled([limit(Promise.try(task, client))]);
-    const error: unknown = outcome.status === 'rejected' ? outcome.reason : undefined;
+    const running = Promise.try(task, client);
+    const [outcome] = await Promise.allSettled([limit(running)]);
+    let error: unknown = outcome.status === 'rejected' ? outcome.reason : undefined;
+    if (connection.isUnreplicated) error = notReplicated(location);
     const isStopped = isOutage(error) || error instanceof TaskTimeout;
     /** The reason why the connection cannot be used again. */
     let reason = error;
@@ -180,9 +225,9 @@ export function createConnections(
     const isReadOnly = Object(error).code === READ_ONLY;
     if (isLost(reason) || isReadOnly) lastFailure = performance.now();
     if (isReadOnly) avoid(target);
-    if (reason === undefined && connections.size <= max) idle.add(connection);
+    if (error instanceof TaskTimeout && !pooled) void abandon(connection, running);
+    else if (reason === undefined && connections.size <= max) idle.add(connection);
     else discard(connection);
-    if (error instanceof TaskTimeout && !pooled) void cancel(connection);
 
     if (isStopped || isLost(reason)) throw unavailable(location, error ?? reason);
     if (outcome.status === 'rejected') throw error;
@@ -200,7 +245,7 @@ export function createConnections(
     },
 
     async end(): Promise<void> {
-      await Promise.all([...connections].map(close));
+      await Promise.all([...connections, ...abandoned].map(close));
     },
   };
 }

@@ -12,6 +12,7 @@ import {
   unusable,
   violatesConstraint,
 } from './failures.ts';
+import { checkStandby } from './standby.ts';
 import { rehearse, transact } from './transaction.ts';
 import { readUrl } from './url.ts';
 
@@ -123,7 +124,7 @@ export async function openDatabase<Row = never, Result = void>(
    */
   async function commit(client: Client, rows: readonly Row[], attempt = 1): Promise<Outcome[]> {
     try {
-      const results = await transact(client, (inner) => insertAll(inner, rows), statementMs);
+      const results = await transact(client, (inner) => insertAll(inner, rows), settings);
       return rows.map((_, index) => results && { result: results[index] });
     } catch (error) {
       if (ROLLED_BACK.includes(Object(error).code) && attempt < MAX_ATTEMPTS) {
@@ -141,6 +142,7 @@ export async function openDatabase<Row = never, Result = void>(
   }
 
   async function check(client: Client, rows: readonly Row[]): Promise<void> {
+    await checkStandby(client, location);
     const task = async (inner: ClientBase) => void (insert && (await insertAll(inner, rows)));
     await rehearse(client, task).catch((error: unknown) => {
       if (!violatesConstraint(error)) throw unavailable(location, error);
@@ -182,7 +184,7 @@ export async function openDatabase<Row = never, Result = void>(
     // The queue does not change the result of insert.
     add: (row) => add(row) as Promise<Result>,
     run: (task) => add(task) as Promise<never>,
-    transaction: (task) => add((client) => transact(client, task, statementMs)) as Promise<never>,
+    transaction: (task) => add((client) => transact(client, task, settings)) as Promise<never>,
     ready,
     stats,
     close,

@@ -30,7 +30,7 @@ const PERMANENT = new RegExp(
 const TABLE_CODES = /^(0A|3F|42(?!704))/;
 
 const TABLE_ADVICE =
-  'Let the owner create the table and grant SELECT and INSERT on it to this user';
+  'Let the owner create the table and grant SELECT, INSERT and UPDATE on it to this user';
 
 const URL_ADVICE =
   'Correct the PostgreSQL URL: user, password, database and options; ' +

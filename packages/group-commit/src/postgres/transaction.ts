@@ -1,8 +1,21 @@
 import type { ClientBase } from 'pg';
+import type { UrlSettings } from './url.ts';
 
 /** Enables `synchronous_commit` for the commit, even if the task disabled it. */
 const DURABLE_TRANSACTION = `SELECT set_config('synchronous_commit', 'on', true)
   WHERE current_setting('synchronous_commit', true) = 'off'`;
+
+/**
+ * Commits without a time limit. A commit that waits for a standby cannot be undone: a cancellation
+ * would only make its changes visible before they are safe. connections.ts cancels other commits.
+ */
+const COMMIT = {
+  text: `${DURABLE_TRANSACTION}; SET LOCAL statement_timeout = 0; COMMIT`,
+  query_timeout: 2 ** 31 - 1,
+};
+
+/** Commits within the time limit of a statement, since a pooler may not cancel the commit. */
+const LIMITED_COMMIT = `${DURABLE_TRANSACTION}; COMMIT`;
 
 /** SQLSTATE of statements after a failed one in the same transaction. */
 const ABORTED = '25P02';
@@ -15,7 +28,7 @@ const ABORTED = '25P02';
 export async function transact<T>(
   client: ClientBase,
   task: (client: ClientBase) => Promise<T>,
-  statementMs: number,
+  { statementMs, pooled }: Pick<UrlSettings, 'statementMs' | 'pooled'>,
 ): Promise<T> {
   // Pipelined: the statements of the task do not wait for the response.
   const begin = client.query(`BEGIN; SET LOCAL statement_timeout = ${statementMs}`);
@@ -23,7 +36,7 @@ export async function transact<T>(
   try {
     const result = await task(client);
     await begin;
-    await client.query(`${DURABLE_TRANSACTION}; COMMIT`);
+    await client.query(pooled ? LIMITED_COMMIT : COMMIT);
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ClientBase } from 'pg';
 import { eventually } from 'test-support/eventually';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
@@ -42,34 +42,83 @@ const backends = async (): Promise<number> => {
   return rows.length;
 };
 
-test('statements that wait for a missing standby are cancelled, and never use more than max connections', async () => {
-  const database = await open('max=3&statement_timeout=300&target_session_attrs=primary');
-  // On a busy machine, a commit may take longer than the time limit.
-  await eventually(() => database.add(-1));
-  await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+async function setStandby(name: string): Promise<void> {
+  await primary.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
   await primary.query('SELECT pg_reload_conf()');
-  const counts: number[] = [];
-  try {
-    // The server reads its settings again after a moment. Only a new row waits for a standby.
-    let id = -1_000;
-    await eventually(async () =>
-      expect(String(await database.add(--id).catch(String))).toMatch(/^Unavailable/),
-    );
+}
+
+describe('while the synchronous standby is missing', () => {
+  beforeAll(async () => {
+    // The primary notices a changed setting with the next report. By default, every 10 s.
+    await standby.query("ALTER SYSTEM SET wal_receiver_status_interval = '1s'");
+    await standby.query('SELECT pg_reload_conf()');
+  });
+
+  /** Opens a database, and removes the standby. Resolves when a commit waits for it. */
+  async function openWithoutStandby(parameters: string): Promise<PostgresDatabase<number>> {
+    const database = await open(`target_session_attrs=primary&${parameters}`);
+    await setStandby('nobody');
+    // The server reads its settings again after a moment.
+    await eventually(async () => {
+      database.add(--nextId).catch(() => {});
+      await delay(20);
+      return (await waiting()).length > 0;
+    });
+    return database;
+  }
+
+  let nextId = 0;
+  afterEach(() => setStandby('standby'));
+
+  const waiting = () =>
+    primary.query("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+
+  test('commits are not cancelled, keep at most max connections, and succeed when it is back', async () => {
+    const database = await openWithoutStandby('max=3&statement_timeout=300');
+    const visible = `SELECT FROM notes WHERE id = ${nextId}`;
+    const counts: number[] = [];
     for (let round = 0; round < 8; round += 1) {
-      const adds = [1, 2, 3, 4].map((at) => database.add(-10 * round - at));
+      const adds = [1, 2, 3, 4].map(() => database.add(--nextId));
       for (const outcome of await Promise.allSettled(adds))
         expect(outcome).toHaveProperty('reason.name', 'Unavailable');
       counts.push(await backends());
     }
-  } finally {
-    await primary.query('ALTER SYSTEM RESET synchronous_standby_names');
-    await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
-    await primary.query('SELECT pg_reload_conf()');
-  }
-  expect(Math.max(...counts)).toBeLessThanOrEqual(3);
-  await eventually(() => database.ready());
-  await database.close();
-  await eventually(async () => expect(await backends()).toBe(0));
+    // Another connection checks the readiness.
+    expect(Math.max(...counts)).toBeLessThanOrEqual(4);
+    await eventually(() => expect(database.ready()).rejects.toMatchObject({ code: 'NO_STANDBY' }));
+    // A task that only reads is not rejected while there is a connection left.
+    const { rows } = await database.run((client) => client.query(visible));
+    expect(rows).toEqual([]);
+
+    await setStandby('standby');
+    await eventually(() => database.ready());
+    await eventually(async () => expect(await waiting()).toEqual([]));
+    expect(await primary.query(visible)).toHaveLength(1);
+    await database.close();
+    await eventually(async () => expect(await backends()).toBe(0));
+  });
+
+  test('a commit that an operator cancels is Unavailable', async () => {
+    const database = await open('target_session_attrs=primary');
+    await setStandby('nobody');
+    const codes = new Set<string>();
+    await eventually(async () => {
+      const add = database.add(--nextId).catch((error: { code: string }) => codes.add(error.code));
+      await delay(20);
+      await primary.query(
+        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+      );
+      await add;
+      return codes.size > 0;
+    });
+    expect([...codes]).toEqual(['NO_STANDBY']);
+    await database.close();
+  });
+
+  test('a database closes', async () => {
+    const database = await openWithoutStandby('statement_timeout=300');
+    await database.close();
+  });
 });
 
 test.each([

@@ -138,7 +138,7 @@ describe('unavailable', () => {
 
 describe('unusable', () => {
   const TABLE = 'CREATE TABLE notes (price $$ text)';
-  const TABLE_ADVICE = `grant SELECT and INSERT on it to this user: ${TABLE}`;
+  const TABLE_ADVICE = `grant SELECT, INSERT and UPDATE on it to this user: ${TABLE}`;
   const URL_ADVICE = 'Correct the PostgreSQL URL: user, password, database and options';
   const TLS_ADVICE = 'sslmode, sslrootcert, sslcert and sslkey for TLS';
 

@@ -13,6 +13,8 @@ beforeEach(async () => {
   client = await session(url);
 });
 
+const LIMITS = { statementMs: 3_000, pooled: false };
+
 const insert = (inner: ClientBase, text: string) =>
   inner.query('INSERT INTO notes (text) VALUES ($1)', [text]);
 const texts = async () =>
@@ -30,7 +32,7 @@ describe('transact', () => {
         expect(await texts()).toEqual([]);
         return 'done';
       },
-      3_000,
+      LIMITS,
     );
     expect(result).toBe('done');
     expect(await texts()).toEqual(['a', 'b']);
@@ -55,7 +57,7 @@ describe('transact', () => {
         await insert(inner, 'a');
         await task(inner);
       },
-      3_000,
+      LIMITS,
     );
     await expect(transaction).rejects.toMatchObject(error);
     expect(await texts()).toEqual([]);
@@ -70,7 +72,7 @@ describe('transact', () => {
     const transaction = transact(
       client,
       (inner) => inner.query('INSERT INTO replies VALUES (1), (1)'),
-      3_000,
+      LIMITS,
     );
     await expect(transaction).rejects.toHaveProperty('code', '23505');
     expect(await status()).toEqual([{ id: null }]);
@@ -78,14 +80,16 @@ describe('transact', () => {
 
   test('rejects if the connection is lost before it begins', async () => {
     await client.end();
-    await expect(transact(client, async () => 1, 1_000)).rejects.toThrow(/closed|ended/);
+    await expect(transact(client, async () => 1, LIMITS)).rejects.toThrow(/closed|ended/);
   });
 
   test.each([[200, '200ms']])(
     'with the time limit %p limits statements to %s, until it ends',
     async (limit, value) => {
       const show = async () => (await client.query('SHOW statement_timeout')).rows;
-      expect(await transact(client, show, limit)).toEqual([{ statement_timeout: value }]);
+      expect(await transact(client, show, { ...LIMITS, statementMs: limit })).toEqual([
+        { statement_timeout: value },
+      ]);
       expect(await show()).toEqual([{ statement_timeout: '0' }]);
     },
   );
@@ -103,7 +107,7 @@ describe('transact', () => {
       await inner.query('SET LOCAL synchronous_commit = off; BEGIN');
       await insert(inner, 'a');
     };
-    await transact(client, task, 3_000);
+    await transact(client, task, LIMITS);
     // The trigger runs at the commit.
     expect(await server.query('SELECT text, value FROM notes, settings', url)).toEqual([
       { text: 'a', value: 'on' },
