@@ -183,6 +183,12 @@ const FLOODS: readonly Flood[] = [
     costly: true,
     again: request('POST /shapes', GOOD, JSON.stringify(Array(2_000).fill({}))),
   },
+  {
+    name: 'empty objects while the handler waits',
+    connections: 600,
+    costly: true,
+    first: request('POST /waiting', GOOD, `[${Array(33_000).fill('{}').join()}]`),
+  },
   { name: 'connections that close', connections: 40, first: 'GET', again: ' ' },
 ];
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
@@ -22,7 +22,7 @@ paths:
       requestBody:
         content:
           multipart/form-data:
-            schema: { type: object, required: [file], properties: { file: ${FILE}, note: { type: string, maxLength: 5 } } }
+            schema: { type: object, required: [file], properties: { file: ${FILE}, second: ${FILE}, note: { type: string, maxLength: 5 } } }
             x-body-limit: 110mb
       responses: { '200': { description: kept, content: { application/json: {} } } }
 `;
@@ -45,6 +45,14 @@ let port: number;
 beforeAll(async () => {
   writeFileSync(join(folder, 'openapi.yaml'), DOCUMENT);
   mkdirSync(uploads);
+  await launch();
+});
+afterAll(async () => {
+  await kill();
+  rmSync(folder, { recursive: true });
+});
+
+async function launch(): Promise<void> {
   const env = { PORT: '0', OPENAPI_FILE: join(folder, 'openapi.yaml'), TMPDIR: uploads };
   // A small space for new objects. Otherwise the peak includes garbage that is collected late.
   const args = ['--max-semi-space-size=2', '--input-type=module', '--eval', PROGRAM];
@@ -55,12 +63,12 @@ beforeAll(async () => {
     port = Number(new URL(url).port);
     break;
   }
-});
-afterAll(async () => {
+}
+
+async function kill(): Promise<void> {
   child.kill('SIGKILL');
   await once(child, 'close');
-  rmSync(folder, { recursive: true });
-});
+}
 
 const start = (): ClientRequest =>
   request({
@@ -68,6 +76,7 @@ const start = (): ClientRequest =>
     port,
     method: 'POST',
     path: '/files',
+    agent: false,
     headers: { 'Content-Type': 'multipart/form-data; boundary=b' },
   });
 
@@ -75,12 +84,14 @@ const head =
   '--b\r\nContent-Disposition: form-data; name="file"; filename="größe.bin"\r\nContent-Type: image/x\r\n\r\n';
 const note = '\r\n--b\r\nContent-Disposition: form-data; name="note"\r\n\r\n';
 
-async function upload(bytes: number, text = 'hello') {
+const second = '\r\n--b\r\nContent-Disposition: form-data; name="second"; filename="b"\r\n\r\n';
+
+async function upload(bytes: number, text = 'hello', others = '') {
   const chunk = Buffer.alloc(100_000, 'x');
   const body = function* () {
     yield Buffer.from(head);
     for (let left = bytes; left > 0; left -= chunk.length) yield chunk.subarray(0, left);
-    yield Buffer.from(`${note}${text}\r\n--b--\r\n`);
+    yield Buffer.from(`${others}${note}${text}\r\n--b--\r\n`);
   };
   const sent = start();
   const answer = once(sent, 'response');
@@ -116,4 +127,32 @@ test('a file is removed when its client disconnects', async () => {
   await eventually(() => readdirSync(uploads, { recursive: true }).length === 2);
   sent.destroy();
   await eventually(() => readdirSync(uploads).length === 0);
+});
+
+test('the files of a form are removed together', async () => {
+  const others = second + 'x'.repeat(MB);
+  expect(await upload(MB, 'hello', others)).toMatchObject({ status: 200, read: MB });
+  await eventually(() => readdirSync(uploads).length === 0);
+});
+
+test('files that cannot be stored are a 503, until they can be stored again', async () => {
+  rmSync(uploads, { recursive: true });
+  expect(await upload(MB)).toMatchObject({ status: 503 });
+  mkdirSync(uploads);
+  expect(await upload(MB)).toMatchObject({ status: 200 });
+});
+
+test('files of a process that was killed are removed at the next start', async () => {
+  const sent = start();
+  sent.on('error', () => undefined);
+  sent.write(head + 'x'.repeat(MB));
+  await eventually(() => readdirSync(uploads, { recursive: true }).length === 2);
+  await kill();
+  // The files of a running process, and of one on another host.
+  const others = [`upload-${hostname()}-${process.pid}-abc`, `upload-another-${child.pid}-abc`];
+  for (const name of others) mkdirSync(join(uploads, name));
+  expect(readdirSync(uploads)).toHaveLength(3);
+  await launch();
+  await eventually(() => readdirSync(uploads).length === 2);
+  expect(readdirSync(uploads).toSorted()).toEqual(others.toSorted());
 });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { serve } from 'spec-first-server';
 
 const done = async () => ({ status: 204 });
@@ -7,4 +8,12 @@ async function lines({ body }: { readonly body: unknown }) {
   return { status: 204 };
 }
 
-await serve({ open: () => ({ handlers: { form: done, lines, texts: done, shapes: done } }) });
+/** Keeps its request in memory while it waits, like a handler that queries a slow database. */
+async function waiting({ body }: { readonly body: unknown }) {
+  await delay(30_000);
+  return { status: 204, reason: typeof body };
+}
+
+await serve({
+  open: () => ({ handlers: { form: done, lines, waiting, texts: done, shapes: done } }),
+});

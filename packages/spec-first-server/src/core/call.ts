@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Account } from './account.ts';
 import type { Caller } from './handlers/types.ts';
 import type { Failure } from './response/http-error.ts';
 
@@ -49,6 +50,8 @@ export interface CallRecord {
   readonly traceId: string | undefined;
   /** The client's address. */
   readonly client: string | undefined;
+  /** The memory and the time that the call spends. */
+  readonly account: Account;
   /** The time by `performance.now()`, in milliseconds. */
   readonly started: number;
   /** The time when a streamed answer starts; `undefined` for other answers. */

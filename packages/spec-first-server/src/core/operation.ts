@@ -11,7 +11,6 @@ import { HttpError, InvalidReply } from './response/http-error.ts';
 import { ignoreErrors } from './response/item-body.ts';
 import { checkReply } from './response/reply.ts';
 import { apiKeyQueryNames, authentication, challengesOf } from './security/schemes.ts';
-import { inTurn } from './turns.ts';
 import { type OperationValidator, Violations } from './validation/validator.ts';
 
 /** @param path the path of the call, without the base path. */
@@ -66,17 +65,16 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
 
   return async (call, record, path) => {
     const { method, headers, query = '' } = call;
+    const { account } = record;
     record.operationId = id;
-    let releaseBody: (() => void) | undefined;
     let isStreamCancelled = false;
     try {
       const caller = await authenticate?.(call);
       record.caller = caller;
-      const parameters = await inTurn(() => checkParameters({ path, query, headers }));
-      const received = await readBody(call);
-      const { media } = received;
-      releaseBody = received.release;
-      const body = media && (await inTurn(() => validator.body(media, received.body), true));
+      account.subject = caller?.subject;
+      const parameters = await account.inTurn(() => checkParameters({ path, query, headers }));
+      const { media, body: received } = await readBody(call, account);
+      const body = media && (await account.inTurn(() => validator.body(media, received), true));
       const request = new RequestContext(call, record, log);
 
       const reply = await handle(
@@ -98,13 +96,13 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
             isStreamCancelled = call.signal?.aborted === true;
             if (!isStreamCancelled) record.failure = failureOf(error);
           },
-          onEnd: releaseBody,
+          onEnd: () => account.settle(),
         });
       }
-      releaseBody?.();
+      account.settle();
       return createAnswer(checked, record, method);
     } catch (error) {
-      releaseBody?.();
+      account.settle();
       if (isStreamCancelled || (isAbortError(error) && call.signal?.aborted)) {
         return createAnswer({ status: DISCONNECTED }, record, method);
       }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Account, type Resources } from './account.ts';
 import type { Call, CallRecord } from './call.ts';
 
 /** Connects requests to a tracer, such as OpenTelemetry. */
@@ -24,12 +25,17 @@ const PREFIX = `${randomBytes(15).toString('base64url')}-`;
 let requests = 0;
 
 /** Starts the record of a call. */
-export function startRecord({ headers, client }: Call, tracing: Tracing | undefined): CallRecord {
+export function startRecord(
+  { headers, client }: Call,
+  resources: Resources,
+  tracing: Tracing | undefined,
+): CallRecord {
   const { 'x-request-id': requestId, traceparent } = headers;
   return {
     id: typeof requestId === 'string' && SAFE_ID.test(requestId) ? requestId : nextId(),
     traceId: tracing?.traceId() ?? TRACE_PARENT.exec(String(traceparent))?.[1],
     client,
+    account: new Account(resources, client),
     started: performance.now(),
     streamStarted: undefined,
     operationId: undefined,

@@ -1,9 +1,11 @@
 import { type Document, type Operation, onFirstUse } from 'openapi-document';
 import { accessLog } from './access-log.ts';
+import { Resources } from './account.ts';
 import type { Answer, Call, CallEnd, CallRecord } from './call.ts';
 import { prepareOperation } from './operation.ts';
 import { prepare, type ServiceOptions } from './prepare.ts';
 import { startRecord } from './record.ts';
+import { removeDeadUploads } from './request/upload-folders.ts';
 import { type CheckedReply, createAnswer } from './response/answer.ts';
 import { failureAnswer } from './response/failures.ts';
 import { HttpError } from './response/http-error.ts';
@@ -16,6 +18,8 @@ export interface Service {
   readonly broken: readonly string[];
   /** The operations whose methods the server can read. Includes the broken ones. */
   readonly operations: readonly Operation[];
+  /** The memory and the CPU time that its calls share, also with the server that serves them. */
+  readonly resources: Resources;
   /** Returns true if the document has a path. See {@link Call} for `isMounted`. */
   has(path: string, isMounted?: boolean): boolean;
   /** Starts the record of a call, unless it has started. */
@@ -29,6 +33,10 @@ export interface Service {
   /** Logs a call. Adapters call it once, when the answer is sent or the client has disconnected. */
   end(call: Call, end: CallEnd): void;
 }
+
+/** Returns true if the files of its requests may be written to disk. */
+const hasForm = ({ requestBody }: Operation): boolean =>
+  requestBody?.media.some(({ kind }) => kind === 'multipart') === true;
 
 const NO_SUCH_PATH = new HttpError(404, 'no such path');
 
@@ -49,6 +57,8 @@ export async function createService(
   const { operations, context } = await prepare(source, options);
   const { document, errorBody, log } = context;
   const { tracing } = options;
+  const resources = new Resources();
+  if (operations.some(hasForm)) removeDeadUploads(log);
   const findBelowServers = createRouter(operations, document.basePaths);
   let findMounted: FindRoute | undefined;
   const methods = operations.map(({ method }) => method.toUpperCase());
@@ -66,7 +76,7 @@ export async function createService(
   }
 
   function begin(call: Call): CallRecord {
-    call.record ??= startRecord(call, tracing);
+    call.record ??= startRecord(call, resources, tracing);
     return call.record;
   }
 
@@ -77,6 +87,7 @@ export async function createService(
   return {
     document,
     operations,
+    resources,
     broken: [...context.broken.keys()],
     begin,
     fail,

@@ -1,79 +1,109 @@
-/** The CPU time that requests may use in one round of the event loop. */
+/** The CPU time that calls may use in one round of the event loop. */
 const MAX_ROUND_MS = 2;
 
-/** Work for later rounds of the event loop: continued work, then other work by arrival. */
-const waiting: (() => void)[] = [];
+/** The bytes, or characters, that streams may send in one round of the event loop. */
+const MAX_ROUND_SENT = 16_384;
 
-let isScheduled = false;
-
-/** The CPU time used in this round of the event loop, in milliseconds. */
-let spent = 0;
-
-/**
- * Runs CPU work of a request. If the requests have used the time of this round of the event loop,
- * the work runs in a later round.
- *
- * @param isContinued true if it continues earlier work. It runs before work that has not started,
- *   since the results of the earlier work take memory.
- * @returns the result of `work`, as a promise only if the work was delayed.
- * @throws {unknown} the error of `work`.
- */
-export function inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
-  if ((isContinued || waiting.length === 0) && spent < MAX_ROUND_MS) return timed(work);
-  return new Promise((resolve, reject) => {
-    enqueue(isContinued, () => {
-      try {
-        resolve(timed(work));
-      } catch (error) {
-        reject(error);
-      }
-    });
-  });
+/** A call or a connection whose work takes turns with the work of others. */
+export interface TurnTaker {
+  /** Work of the same caller shares its turns. */
+  readonly caller: string;
 }
 
 /**
- * Waits for a later round of the event loop. No further work is started in that round. For work
- * that cannot be timed, such as parsing the next bytes of a body.
+ * Divides the CPU time of a process between callers. Each caller runs one unit of work in its turn,
+ * however many requests it sends.
  */
-export function nextRound(): Promise<void> {
-  return new Promise((resolve) => {
-    enqueue(false, () => {
-      spend(MAX_ROUND_MS);
-      resolve();
-    });
-  });
-}
+export class Turns {
+  /**
+   * The waiting work, by caller: continued work, then other work by arrival. The next caller is the
+   * first one.
+   */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #isScheduled = false;
+  /** The CPU time used in this round of the event loop, in milliseconds. */
+  #spent = 0;
 
-function timed<T>(work: () => T): T {
-  const start = performance.now();
-  try {
-    return work();
-  } finally {
-    spend(performance.now() - start);
+  /**
+   * Runs CPU work. If the time of this round of the event loop is used up, the work runs in a later
+   * round.
+   *
+   * @param isContinued true if it continues earlier work. It runs before work of the same caller
+   *   that has not started, since the results of the earlier work take memory.
+   * @returns the result of `work`, as a promise only if the work was delayed.
+   * @throws {unknown} the error of `work`.
+   */
+  run<T>(taker: TurnTaker, work: () => T, isContinued = false): T | Promise<T> {
+    if (this.#waiting.size === 0 && this.#spent < MAX_ROUND_MS) return this.#timed(work);
+    return new Promise((resolve, reject) => {
+      this.#enqueue(taker, isContinued, () => {
+        try {
+          resolve(this.#timed(work));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
-}
 
-function spend(milliseconds: number): void {
-  spent += milliseconds;
-  // Schedules a round even if no work is queued, since each round resets the time.
-  if (spent >= MAX_ROUND_MS) schedule();
-}
+  /**
+   * Waits for a later round of the event loop. No further work is started in that round. For work
+   * that cannot be timed, such as parsing the next bytes of a body.
+   */
+  nextRound(taker: TurnTaker): Promise<void> {
+    return new Promise((resolve) => {
+      this.#enqueue(taker, false, () => {
+        this.#spend(MAX_ROUND_MS);
+        resolve();
+      });
+    });
+  }
 
-function enqueue(isFirst: boolean, begin: () => void): void {
-  if (isFirst) waiting.unshift(begin);
-  else waiting.push(begin);
-  schedule();
-}
+  /** Counts bytes, or characters, that a stream sends: their time cannot be measured. */
+  sent(size: number): void {
+    this.#spend((size / MAX_ROUND_SENT) * MAX_ROUND_MS);
+  }
 
-function schedule(): void {
-  if (isScheduled) return;
-  isScheduled = true;
-  setImmediate(startRound);
-}
+  #timed<T>(work: () => T): T {
+    const start = performance.now();
+    try {
+      return work();
+    } finally {
+      this.#spend(performance.now() - start);
+    }
+  }
 
-function startRound(): void {
-  isScheduled = false;
-  spent = 0;
-  // If the time is spent and work is left, `spend` has scheduled the next round.
-  while (waiting.length > 0 && spent < MAX_ROUND_MS) waiting.shift()?.();
+  #spend(milliseconds: number): void {
+    this.#spent += milliseconds;
+    // Schedules a round even if no work is queued, since each round resets the time.
+    if (this.#spent >= MAX_ROUND_MS) this.#schedule();
+  }
+
+  #enqueue({ caller }: TurnTaker, isFirst: boolean, begin: () => void): void {
+    const queue = this.#waiting.get(caller);
+    if (queue === undefined) this.#waiting.set(caller, [begin]);
+    else if (isFirst) queue.unshift(begin);
+    else queue.push(begin);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#startRound());
+  }
+
+  #startRound(): void {
+    this.#isScheduled = false;
+    this.#spent = 0;
+    // If the time is spent and work is left, `#spend` has scheduled the next round.
+    for (const [caller, queue] of this.#waiting) {
+      this.#waiting.delete(caller);
+      const begin = queue.shift();
+      // Its next turn comes after one turn of each other caller.
+      if (queue.length > 0) this.#waiting.set(caller, queue);
+      begin?.();
+      if (this.#spent >= MAX_ROUND_MS) return;
+    }
+  }
 }

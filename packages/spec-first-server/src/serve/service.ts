@@ -137,6 +137,7 @@ export async function startService(config: Config, definition: ServiceDefinition
       );
     },
     errorBody: definition.errorBody,
+    resources: service.resources,
     // In development, another process already accepts new connections.
     limits: inDevelopment ? { idleStopTimeout: 0, quietTimeout: 0 } : {},
   }).catch(rejectAddress('PORT', 'HOST'));
@@ -228,7 +229,9 @@ function serveOperators(
     answerOperator(call) ?? service.fail(call, new HttpError(404, 'no such path'));
   const listener = serviceListener({ ...service, handle, end() {} }, {});
   const hostVariable = METRICS_HOST === undefined ? 'HOST' : 'METRICS_HOST';
-  return listen(listener, { host: METRICS_HOST ?? HOST, port, exclusive: true }).catch(
+  const { resources } = service;
+  const host = METRICS_HOST ?? HOST;
+  return listen(listener, { host, port, exclusive: true, resources }).catch(
     rejectAddress('METRICS_PORT', hostVariable),
   );
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { type AccessLogOptions, accessLog } from '../../src/core/access-log.ts';
+import { Account, Resources } from '../../src/core/account.ts';
 import type { CallEnd, CallRecord } from '../../src/core/call.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
 
@@ -25,6 +26,7 @@ function started(options: AccessLogOptions = {}) {
         id: 'request-1',
         traceId: undefined,
         client: '192.0.2.1',
+        account: new Account(new Resources(), '192.0.2.1'),
         started: performance.now(),
         streamStarted: undefined,
         operationId: undefined,

@@ -5,9 +5,9 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
+import { Resources } from '../../src/core/account.ts';
 import type { Call } from '../../src/core/call.ts';
 import type { AnyHandler, AnyReply, AnyRequest, Log } from '../../src/core/handlers/types.ts';
-import { bytesLeft } from '../../src/core/memory.ts';
 import { prepareOperation } from '../../src/core/operation.ts';
 import { prepare, type ServiceOptions } from '../../src/core/prepare.ts';
 import { startRecord } from '../../src/core/record.ts';
@@ -101,6 +101,9 @@ async function operationOf(id: string, handler: AnyHandler, options: Partial<Ser
   return { operation, context, answer: prepareOperation(operation, context) };
 }
 
+const resources = new Resources();
+const { memory } = resources;
+
 const HEADERS = { authorization: 'Bearer secret', 'content-type': 'application/json' };
 
 async function call(
@@ -110,7 +113,7 @@ async function call(
   const { answer } = await operationOf(id, handler, options);
   const path = id === 'add' ? '/beds/5' : '/events';
   const sent: Call = { method: 'POST', path: `/v1${path}`, headers: HEADERS, ...parts };
-  const record = startRecord(sent, undefined);
+  const record = startRecord(sent, resources, undefined);
   const answered = await answer(sent, record, parts.path ?? path);
   return { answered, record, status: answered.status };
 }
@@ -131,7 +134,7 @@ async function textOf(answered: { readonly body: unknown }): Promise<string> {
 }
 
 afterEach(() => {
-  expect(bytesLeft()).toBe(64 * 1024 ** 2);
+  expect(memory.bytesLeft).toBe(64 * 1024 ** 2);
 });
 
 test('the handler gets the parts of the request, and its reply is the answer', async () => {
@@ -176,7 +179,7 @@ test('requests validated in later rounds of the event loop keep their values', a
   const { answer } = await operationOf('add', handler, { formats: { slow } });
   const calls = ['a', 'b', 'c'].map(async (value) => {
     const sent: Call = { method: 'POST', path: '/v1/beds/5', headers: HEADERS, body: body(value) };
-    await answer(sent, startRecord(sent, undefined), '/beds/5');
+    await answer(sent, startRecord(sent, resources, undefined), '/beds/5');
   });
   await Promise.all(calls);
   const expected = ['a', 'b', 'c'].map((value) => [{ bed: 5 }, { text: value }]);
@@ -280,7 +283,8 @@ describe('a request is rejected', () => {
       },
     };
     const { answer } = await operationOf('add', reply);
-    const answered = await answer(sent, startRecord(sent, undefined), parts.path ?? '/beds/5');
+    const record = startRecord(sent, resources, undefined);
+    const answered = await answer(sent, record, parts.path ?? '/beds/5');
     expect([answered.status, isRead]).toEqual([status, false]);
     for (const message of messages) expect(String(answered.body)).toContain(message);
     expect(answered.headers.includes('WWW-Authenticate')).toBe(status === 401);
@@ -296,7 +300,7 @@ describe('the memory of a body is released', () => {
   ])('%s', async (_title, handler, text, expected) => {
     const { status } = await call(['add', handler], { body: stream(text) });
     expect(status).toBe(expected);
-    expect(bytesLeft()).toBe(64 * 1024 ** 2);
+    expect(memory.bytesLeft).toBe(64 * 1024 ** 2);
   });
 
   test.each<[string, Partial<Call>]>([
@@ -306,13 +310,13 @@ describe('the memory of a body is released', () => {
   ])('after an invalid %s', async (_title, parts) => {
     const { status } = await call(['add', reply], { body: stream('{"text":"a"}'), ...parts });
     expect(status).toBe(400);
-    expect(bytesLeft()).toBe(64 * 1024 ** 2);
+    expect(memory.bytesLeft).toBe(64 * 1024 ** 2);
   });
 
   test('at the end of a stream, not before', async () => {
     const handler: AnyHandler = () => ({ status: 200, body: notes('a', 'b') });
     const { answered } = await call(['send', handler], { body: stream('{"text":"a"}') });
-    expect(bytesLeft()).toBeLessThan(64 * 1024 ** 2);
+    expect(memory.bytesLeft).toBeLessThan(64 * 1024 ** 2);
     expect(await textOf(answered)).toBe('{"text":"a"}\n{"text":"b"}\n');
   });
 });

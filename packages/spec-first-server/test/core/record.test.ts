@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Resources } from '../../src/core/account.ts';
 import type { Call } from '../../src/core/call.ts';
 import { startRecord } from '../../src/core/record.ts';
 
@@ -6,16 +7,19 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
 const NEW_ID = /^[\w-]{20}-[\da-z]+$/;
 
+const resources = new Resources();
 const recordOf = (headers: Call['headers'], traceId?: string) =>
   startRecord(
     { method: 'GET', path: '/', headers, client: '192.0.2.1' },
+    resources,
     traceId === undefined ? undefined : { name() {}, traceId: () => traceId },
   );
 
 test('a new record has the id, the address and the time, and nothing else', () => {
   const before = performance.now();
-  const { started, ...record } = recordOf({});
+  const { started, account, ...record } = recordOf({});
   expect(record).toEqual({ id: expect.stringMatching(NEW_ID), client: '192.0.2.1' });
+  expect(account.caller).toBe('192.0.2.1');
   expect(started).toBeGreaterThanOrEqual(before);
   expect(started).toBeLessThanOrEqual(performance.now());
 });
@@ -71,6 +75,8 @@ describe('the trace id', () => {
     const headers = { traceparent: `00-${TRACE}-${PARENT}-01` };
     expect(recordOf(headers, 'from the tracer').traceId).toBe('from the tracer');
     const untraced = { name() {}, traceId: () => undefined };
-    expect(startRecord({ method: 'GET', path: '/', headers }, untraced).traceId).toBe(TRACE);
+    expect(startRecord({ method: 'GET', path: '/', headers }, resources, untraced).traceId).toBe(
+      TRACE,
+    );
   });
 });

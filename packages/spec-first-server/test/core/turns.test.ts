@@ -1,6 +1,11 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { inTurn, nextRound } from '../../src/core/turns.ts';
+import { Turns } from '../../src/core/turns.ts';
+
+const turns = new Turns();
+const ANN = { caller: 'ann' };
+const inTurn = <T>(work: () => T, isContinued?: boolean) => turns.run(ANN, work, isContinued);
+const nextRound = () => turns.nextRound(ANN);
 
 function work(milliseconds: number): void {
   const end = performance.now() + milliseconds;
@@ -120,4 +125,33 @@ test('all waiting work runs, even if it uses no time', async () => {
     });
   }
   await roundsUntil(() => left === 0);
+});
+
+test('callers take turns, however much work one of them has', async () => {
+  await nextRound();
+  const order: string[] = [];
+  const add = (caller: string, name = caller) =>
+    turns.run({ caller }, () => {
+      work(3);
+      order.push(name);
+    });
+  const flood = Array.from({ length: 6 }, (_, index) => add('ann', `ann ${index}`));
+  await Promise.all([...flood, add('bob'), add('cy')]);
+  expect(order).toEqual(['ann 0', 'bob', 'cy', 'ann 1', 'ann 2', 'ann 3', 'ann 4', 'ann 5']);
+});
+
+test('rounds of waiting are turns, too', async () => {
+  const order: string[] = [];
+  const wait = (caller: string) => turns.nextRound({ caller }).then(() => order.push(caller));
+  await Promise.all([wait('ann'), wait('ann'), wait('ann'), wait('bob')]);
+  expect(order).toEqual(['ann', 'bob', 'ann', 'ann']);
+});
+
+test('a stream that has sent 16 KiB uses up its round', async () => {
+  await nextRound();
+  await inTurn(() => 'a new round');
+  turns.sent(12_000);
+  expect(inTurn(() => 'at once')).toBe('at once');
+  turns.sent(5_000);
+  expect(inTurn(() => 'later')).toBeInstanceOf(Promise);
 });

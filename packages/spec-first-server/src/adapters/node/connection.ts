@@ -1,9 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { release, reserve } from '../../core/memory.ts';
+import type { Resources } from '../../core/account.ts';
 import type { HttpError } from '../../core/response/http-error.ts';
-import { inTurn, nextRound } from '../../core/turns.ts';
 import { onFirstRequest } from './arrivals.ts';
 import { hasBody, readAll } from './request-body.ts';
 
@@ -46,6 +45,7 @@ export class ClientConnection {
   /** True while the app answers a request. */
   isServing = false;
   readonly socket: Socket;
+  readonly #resources: Resources;
   readonly #lingerTimeout: number;
   #newestResponse: ServerResponse | undefined;
   /** True from the start of a request until its response is closed. */
@@ -68,13 +68,19 @@ export class ClientConnection {
   #transferredBytes = -1;
 
   /** @param lingerTimeout see {@link linger}, in milliseconds. */
-  constructor(socket: Socket, lingerTimeout: number) {
+  constructor(socket: Socket, lingerTimeout: number, resources: Resources) {
     this.socket = socket;
+    this.#resources = resources;
     this.#lingerTimeout = lingerTimeout;
     socket.once('close', () => {
       this.#next.length = 0;
       this.#release(this.#reservedBytes);
     });
+  }
+
+  /** The client's address, or that of a proxy: the connection takes turns with those of others. */
+  get caller(): string {
+    return this.socket.remoteAddress ?? '';
   }
 
   /**
@@ -125,7 +131,7 @@ export class ClientConnection {
     if (request?.complete === false && isUnread && isLarge(request)) {
       readOnDemand(request, this.socket);
     } else if (size >= LARGE_CHUNK && !this.socket.isPaused()) {
-      pauseForRound(this.socket);
+      this.#pauseForRound();
     }
   }
 
@@ -136,7 +142,7 @@ export class ClientConnection {
    * @param begin called with true if there is memory for the request.
    */
   add(response: ServerResponse, begin: (hasMemory: boolean) => void): void {
-    const hasMemory = reserve(REQUEST_BYTES);
+    const hasMemory = this.#resources.memory.reserve(REQUEST_BYTES);
     if (hasMemory) this.#reservedBytes += REQUEST_BYTES;
     const isFirst = this.#isIdle;
     const { bytesRead } = this.socket;
@@ -209,7 +215,7 @@ export class ClientConnection {
     });
     if (lingering > MAX_LINGERING) socket.once('finish', () => socket.destroy());
     // Removes the listener of Node's parser, so that no further bytes are parsed.
-    socket.removeAllListeners('data').on('data', () => pauseForRound(socket));
+    socket.removeAllListeners('data').on('data', () => this.#pauseForRound());
     socket.resume();
   }
 
@@ -270,7 +276,7 @@ export class ClientConnection {
   }
 
   #takeTurn(): void {
-    void inTurn(() => this.#beginNext());
+    void this.#resources.turns.run(this, () => this.#beginNext());
   }
 
   #beginNext(): void {
@@ -283,13 +289,13 @@ export class ClientConnection {
   #release(bytes: number): void {
     const released = Math.min(bytes, this.#reservedBytes);
     this.#reservedBytes -= released;
-    release(released);
+    this.#resources.memory.release(released);
   }
-}
 
-function pauseForRound(socket: Socket): void {
-  socket.pause();
-  void nextRound().then(() => socket.resume());
+  #pauseForRound(): void {
+    this.socket.pause();
+    void this.#resources.turns.nextRound(this).then(() => this.socket.resume());
+  }
 }
 
 /**

@@ -4,12 +4,13 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
+import { NO_MEMORY, Resources } from '../../core/account.ts';
 import { HttpError } from '../../core/response/http-error.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from '../../core/response/problem.ts';
 import { admit } from './arrivals.ts';
 import { ClientConnection, isLarge } from './connection.ts';
 import { faultOf, MAX_HEADER_SIZE, MAX_HEADERS } from './faults.ts';
-import { http, NO_MEMORY, type OnRejected, rejecter } from './rejected.ts';
+import { http, type OnRejected, rejecter } from './rejected.ts';
 import { continueRequest } from './request-body.ts';
 import { watchMemory } from './watch-memory.ts';
 
@@ -59,6 +60,8 @@ interface ListenOptions {
   readonly limits?: Partial<Limits>;
   readonly onRejected?: OnRejected;
   readonly errorBody?: ErrorBody | undefined;
+  /** Those of the service that answers the requests. By default its own. */
+  readonly resources?: Resources;
 }
 
 export type Listening = Awaited<ReturnType<typeof listen>>;
@@ -71,7 +74,7 @@ export type Listening = Awaited<ReturnType<typeof listen>>;
  * @throws {Error} of Node, if the address is not available.
  */
 export async function listen(app: RequestListener, options: ListenOptions) {
-  const { errorBody = PROBLEM_DETAILS, onRejected } = options;
+  const { errorBody = PROBLEM_DETAILS, onRejected, resources = new Resources() } = options;
   const limits = { ...LIMITS, ...options.limits };
   const { headersTimeout, requestTimeout, idleTimeout, lingerTimeout } = limits;
   const connections = new Map<Duplex, ClientConnection>();
@@ -101,7 +104,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     errorBody,
     onRejected,
   );
-  server.once('close', watchMemory(connections, rejectConnection));
+  server.once('close', watchMemory(connections, resources.memory, rejectConnection));
 
   function onRequest(
     request: ServerResponse['req'],
@@ -163,7 +166,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   // option of Node, responses that take more than one round of the event loop would be lost.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('connection', (socket) => {
-    connections.set(socket, new ClientConnection(socket, lingerTimeout));
+    connections.set(socket, new ClientConnection(socket, lingerTimeout, resources));
     socket.once('close', () => connections.delete(socket));
     admit(socket);
   });

@@ -48,7 +48,8 @@ export class NodeCall implements Call {
     const { request, response } = this;
     if (!hasBody(request)) return undefined;
     const bytes = request.complete ? readAll(request) : null;
-    if (bytes === null) return requestBody(request, response);
+    if (bytes === null)
+      return requestBody(request, response, async () => this.record?.account.nextRound());
     continueRequest(request, response);
     return bytes;
   }

@@ -18,10 +18,6 @@ export const http = process.getBuiltinModule('node:http');
  */
 export type OnRejected = (reason: Failure, client: string | undefined) => void;
 
-export const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later', {
-  headers: { 'Retry-After': 1 },
-});
-
 const NO_TUNNELS = new HttpError(405, 'CONNECT is not a method of this service', {
   // Empty, since no method is allowed for this target (RFC 9110 §10.2.1).
   headers: { Allow: '' },

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bytes } from '../../core/call.ts';
-import { nextRound } from '../../core/turns.ts';
 
 /**
  * Yields the bytes of a request as they arrive. Unlike the iterator of Node's streams, it never
  * closes the connection, since the response is still to be sent.
  *
+ * @param nextRound see `Turns`.
  * @throws {Error} if the request is cut off.
  */
 export async function* requestBody(
   request: IncomingMessage,
   response: ServerResponse,
+  nextRound: () => Promise<void>,
 ): AsyncGenerator<Bytes, undefined> {
   continueRequest(request, response);
   try {

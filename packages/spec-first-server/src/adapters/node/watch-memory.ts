@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream';
-import { bytesLeft } from '../../core/memory.ts';
+import { type Memory, NO_MEMORY } from '../../core/account.ts';
 import type { HttpError } from '../../core/response/http-error.ts';
 import type { ClientConnection } from './connection.ts';
-import { NO_MEMORY } from './rejected.ts';
 
 /** The interval between two checks, in milliseconds. */
 const INTERVAL = 100;
@@ -23,13 +22,14 @@ const MAX_ANSWERED = 50;
  */
 export function watchMemory(
   connections: ReadonlyMap<Duplex, ClientConnection>,
+  memory: Memory,
   reject: (connection: ClientConnection, reason: HttpError) => void,
 ): () => void {
   let timer = setTimeout(watch, INTERVAL).unref();
   return () => clearTimeout(timer);
 
   function watch(): void {
-    const budget = bytesLeft();
+    const budget = memory.bytesLeft;
     let sum = 0;
     if (connections.size >= MIN_CONNECTIONS)
       for (const { estimatedBytes } of connections.values()) sum += estimatedBytes;

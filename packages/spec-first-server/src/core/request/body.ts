@@ -11,24 +11,19 @@ import {
   ParameterError,
   parseJson,
 } from 'openapi-document';
+import type { Account } from '../account.ts';
 import type { Bytes, Call } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
-import { inTurn } from '../turns.ts';
 import { type OperationValidator, Violations } from '../validation/validator.ts';
+import { estimatedSize } from './estimated-size.ts';
 import { multipart } from './multipart.ts';
 import { readBytes } from './read-bytes.ts';
-import { createReservation, type Reservation } from './reservation.ts';
 import { checkedItems, cutOff, limitedStream, tooLarge } from './streams.ts';
 
 /** A parsed body, before its validation. */
 export interface ReceivedBody {
   readonly media: MediaType | undefined;
   readonly body: unknown;
-  /**
-   * Called at the end of the call. Releases memory, removes files, and destroys a stream that was
-   * not read to its end.
-   */
-  readonly release?: (() => void) | undefined;
 }
 
 const NO_BODY: ReceivedBody = { media: undefined, body: undefined };
@@ -57,10 +52,15 @@ export function bodyReader(
   const acceptsUntyped = mediaTypeFor(declared, '') !== undefined;
   const missingBody = typeNames === '' ? 'is required' : `is required, as ${typeNames}`;
 
-  /** @throws {HttpError | Violations} 400, 413, 415 or 503 */
-  return async (call: Call): Promise<ReceivedBody> => {
+  /**
+   * When the account is settled, its memory is released, its files are removed, and a stream that
+   * was not read to its end is destroyed.
+   *
+   * @throws {HttpError | Violations} 400, 413, 415 or 503
+   */
+  return async (call: Call, account: Account): Promise<ReceivedBody> => {
     try {
-      return await read(call);
+      return await read(call, account);
     } catch (error) {
       if (!(error instanceof ParameterError)) throw error;
       const path = `/body/${escapePointerToken(error.parameter)}`;
@@ -68,7 +68,7 @@ export function bodyReader(
     }
   };
 
-  async function read(call: Call): Promise<ReceivedBody> {
+  async function read(call: Call, account: Account): Promise<ReceivedBody> {
     if (requestBody === undefined) return NO_BODY;
     const { headers } = call;
     const source = bodyOf(call);
@@ -86,30 +86,24 @@ export function bodyReader(
 
     if (kind === 'multipart') {
       const stream = limitedStream(source, limit);
-      return { media, ...(await multipart(media, headers, stream, defaultLimit)) };
+      return { media, body: await multipart(media, headers, stream, defaultLimit, account) };
     }
-    if (isStreamed) return streamedBody(media, contentType, source, limit);
+    if (isStreamed) return streamedBody(media, contentType, source, limit, account);
 
-    const hasArrived = source instanceof Uint8Array;
-    const memory = hasArrived && !isZipped ? undefined : createReservation();
-    try {
-      if (!hasArrived) memory?.resize(length || limit);
-      const received = await readBytes(source, limit, length);
-      const bytes =
-        memory && isZipped && received.length > 0
-          ? await decompress(received, limit, memory)
-          : received;
-      if (bytes.length === 0 && kind === 'json') {
-        memory?.release();
-        return withoutBody();
-      }
-      if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
-      const body = await inTurn(() => parsed(media, bytes.toString()));
-      return { media, body, release: memory?.release };
-    } catch (error) {
-      memory?.release();
-      throw error;
-    }
+    const expectedSize = source instanceof Uint8Array ? source.length : length || limit;
+    account.charge(expectedSize);
+    const received = await readBytes(source, limit, length);
+    const isDecompressed = isZipped && received.length > 0;
+    const bytes = isDecompressed ? await decompress(received, limit, account) : received;
+    if (bytes.length === 0 && kind === 'json') return withoutBody();
+    if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
+    const textSize = expectedSize + (isDecompressed ? bytes.length : 0);
+    const body = await account.inTurn(() => {
+      // The values replace the text.
+      account.charge(estimatedSize(bytes) - textSize);
+      return parsed(media, bytes.toString());
+    });
+    return { media, body };
   }
 
   function withoutBody(): ReceivedBody {
@@ -122,15 +116,15 @@ export function bodyReader(
     contentType: string,
     source: Bytes | AsyncIterable<Bytes>,
     limit: number,
+    account: Account,
   ): ReceivedBody {
     const hasItems = media.items !== undefined;
     const stream = limitedStream(source, hasItems ? Infinity : limit);
-    const body = hasItems ? checkedItems(stream, contentType, media, limit, validator) : stream;
-    return {
-      media,
-      body,
-      release: () => void (stream.readableEnded || stream.destroy(cutOff())),
-    };
+    account.defer(() => void (stream.readableEnded || stream.destroy(cutOff())));
+    const body = hasItems
+      ? checkedItems(stream, contentType, media, limit, validator, account)
+      : stream;
+    return { media, body };
   }
 
   /** @throws {HttpError} 400 or 415 */
@@ -199,7 +193,7 @@ function checkEncoding(header: string | undefined, isStreamed: boolean): string 
 }
 
 /** @throws {HttpError} 400, 413 or 503 */
-async function decompress(bytes: Buffer, limit: number, memory: Reservation): Promise<Buffer> {
+async function decompress(bytes: Buffer, limit: number, account: Account): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   const gunzip = createGunzip();
@@ -208,7 +202,7 @@ async function decompress(bytes: Buffer, limit: number, memory: Reservation): Pr
     for await (const chunk of gunzip) {
       size += chunk.length;
       if (size > limit) throw tooLarge(limit);
-      memory.resize(bytes.length + size);
+      account.charge(chunk.length);
       chunks.push(chunk);
     }
   } catch (error) {

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, mkdtempSync, openAsBlob, rm } from 'node:fs';
+import { createWriteStream, openAsBlob } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { MediaType } from 'openapi-document';
+import type { Account } from '../account.ts';
 import { HttpError } from '../response/http-error.ts';
-import { inTurn } from '../turns.ts';
+import { estimatedSize } from './estimated-size.ts';
 import { decodedText, type FormPart, formParts } from './form-parts.ts';
 import { readBytes } from './read-bytes.ts';
-import { createReservation } from './reservation.ts';
+import { createUploadFolder } from './upload-folders.ts';
 
 /**
  * The size in bytes of a body above which its files are written to disk. The files of a body of
@@ -18,15 +18,17 @@ import { createReservation } from './reservation.ts';
  */
 const MAX_IN_MEMORY = 65_536;
 
-/** Limits the number of parts: each part takes memory besides its bytes. */
 const MAX_PARTS = 1000;
+
+/** The memory of a part besides its bytes. */
+const PART_BYTES = 1024;
 
 /**
  * Reads a `multipart/form-data` body as an object, with a `File` for each file. Parts are read as
  * they arrive.
  *
  * @param textLimit the maximum number of bytes of all texts.
- * @returns the object, and a function that removes the files on disk.
+ * @param account removes the files on disk when it is settled.
  * @throws {HttpError} 400, 413, 415 or 503
  */
 export async function multipart(
@@ -34,43 +36,35 @@ export async function multipart(
   headers: IncomingHttpHeaders,
   bytes: Readable,
   textLimit: number,
-): Promise<{ readonly body: unknown; readonly release: () => void }> {
+  account: Account,
+): Promise<unknown> {
   const reader = media.formReader();
   const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_IN_MEMORY;
   const fields = new Map<string, unknown[]>();
   let folder: string | undefined;
-  const memory = createReservation();
-  const release = (): void => {
-    memory.release();
-    if (folder === undefined) return;
-    rm(folder, { recursive: true, force: true, maxRetries: 5 }, () => undefined);
-  };
-  /** The number of bytes that have arrived and are not on disk. */
-  let bytesInMemory = 0;
   let textSize = 0;
   let partCount = 0;
   try {
-    for await (const part of formParts(headers['content-type'] ?? '', reserveMemory(bytes))) {
+    for await (const part of formParts(headers['content-type'] ?? '', charged(bytes))) {
       partCount += 1;
       if (partCount > MAX_PARTS)
         throw new HttpError(413, `the body must have at most ${MAX_PARTS} parts`);
+      account.charge(PART_BYTES);
       const partValues = await valuesOf(part);
       if (partValues === undefined) continue;
       const values = fields.get(part.name) ?? [];
       fields.set(part.name, values);
       for (const value of partValues) values.push(value);
     }
-    return { body: await inTurn(() => reader.multipart(fields)), release };
+    return await account.inTurn(() => reader.multipart(fields));
   } catch (error) {
     bytes.destroy();
-    release();
     throw error;
   }
 
-  async function* reserveMemory(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async function* charged(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
-      bytesInMemory += chunk.length;
-      memory.resize(bytesInMemory);
+      account.charge(chunk.length);
       yield chunk;
     }
   }
@@ -84,7 +78,11 @@ export async function multipart(
       // Browsers send no media type with a text.
       if (isSentAsFile || type !== 'text/plain') checkType(name, types, type);
       const bytes = await readBytes(limitTexts(content), textLimit);
-      return inTurn(() => reader.textValues(name, type, decodedText(name, bytes, charset)));
+      return account.inTurn(() => {
+        // The values replace the text.
+        account.charge(estimatedSize(bytes) - bytes.length);
+        return reader.textValues(name, type, decodedText(name, bytes, charset));
+      });
     }
     if (filename !== '') checkType(name, types, type);
     const file = await fileOf(content, filename ?? '', type);
@@ -111,22 +109,32 @@ export async function multipart(
       const small = await readBytes(content, MAX_IN_MEMORY);
       return new File([Uint8Array.from(small)], name, { type });
     }
-    folder ??= mkdtempSync(join(tmpdir(), 'upload-'));
-    const path = join(folder, randomUUID());
-    const output = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-    await pipeline(content, releaseMemory, output);
-    return new File([await openAsBlob(path)], name, { type });
+    try {
+      folder ??= createUploadFolder(account);
+      const path = join(folder, randomUUID());
+      const output = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+      await pipeline(content, refunded, output);
+      return new File([await openAsBlob(path)], name, { type });
+    } catch (error) {
+      throw error instanceof HttpError ? error : notStored(error);
+    }
   }
 
-  /** Releases the memory of each chunk when the next one is requested. */
-  async function* releaseMemory(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  /** Refunds each chunk when the next one is requested. */
+  async function* refunded(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
       yield chunk;
-      bytesInMemory -= chunk.length;
-      memory.resize(bytesInMemory);
+      account.refund(chunk.length);
     }
   }
 }
+
+/** @param cause the error of the file system: no space is left, or too many files are open. */
+const notStored = (cause: unknown): HttpError =>
+  new HttpError(503, 'files cannot be stored now: try again later', {
+    headers: { 'Retry-After': 1 },
+    cause,
+  });
 
 const notFile = (name: string): HttpError =>
   new HttpError(

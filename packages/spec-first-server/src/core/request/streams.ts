@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import { type MediaType, UnreadableItem } from 'openapi-document';
+import type { Account } from '../account.ts';
 import type { Bytes } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
-import { inTurn } from '../turns.ts';
 import { type OperationValidator, Violations } from '../validation/validator.ts';
+import { estimatedSize } from './estimated-size.ts';
 
 /**
  * Returns the body as a stream. It fails with 413 if the body exceeds the limit, and with 400 if
@@ -49,11 +50,35 @@ export async function* checkedItems(
   media: MediaType,
   limit: number,
   validator: OperationValidator,
+  account: Account,
 ): AsyncGenerator<unknown> {
   let index = 0;
+  /** The number of items that have been read when the last chunk arrived. */
+  let indexAtChunk = 0;
+  let chunkSize = 0;
+  let chargedSize = 0;
+
+  /**
+   * Charges the chunks that may contain parts of the next item: the last chunk in which an item
+   * ended, and all after it.
+   */
+  async function* charged(): AsyncGenerator<Buffer> {
+    for await (const chunk of bytes) {
+      if (index > indexAtChunk) {
+        account.refund(chargedSize - chunkSize);
+        chargedSize = chunkSize;
+        indexAtChunk = index;
+      }
+      chunkSize = estimatedSize(chunk);
+      account.charge(chunkSize);
+      chargedSize += chunkSize;
+      yield chunk;
+    }
+  }
+
   try {
-    for await (const item of media.readItems(contentType, bytes, limit)) {
-      yield await inTurn(() => validator.item(media, item));
+    for await (const item of media.readItems(contentType, charged(), limit)) {
+      yield await account.inTurn(() => validator.item(media, item));
       index += 1;
     }
   } catch (error) {

@@ -40,7 +40,7 @@ export const defaultHeaders = (requestId: string): string[] => [
  */
 export function createAnswer(
   reply: CheckedReply,
-  { id }: CallRecord,
+  { id, account }: CallRecord,
   method: string,
   streamOptions?: ItemBodyOptions,
 ): Answer {
@@ -53,7 +53,7 @@ export function createAnswer(
       : withDefaults(headers, [...SECURITY_HEADERS, ['X-Request-Id', id], ...unbuffered]);
   if (type !== undefined) list.push('Content-Type', type);
   if (isStream) {
-    const items = new ItemBody(body, streamOptions);
+    const items = new ItemBody(body, account, streamOptions);
     if (method !== 'HEAD') return { status, headers: list, body: items };
     void items.return();
     return { status, headers: list, body: undefined };

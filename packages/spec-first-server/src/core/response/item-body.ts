@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { MediaType } from 'openapi-document';
+import type { Account } from '../account.ts';
 import type { Bytes } from '../call.ts';
-import { nextRound } from '../turns.ts';
 
 /** The items of a reply, each checked when it is written. */
 export interface ItemStream extends Omit<ReturnType<MediaType['itemWriter']>, 'contentType'> {
@@ -32,13 +32,7 @@ const FIRST_ITEM_MS = 500;
 /** The silence after which an event stream gets a comment. */
 const HEARTBEAT_MS = 15_000;
 
-/** The number of bytes or characters after which streams yield to other requests. */
-const MAX_SENT = 16_384;
-
 const DONE: Result = { done: true, value: undefined };
-
-/** The bytes, or characters of text, that all streams have sent since other requests last ran. */
-let sentBytes = 0;
 
 /**
  * The body of a streamed reply. Each item is pulled, checked and written when the adapter requests
@@ -46,6 +40,7 @@ let sentBytes = 0;
  */
 export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   readonly #stream: ItemStream;
+  readonly #account: Account;
   readonly #options: ItemBodyOptions;
   readonly #items: AsyncIterator<unknown>;
   readonly #comment: Chunk | undefined;
@@ -57,9 +52,10 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   #index = 0;
   #isOver = false;
 
-  constructor(stream: ItemStream, options: ItemBodyOptions = {}) {
+  constructor(stream: ItemStream, account: Account, options: ItemBodyOptions = {}) {
     const { comment, items } = stream;
     this.#stream = stream;
+    this.#account = account;
     this.#options = options;
     this.#items = items[Symbol.asyncIterator]();
     if (comment === undefined) return;
@@ -84,10 +80,8 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   /** @throws {Error} if an item fails. The cause is the value that the handler threw. */
   async next(): Promise<Result> {
     // A stream that is always ready would starve other requests.
-    if (sentBytes >= MAX_SENT) {
-      await nextRound();
-      sentBytes = 0;
-    }
+    const turn = this.#account.takeTurn();
+    if (turn !== undefined) await turn;
     if (this.#pulled === undefined && this.#isOver) return DONE;
     this.#pulled ??= this.#pull();
     if (this.#comment !== undefined && !this.#isSettled) {
@@ -97,7 +91,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     try {
       const result = (await this.#pulled) ?? DONE;
       this.#pulled = undefined;
-      if (!result.done) sentBytes += result.value.length;
+      if (!result.done) this.#account.countSent(result.value.length);
       return result;
     } catch (cause) {
       // Node reads the stack of the error, and a value that cannot be read would end the process.

@@ -10,7 +10,7 @@ import { connected, exchange, request } from 'test-support/raw-http';
 import { ClientConnection, isLarge } from '../../../src/adapters/node/connection.ts';
 import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
 import { readAll } from '../../../src/adapters/node/request-body.ts';
-import { bytesLeft, release as freeBytes, reserve } from '../../../src/core/memory.ts';
+import { Resources } from '../../../src/core/account.ts';
 import { createRequest } from './support.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
@@ -295,6 +295,9 @@ describe('a body', () => {
   });
 });
 
+const resources = new Resources();
+const { memory } = resources;
+
 describe('a connection', () => {
   function create() {
     const socket = new Socket();
@@ -302,7 +305,7 @@ describe('a connection', () => {
     for (const name of ['bytesRead', 'bytesWritten', 'writableLength'] as const) {
       Object.defineProperty(socket, name, { get: () => state[name] });
     }
-    const connection = new ClientConnection(socket, 2_000);
+    const connection = new ClientConnection(socket, 2_000, resources);
     const begun: string[] = [];
     /** Adds a request whose head ends at a position. */
     function add(name: string, bytesRead: number, rawHeaders: string[] = []): ServerResponse {
@@ -359,28 +362,28 @@ describe('a connection', () => {
   });
 
   test('holds 4 KiB of memory for each request until its response is closed', () => {
-    const before = bytesLeft();
+    const before = memory.bytesLeft;
     const { add, socket } = create();
     const first = add('first', 100);
     add('second', 200);
-    expect(before - bytesLeft()).toBe(8_192);
+    expect(before - memory.bytesLeft).toBe(8_192);
     close(first);
-    expect(before - bytesLeft()).toBe(4_096);
+    expect(before - memory.bytesLeft).toBe(4_096);
     socket.emit('close');
-    expect(bytesLeft()).toBe(before);
+    expect(memory.bytesLeft).toBe(before);
   });
 
   test('without free memory, begins the first request and is destroyed at the second', () => {
-    const left = bytesLeft();
-    expect(reserve(left)).toBe(true);
+    const left = memory.bytesLeft;
+    expect(memory.reserve(left)).toBe(true);
     const { add, begun, socket, connection } = create();
     add('first', 100);
     expect(begun).toEqual(['first, no memory']);
     add('second', 200);
     expect([connection.closing, socket.destroyed]).toEqual([true, true]);
     expect(begun).toHaveLength(1);
-    freeBytes(left);
-    expect(bytesLeft()).toBe(left);
+    memory.release(left);
+    expect(memory.bytesLeft).toBe(left);
   });
 
   test('calls the callback of end after the response, or immediately without one', async () => {

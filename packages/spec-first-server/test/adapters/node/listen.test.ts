@@ -10,8 +10,8 @@ import { serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import { CUT_OFF, type Listening, listen } from '../../../src/adapters/node/listen.ts';
+import { Resources } from '../../../src/core/account.ts';
 import type { AnyHandler, AnyRequest } from '../../../src/core/handlers/types.ts';
-import { bytesLeft } from '../../../src/core/memory.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }
@@ -36,6 +36,7 @@ const hold: AnyHandler = async (received) => {
   return { status: 204 };
 };
 
+const resources = new Resources();
 let app: RequestListener;
 let listening: Listening;
 let port: number;
@@ -47,7 +48,7 @@ beforeAll(async () => {
       b: ({ body }) => ({ status: 200, body: String(body) }),
     }),
   ));
-  listening = await listen(app, LOCAL);
+  listening = await listen(app, { ...LOCAL, resources });
   port = Number(new URL(listening.url).port);
 });
 beforeEach(() => {
@@ -74,12 +75,12 @@ describe('a client that closes its side', () => {
   );
 
   test('that disconnects before the responses frees the memory of its requests', async () => {
-    const before = bytesLeft();
+    const before = resources.memory.bytesLeft;
     const socket = await connected(port);
     socket.write(GET.repeat(20));
-    await eventually(() => pending.length === 1 && bytesLeft() < before);
+    await eventually(() => pending.length === 1 && resources.memory.bytesLeft < before);
     socket.resetAndDestroy();
-    await eventually(() => bytesLeft() === before);
+    await eventually(() => resources.memory.bytesLeft === before);
     release.resolve();
   });
 

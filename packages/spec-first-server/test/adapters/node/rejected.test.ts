@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
-import { NO_MEMORY, rejectionOf } from '../../../src/adapters/node/rejected.ts';
+import { rejectionOf } from '../../../src/adapters/node/rejected.ts';
+import { NO_MEMORY } from '../../../src/core/account.ts';
 import type { Failure } from '../../../src/core/response/http-error.ts';
 import type { ErrorBody } from '../../../src/core/response/problem.ts';
 

@@ -72,7 +72,7 @@ describe('continueRequest', () => {
 
 function createBody(rawHeaders: string[] = []) {
   const { request, response } = createRequest({ rawHeaders });
-  const body = requestBody(request, response);
+  const body = requestBody(request, response, immediate);
   const chunks: string[] = [];
   const read = async () => {
     for await (const chunk of body) chunks.push(String(chunk));

@@ -3,10 +3,12 @@ import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { ClientConnection } from '../../../src/adapters/node/connection.ts';
 import { watchMemory } from '../../../src/adapters/node/watch-memory.ts';
-import { bytesLeft, release, reserve } from '../../../src/core/memory.ts';
+import { Resources } from '../../../src/core/account.ts';
 import { createRequest } from './support.ts';
 
 const MIB = 1024 ** 2;
+
+const resources = new Resources();
 
 let stop: (() => void) | undefined;
 beforeEach(() => {
@@ -22,7 +24,7 @@ function watch(sizes: readonly number[], waiting: readonly number[] = []) {
   const connections = new Map<Duplex, ClientConnection>();
   for (const [index, memory] of sizes.entries()) {
     const socket = new Socket();
-    const connection = new ClientConnection(socket, 2_000);
+    const connection = new ClientConnection(socket, 2_000, resources);
     const newestResponse = waiting.includes(index) ? createRequest().response : undefined;
     Object.defineProperties(connection, {
       estimatedBytes: { value: memory },
@@ -32,7 +34,7 @@ function watch(sizes: readonly number[], waiting: readonly number[] = []) {
   }
   const sockets = [...connections.keys()];
   const rejected: [index: number, status: number][] = [];
-  stop = watchMemory(connections, ({ socket }, { status }) => {
+  stop = watchMemory(connections, resources.memory, ({ socket }, { status }) => {
     const index = sockets.indexOf(socket);
     rejected.push([index, status]);
     connections.delete(socket);
@@ -74,12 +76,11 @@ test.each([
   ['connections that fill the budget exactly are not rejected', equalSizes(128, MIB / 2), 0],
   ['connections are rejected if requests hold part of the budget', equalSizes(128, MIB / 2), MIB],
 ])('%s', (_name, sizes, held) => {
-  expect(reserve(held)).toBe(true);
+  expect(resources.memory.reserve(held)).toBe(true);
   const { rejected } = watch(sizes);
   jest.advanceTimersByTime(150);
   expect(rejected).toHaveLength(held === 0 ? 0 : 2);
-  release(held);
-  expect(bytesLeft()).toBe(64 * MIB);
+  resources.memory.release(held);
 });
 
 test.each([
@@ -90,7 +91,7 @@ test.each([
   // With the last one, these are 100 connections and 16 MiB.
   const { connections } = watch([...equalSizes(63, MIB / 4), ...equalSizes(36, 0)]);
   let checks = 0;
-  const connection = new ClientConnection(new Socket(), 2_000);
+  const connection = new ClientConnection(new Socket(), 2_000, resources);
   Object.defineProperty(connection, 'estimatedBytes', {
     get() {
       checks += 1;
@@ -107,7 +108,7 @@ test('connections are checked again and again, until the watch stops', () => {
   jest.advanceTimersByTime(150);
   const large = new Socket();
   const add = () => {
-    const connection = new ClientConnection(large, 2_000);
+    const connection = new ClientConnection(large, 2_000, resources);
     Object.defineProperty(connection, 'estimatedBytes', { value: 60 * MIB });
     connections.set(large, connection);
   };

@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
+import { Account, Resources } from '../../../src/core/account.ts';
 import type { Call } from '../../../src/core/call.ts';
-import { bytesLeft, release, reserve } from '../../../src/core/memory.ts';
 import { bodyReader } from '../../../src/core/request/body.ts';
 import { createValidators } from '../../../src/core/validation/validator.ts';
 
@@ -49,21 +49,33 @@ async function read(
 ) {
   const reader = readers.get(path);
   if (reader === undefined) throw new Error(`no operation at ${path}`);
-  const received = await reader({
+  const call = {
     method: 'POST',
     path,
     headers: { 'content-type': contentType, ...headers },
     body: typeof body === 'string' ? Buffer.from(body) : body,
-  });
-  if (received.release !== undefined) ends.push(received.release);
-  return { ...received, type: received.media?.type };
+  };
+  const account = openAccount();
+  const received = await reader(call, account);
+  return { ...received, type: received.media?.type, account };
 }
 
-/** Functions that end the calls of a test, as the service does. */
-const ends: (() => void)[] = [];
+const resources = new Resources();
+const { memory } = resources;
+
+/** The accounts of a test. They are settled at its end, as the service does. */
+const accounts: Account[] = [];
+function openAccount(): Account {
+  const account = new Account(resources, undefined);
+  accounts.push(account);
+  return account;
+}
 afterEach(() => {
-  for (const end of ends.splice(0)) end();
+  for (const account of accounts.splice(0)) account.settle();
+  expect(memory.bytesLeft).toBe(64 * MIB);
 });
+
+const MIB = 1024 ** 2;
 
 async function* pieces(...texts: string[]) {
   for (const text of texts) yield Buffer.from(text);
@@ -128,9 +140,8 @@ describe('a body', () => {
   test.each(['application/octet-stream', 'image/png', 'image/png; charset=latin1; a="b,c"'])(
     'of type %s is a stream',
     async (type) => {
-      const { body, release: end } = await read('/required', type, pieces('ab', 'c'));
+      const { body } = await read('/required', type, pieces('ab', 'c'));
       expect(await (body as Readable).toArray()).toEqual([Buffer.from('ab'), Buffer.from('c')]);
-      end?.();
     },
   );
 
@@ -321,7 +332,8 @@ test('JSON that is nested too deep is rejected', async () => {
   const reader = bodyReader(operation, 1e6, createValidators(root)(operation));
   const body = Buffer.from(`${'['.repeat(5000)}${']'.repeat(5000)}`);
   const headers = { 'content-type': 'application/json' };
-  await expect(reader({ method: 'POST', path: '/', headers, body })).rejects.toMatchObject({
+  const call = { method: 'POST', path: '/', headers, body };
+  await expect(reader(call, openAccount())).rejects.toMatchObject({
     status: 400,
     message: expect.stringMatching(/^the body must be JSON nested at most \d+ levels deep$/),
   });
@@ -403,51 +415,30 @@ describe('a compressed body', () => {
 });
 
 describe('the memory of a body', () => {
-  const MIB = 1024 ** 2;
-  let held = 0;
-  const holdAllBut = (bytes: number): void => {
-    held = bytesLeft() - bytes;
-    expect(reserve(held)).toBe(true);
-  };
-  afterEach(() => {
-    release(held);
-    held = 0;
-    expect(bytesLeft()).toBe(64 * MIB);
+  const held = (): number => 64 * MIB - memory.bytesLeft;
+
+  test('is its declared length while it is received, or else the limit', async () => {
+    for (const [length, size] of [
+      ['7', 7],
+      [undefined, LIMIT],
+    ] as const) {
+      const source = new PassThrough();
+      const headers = { 'content-length': length };
+      const reading = read('/required', 'application/json', source, headers);
+      expect(held()).toBe(size);
+      source.end('{"n":1}');
+      const { account } = await reading;
+      account.settle();
+    }
   });
 
-  test('is reserved until the end of the call, and released once', async () => {
-    const headers = { 'content-length': '7' };
-    const { release: end } = await read(
-      '/required',
-      'application/json',
-      pieces('{"n":1}'),
-      headers,
-    );
-    expect(bytesLeft()).toBe(64 * MIB - 7);
-    end?.();
-    end?.();
-    expect(bytesLeft()).toBe(64 * MIB);
-  });
-
-  test('is the limit if the client declares no length', async () => {
-    const { release: end } = await read('/required', 'application/json', pieces('{}'));
-    expect(bytesLeft()).toBe(64 * MIB - LIMIT);
-    end?.();
-  });
-
-  test('is at most 16 MiB', async () => {
-    const [operation] = operations;
-    if (operation === undefined) throw new Error('no operation');
-    const reader = bodyReader(operation, 32 * MIB, createValidators(root)(operation));
-    const headers = { 'content-type': 'application/json' };
-    const { release: end } = await reader({
-      method: 'POST',
-      path: '/',
-      headers,
-      body: pieces('{}'),
-    });
-    expect(bytesLeft()).toBe(48 * MIB);
-    end?.();
+  test('is that of its values once it is parsed, until the call is settled', async () => {
+    for (const send of [Buffer.from, (text: string) => pieces(text.slice(0, 9), text.slice(9))]) {
+      const { account } = await read('/required', 'application/json', send('[{},{},{},{}]'));
+      expect(held()).toBe(5 * 64 + 3 * 8 + 5 * 2);
+      account.settle();
+      expect(held()).toBe(0);
+    }
   });
 
   test.each([
@@ -456,23 +447,21 @@ describe('the memory of a body', () => {
     ['is not UTF-8', 'text/plain', Readable.from([latin1])],
     ['is too large', 'text/plain', pieces('x'.repeat(LIMIT + 1))],
     ['is a stream', 'application/octet-stream', pieces('abc')],
-    ['has arrived', 'application/json', Buffer.from('{}')],
-  ])('is not reserved after reading if the body %s', async (_title, type, body) => {
+  ])('is released with the call if the body %s', async (_title, type, body) => {
     await read('/optional', type, body).catch(() => undefined);
-    expect(bytesLeft()).toBe(64 * MIB);
+    for (const account of accounts) account.settle();
+    expect(held()).toBe(0);
   });
 
   test.each([
     ['has arrived', (bytes: Buffer) => bytes],
     ['is being received', (bytes: Buffer) => Readable.from([bytes])],
-  ])('that is compressed and %s is the sum of both sizes', async (_title, send) => {
+  ])('that is compressed and %s is that of its values', async (_title, send) => {
     const text = '"1234567890"'.padEnd(50);
     const bytes = gzipSync(text);
     const headers = { 'content-encoding': 'gzip', 'content-length': String(bytes.length) };
-    const { release: end } = await read('/required', 'application/json', send(bytes), headers);
-    expect(bytesLeft()).toBe(64 * MIB - bytes.length - text.length);
-    end?.();
-    expect(bytesLeft()).toBe(64 * MIB);
+    await read('/required', 'application/json', send(bytes), headers);
+    expect(held()).toBe(2 * text.length);
   });
 
   test('of many compressed bodies at once is limited', async () => {
@@ -481,51 +470,45 @@ describe('the memory of a body', () => {
     const reader = bodyReader(operation, 10 * MIB, createValidators(root)(operation));
     const body = gzipSync(`"${'x'.repeat(9 * MIB)}"`);
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-    const sent = Array.from({ length: 10 }, () =>
-      reader({ method: 'POST', path: '/', headers, body }),
-    );
+    const sent = Array.from({ length: 10 }, () => {
+      const account = openAccount();
+      const reading = reader({ method: 'POST', path: '/', headers, body }, account);
+      reading.catch(() => account.settle());
+      return reading;
+    });
     const results = await Promise.allSettled(sent);
     const accepted = results.filter((result) => result.status === 'fulfilled');
-    expect(accepted).toHaveLength(7);
+    expect(accepted.length).toBeGreaterThan(2);
+    expect(accepted.length).toBeLessThan(8);
     for (const result of results)
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ status: 503 });
-    for (const { value } of accepted) value.release?.();
   });
 
-  test('must suffice, or else the answer is 503', async () => {
-    holdAllBut(6);
-    const send = (text: string) =>
-      read('/required', 'application/json', pieces(text), {
-        'content-length': String(text.length),
-      });
-    await expect(send('{"n":1}')).rejects.toMatchObject({
-      status: 503,
-      headers: { 'Retry-After': 1 },
-      expected: true,
-    });
-    expect(bytesLeft()).toBe(6);
-    const { release: end } = await send('[1, 2]');
-    expect(bytesLeft()).toBe(0);
-    end?.();
-    expect(bytesLeft()).toBe(6);
+  test('must suffice for its values, or else the answer is 503', async () => {
+    const others = memory.bytesLeft - 100;
+    expect(memory.reserve(others)).toBe(true);
+    const send = (text: string) => read('/required', 'application/json', Buffer.from(text));
+    await expect(send('[{},{},{},{}]')).rejects.toMatchObject({ status: 503 });
+    await expect(send('"{}"')).resolves.toMatchObject({ body: '{}' });
+    memory.release(others);
   });
 });
 
-describe('the release of a stream', () => {
-  test('destroys it if it was not read to its end', async () => {
+describe('a settled account', () => {
+  test('destroys a stream that was not read to its end', async () => {
     const { body: source, state } = counted('a', 'b');
-    const { body, release: end } = await read('/required', 'application/octet-stream', source);
+    const { body, account } = await read('/required', 'application/octet-stream', source);
     const stream = body as Readable;
-    end?.();
+    account.settle();
     await expect(stream.toArray()).rejects.toMatchObject({ message: 'the request was cut off' });
     expect([stream.destroyed, state.isClosed]).toEqual([true, true]);
   });
 
-  test('does nothing after its end', async () => {
-    const { body, release: end } = await read('/required', 'image/png', pieces('a'));
+  test('does not destroy a stream after its end', async () => {
+    const { body, account } = await read('/required', 'image/png', pieces('a'));
     const stream = body as Readable;
     expect(await stream.toArray()).toHaveLength(1);
-    end?.();
+    account.settle();
     expect(stream.errored).toBeNull();
   });
 });

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
+import { Resources } from '../../../src/core/account.ts';
 import type { Call } from '../../../src/core/call.ts';
 import { startRecord } from '../../../src/core/record.ts';
 import { RequestContext } from '../../../src/core/request/context.ts';
@@ -11,7 +12,7 @@ function contextOf(parts: Partial<Call> = {}) {
   const log = pino({ base: null, timestamp: false }, { write });
   const headers = { 'x-request-id': 'request-1', ...parts.headers };
   const call: Call = { method: 'GET', path: '/', ...parts, headers };
-  const record = startRecord(call, { name() {}, traceId: () => 'trace-1' });
+  const record = startRecord(call, new Resources(), { name() {}, traceId: () => 'trace-1' });
   record.operationId = 'listPlants';
   return { context: new RequestContext(call, record, log), lines };
 }

@@ -2,6 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
+import { Account, Resources } from '../../../src/core/account.ts';
 import {
   checkedItems,
   cutOff,
@@ -103,12 +104,14 @@ describe('checkedItems', () => {
     return { media, validator: createValidators(root)(operation) };
   });
 
+  const account = new Account(new Resources(), undefined);
+
   async function items(limit: number, ...texts: string[]): Promise<unknown[]> {
     const { media, validator } = await prepared;
     const bytes = limitedStream(chunks(...texts), Infinity);
     const read: unknown[] = [];
     try {
-      for await (const item of checkedItems(bytes, media.type, media, limit, validator))
+      for await (const item of checkedItems(bytes, media.type, media, limit, validator, account))
         read.push(item);
     } catch (error) {
       read.push(error);
@@ -155,7 +158,7 @@ describe('checkedItems', () => {
   test('throws the error of the stream', async () => {
     const { validator, media } = await prepared;
     const stream = limitedStream(chunks('{"name":"a"}\n', '{"name":"b"}\n'), 15);
-    const items = checkedItems(stream, media.type, media, 30, validator);
+    const items = checkedItems(stream, media.type, media, 30, validator, account);
     expect(await items.next()).toMatchObject({ value: { name: 'a' } });
     await expect(items.next()).rejects.toMatchObject({ status: 413 });
   });

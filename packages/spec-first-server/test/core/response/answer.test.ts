@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { Resources } from '../../../src/core/account.ts';
 import { startRecord } from '../../../src/core/record.ts';
 import {
   type CheckedReply,
@@ -12,8 +13,10 @@ import {
 } from '../../../src/core/response/answer.ts';
 import type { ItemStream } from '../../../src/core/response/item-body.ts';
 
+const resources = new Resources();
 const record = startRecord(
   { method: 'GET', path: '/', headers: { 'x-request-id': 'request-1' } },
+  resources,
   undefined,
 );
 const DEFAULTS = defaultHeaders('request-1');
@@ -156,7 +159,7 @@ test('a stream is answered after its first item is checked, and rejected if that
 });
 
 test('a stream is recorded as started after its first item', async () => {
-  const streamRecord = startRecord({ method: 'GET', path: '/', headers: {} }, undefined);
+  const streamRecord = startRecord({ method: 'GET', path: '/', headers: {} }, resources, undefined);
   let arrived = Infinity;
   async function* items() {
     await immediate();

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Operation } from 'openapi-document';
 import { type LoggerOptions, pino } from 'pino';
 import { documentOf } from 'test-support/document-of';
+import { Resources } from '../../../src/core/account.ts';
 import { describeError } from '../../../src/core/describe-error.ts';
 import type { AnyHandler } from '../../../src/core/handlers/types.ts';
 import { startRecord } from '../../../src/core/record.ts';
@@ -341,6 +342,7 @@ paths:
   ) {
     const record = startRecord(
       { method, path: '/a', headers: { 'x-request-id': 'r1' } },
+      new Resources(),
       undefined,
     );
     const answer = failureAnswer(error, record, method, errorBody, operationContext ?? undefined);

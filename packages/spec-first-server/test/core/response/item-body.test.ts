@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Account, Resources } from '../../../src/core/account.ts';
 import {
   ItemBody,
   type ItemBodyOptions,
@@ -18,6 +19,8 @@ afterEach(() => {
 
 const never = new Promise<never>(() => {});
 
+const resources = new Resources();
+
 function bodyOf(
   items: AsyncIterable<unknown>,
   stream: Partial<ItemStream> = {},
@@ -30,6 +33,7 @@ function bodyOf(
   };
   const body = new ItemBody(
     { items, write, end: '', comment: undefined, ...stream },
+    new Account(resources, undefined),
     {
       ...options,
       onStop: () => void events.push('stop'),

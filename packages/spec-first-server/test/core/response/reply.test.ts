@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Operation } from 'openapi-document';
 import { documentOf } from 'test-support/document-of';
+import { Account, Resources } from '../../../src/core/account.ts';
 import type { AnyReply } from '../../../src/core/handlers/types.ts';
 import type { CheckedReply } from '../../../src/core/response/answer.ts';
 import { InvalidReply } from '../../../src/core/response/http-error.ts';
@@ -194,9 +195,10 @@ describe('a reply that the document declares', () => {
     ['a Blob', new Blob(['ab', 'c'])],
     ['a Readable', Readable.from([Buffer.from('ab'), 'c'])],
   ])('may be %s, which is sent in pieces', async (_title, body) => {
+    const account = new Account(new Resources(), undefined);
     const checked = check({ status: 202, contentType: 'application/octet-stream', body });
     expect(checked.body).toMatchObject({ areChunks: true, end: '', comment: undefined });
-    const chunks = await Array.fromAsync(new ItemBody(checked.body as ItemStream));
+    const chunks = await Array.fromAsync(new ItemBody(checked.body as ItemStream, account));
     expect(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))).toString()).toBe('abc');
   });
 

@@ -1,0 +1,127 @@
+import { HttpError } from './response/http-error.ts';
+import { Turns } from './turns.ts';
+
+/** The maximum number of bytes that all calls of a process may hold together. */
+const MEMORY_LIMIT = 64 * 1024 ** 2;
+
+/**
+ * The maximum number of bytes that one call is charged. If BODY_LIMIT is raised, a call may need
+ * more than this; it would otherwise be rejected for ever.
+ */
+const MAX_CHARGED = MEMORY_LIMIT / 4;
+
+/** The steps that a call may use to validate its request and its reply. */
+const STEPS = 10_000_000;
+
+export const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later', {
+  headers: { 'Retry-After': 1 },
+  expected: true,
+});
+
+/** The memory that the calls of a process share. */
+export class Memory {
+  #bytesLeft = MEMORY_LIMIT;
+
+  get bytesLeft(): number {
+    return this.#bytesLeft;
+  }
+
+  /** Returns false if too few bytes are left. Then none are reserved. */
+  reserve(bytes: number): boolean {
+    if (bytes > this.#bytesLeft) return false;
+    this.#bytesLeft -= bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#bytesLeft += bytes;
+  }
+}
+
+/** The memory and the CPU time that the calls of a process share. */
+export class Resources {
+  readonly memory = new Memory();
+  readonly turns = new Turns();
+}
+
+/** The memory, the CPU time and the steps of validation that one call spends. */
+export class Account {
+  /** The steps that are left to validate the request and the reply. */
+  steps = STEPS;
+  /** The authenticated subject, once it is known. */
+  subject: string | undefined;
+  readonly #client: string | undefined;
+  readonly #resources: Resources;
+  readonly #cleanups: (() => void)[] = [];
+  #charged = 0;
+  #isSettled = false;
+
+  /** @param client the client's address. */
+  constructor(resources: Resources, client: string | undefined) {
+    this.#resources = resources;
+    this.#client = client;
+  }
+
+  /** The name by which calls take turns: the authenticated subject, or the client's address. */
+  get caller(): string {
+    return this.subject ?? this.#client ?? '';
+  }
+
+  /** Charges bytes until they are refunded, or the call is settled. @throws {HttpError} 503 */
+  charge(bytes: number): void {
+    if (this.#isSettled) return;
+    if (!this.#resources.memory.reserve(this.#resize(bytes))) {
+      this.#charged -= bytes;
+      throw NO_MEMORY;
+    }
+  }
+
+  /** Releases charged bytes that the call does not need any more. */
+  refund(bytes: number): void {
+    if (!this.#isSettled) this.#resources.memory.release(-this.#resize(-bytes));
+  }
+
+  /** Runs `cleanup` when the call is settled. */
+  defer(cleanup: () => void): void {
+    if (this.#isSettled) cleanup();
+    else this.#cleanups.push(cleanup);
+  }
+
+  /**
+   * Releases everything that the call holds. Called when its request is not needed any more, or
+   * when its streamed answer has ended.
+   */
+  settle(): void {
+    if (this.#isSettled) return;
+    this.refund(this.#charged);
+    this.#isSettled = true;
+    for (const cleanup of this.#cleanups) cleanup();
+  }
+
+  /** Waits if the time of this round of the event loop is used up. */
+  takeTurn(): void | Promise<void> {
+    return this.inTurn(() => undefined);
+  }
+
+  /** See {@link Turns.sent}. */
+  countSent(size: number): void {
+    this.#resources.turns.sent(size);
+  }
+
+  /** See {@link Turns.run}. */
+  inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
+    return this.#resources.turns.run(this, work, isContinued);
+  }
+
+  /** See {@link Turns.nextRound}. */
+  nextRound(): Promise<void> {
+    return this.#resources.turns.nextRound(this);
+  }
+
+  /** Returns the change of the reserved bytes. */
+  #resize(change: number): number {
+    const before = Math.min(this.#charged, MAX_CHARGED);
+    this.#charged += change;
+    return Math.min(this.#charged, MAX_CHARGED) - before;
+  }
+}
