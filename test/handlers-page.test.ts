@@ -47,15 +47,25 @@ test('the tests of docs/handlers.md pass', async () => {
 });
 
 test('the service of docs/handlers.md starts, serves and stops', async () => {
-  const variables = { ACCESS_TOKENS: 'ann:secret-of-the-tests', MAX_REQUESTS: '2' };
+  const variables = { ACCESS_TOKENS: 'ann:secret-of-the-tests,bob:other', MAX_REQUESTS: '3' };
   const service = start(folder, ['src/main.ts'], variables);
   try {
     const [line] = await service.waitForOutput(/^\{.*"msg":"listening".*\}$/m);
     const { url } = JSON.parse(line);
     const headers = { Authorization: 'Bearer secret-of-the-tests' };
     const missing = await fetch(`${url}/rooms/7`, { headers });
-    expect([missing.status, missing.headers.get('X-Limit')]).toEqual([404, '2']);
-    expect(await missing.json()).toMatchObject({ message: 'there is no room 7', places: [] });
+    expect([missing.status, missing.headers.get('X-Limit')]).toEqual([404, '3']);
+    const noRoom = { message: 'there is no room 7', places: [] };
+    expect(await missing.json()).toMatchObject(noRoom);
+    const put = (token: string) =>
+      fetch(`${url}/rooms/7`, {
+        method: 'PUT',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body: '{"name":"Loft"}',
+      });
+    expect((await put('other')).status).toBe(204);
+    const notOwned = await put('secret-of-the-tests');
+    expect([notOwned.status, await notOwned.json()]).toEqual([404, noRoom]);
     const changes = await fetch(`${url}/changes`, { headers });
     expect(await changes.text()).toBe('{"name":"Room 1"}\n{"name":"Room 2"}\n{"name":"Room 3"}\n');
     let limited = changes;

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID, scrypt } from 'node:crypto';
+import { randomBytes, scrypt } from 'node:crypto';
 import { type Caller, Forbidden, HttpError } from 'spec-first-server';
 import type { Handlers } from '../generated/openapi.ts';
 import { type Database, isDuplicate } from './database.ts';
@@ -7,7 +7,8 @@ import { Conflict, notFound } from './errors.ts';
 type CustomerOperations = 'createCustomer' | 'getCustomer' | 'updateCustomer' | 'deleteCustomer';
 
 /** Returns the id of the calling customer. @throws {Forbidden} */
-export function customerOf({ subject = '' }: Caller): string {
+export function customerOf(caller: Caller | undefined): string {
+  const subject = caller?.subject ?? '';
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(subject))
     throw new Forbidden('the token names no customer');
   return subject;
@@ -29,11 +30,11 @@ function hash(password: string): Promise<string> {
 const emailTaken = () => new Conflict('email-taken', 'another customer has this address');
 
 export const customerHandlers = (database: Database): Pick<Handlers, CustomerOperations> => ({
-  async createCustomer({ body: { email, name, birthday = null, password } }) {
+  async createCustomer({ caller, body: { email, name, birthday = null, password } }) {
     const row = await database
       .insertInto('customers')
       .values({
-        id: randomUUID(),
+        id: customerOf(caller),
         email,
         name,
         birthday,
@@ -43,7 +44,10 @@ export const customerHandlers = (database: Database): Pick<Handlers, CustomerOpe
       .onConflict((conflict) => conflict.doNothing())
       .returningAll()
       .executeTakeFirst();
-    if (row === undefined) throw emailTaken();
+    if (row === undefined) {
+      const message = 'the customer exists already, or another customer has this address';
+      throw new Conflict('customer-exists', message);
+    }
     const headers = { ETag: etag(row.version), Location: `/v1/customers/${row.id}` };
     return { status: 201, headers, body: row };
   },

@@ -17,7 +17,7 @@ import { migrate } from './migrations.ts';
 /** A `Date` from PostgreSQL, a string from SQLite. Replies accept both. */
 type Timestamp = string | Date;
 
-interface Tables {
+export interface Tables {
   customers: {
     id: string;
     email: string;

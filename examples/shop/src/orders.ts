@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Caller, stringifyJson } from 'spec-first-server';
+import type { Selectable } from 'kysely';
+import { stringifyJson } from 'spec-first-server';
 import type { Handlers, OrderLine, OrderStatus } from '../generated/openapi.ts';
 import { customerOf } from './customers.ts';
-import type { Database } from './database.ts';
+import type { Database, Tables } from './database.ts';
 import { Conflict, notFound } from './errors.ts';
 import { euros } from './money.ts';
 import { keyIn, pageOf } from './pages.ts';
@@ -16,43 +17,52 @@ const WATCH_MS = 1000;
 export type Orders = ReturnType<typeof createOrders>;
 
 export function createOrders(database: Database) {
+  /** Adds the lines of several orders with one query. */
+  async function withLines(orders: readonly Selectable<Tables['orders']>[]) {
+    if (orders.length === 0) return [];
+    const ids = orders.map(({ id }) => id);
+    const lines = await database
+      .selectFrom('orderLines')
+      .selectAll()
+      .where('orderId', 'in', ids)
+      .orderBy('position')
+      .execute();
+    const linesById = Map.groupBy(lines, ({ orderId }) => orderId);
+    return orders.map((order) => ({
+      ...order,
+      deliverOn: order.deliverOn ?? undefined,
+      total: euros(order.cents),
+      lines: (linesById.get(order.id) ?? []).map((line) => ({ ...line, price: euros(line.cents) })),
+    }));
+  }
+
   return {
-    /** Returns an order of the caller. @throws {HttpError} 403 or 404 */
-    async find(id: string, caller: Caller) {
-      const order = await database
-        .selectFrom('orders')
-        .selectAll()
-        .where('id', '=', id)
-        .where('customerId', '=', customerOf(caller))
-        .executeTakeFirst();
+    withLines,
+
+    /** @throws {HttpError} 404 */
+    async find(id: string) {
+      const rows = await database.selectFrom('orders').selectAll().where('id', '=', id).execute();
+      const [order] = await withLines(rows);
       if (order === undefined) throw notFound('order');
-      const lines = await database
-        .selectFrom('orderLines')
-        .selectAll()
-        .where('orderId', '=', id)
-        .orderBy('position')
-        .execute();
-      return {
-        ...order,
-        deliverOn: order.deliverOn ?? undefined,
-        total: euros(order.cents),
-        lines: lines.map((line) => ({ ...line, price: euros(line.cents) })),
-      };
+      return order;
     },
 
     /**
-     * @param connection the database, or a transaction of it.
+     * Sets the status of an open order. The order is locked until the transaction ends, also if
+     * its status is still `open`.
+     *
      * @throws {Conflict} if the order is not open.
      */
-    async close(connection: Database, id: string, status: 'paid' | 'cancelled'): Promise<void> {
-      const { numUpdatedRows } = await connection
+    async update(transaction: Database, id: string, status: OrderStatus) {
+      const order = await transaction
         .updateTable('orders')
         .set({ status })
         .where('id', '=', id)
         .where('status', '=', 'open')
-        .executeTakeFirstOrThrow();
-      if (numUpdatedRows === 0n)
-        throw new Conflict('order-closed', 'the order is paid or cancelled');
+        .returning('cents')
+        .executeTakeFirst();
+      if (order !== undefined) return order;
+      throw new Conflict('order-closed', 'the order is paid or cancelled');
     },
   };
 }
@@ -62,15 +72,14 @@ export function orderHandlers(database: Database, orders: Orders): Pick<Handlers
     async listOrders({ caller, query: { status, cursor, limit } }) {
       let query = database
         .selectFrom('orders')
-        .select(['id', 'number'])
+        .selectAll()
         .where('customerId', '=', customerOf(caller))
         .orderBy('number', 'desc');
       if (status !== undefined) query = query.where('status', '=', status);
       if (cursor !== undefined) query = query.where('number', '<', keyIn(cursor));
       const rows = await query.limit(limit + 1).execute();
       const { items, next } = pageOf(rows, limit, ({ number }) => number);
-      const page = await Promise.all(items.map(({ id }) => orders.find(id, caller)));
-      return { status: 200, body: { items: page, next } };
+      return { status: 200, body: { items: await orders.withLines(items), next } };
     },
 
     async createOrder({ caller, header, body }) {
@@ -118,33 +127,33 @@ export function orderHandlers(database: Database, orders: Orders): Pick<Handlers
         await transaction.updateTable('orders').set({ cents }).where('id', '=', order.id).execute();
         return order.id;
       });
-      const order = await orders.find(id, caller);
+      const order = await orders.find(id);
       return { status: 201, headers: { Location: `/v1/orders/${id}` }, body: order };
     },
 
-    async getOrder({ caller, path: { orderId } }) {
-      return { status: 200, body: await orders.find(orderId, caller) };
+    async getOrder({ path: { orderId } }) {
+      return { status: 200, body: await orders.find(orderId) };
     },
 
-    async cancelOrder({ caller, path: { orderId } }) {
-      const { lines } = await orders.find(orderId, caller);
+    async cancelOrder({ path: { orderId } }) {
+      const { lines } = await orders.find(orderId);
       await database.transaction().execute(async (transaction) => {
-        await orders.close(transaction, orderId, 'cancelled');
+        await orders.update(transaction, orderId, 'cancelled');
         for (const { productId, quantity } of lines.toSorted(byProduct)) {
           await changeStock(transaction, productId, quantity);
         }
       });
-      return { status: 200, body: await orders.find(orderId, caller) };
+      return { status: 200, body: await orders.find(orderId) };
     },
 
-    async watchOrder({ caller, path: { orderId }, signal }) {
-      let { status } = await orders.find(orderId, caller);
+    async watchOrder({ path: { orderId }, signal }) {
+      let { status } = await orders.find(orderId);
       async function* events() {
         yield event(status);
         // Reads the order again each second, since another process may change it.
         while (status === 'open') {
           await delay(WATCH_MS, undefined, { signal });
-          ({ status } = await orders.find(orderId, caller));
+          ({ status } = await orders.find(orderId));
           if (status !== 'open') yield event(status);
         }
       }

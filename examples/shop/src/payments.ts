@@ -17,39 +17,46 @@ export const paymentHandlers = (
   database: Database,
   orders: Orders,
 ): Pick<Handlers, 'payOrder' | 'notifyPayment'> => ({
-  async payOrder({ caller, path: { orderId }, body }) {
-    const { status, cents } = await orders.find(orderId, caller);
-    if (status !== 'open') throw new Conflict('order-closed', 'the order is paid or cancelled');
+  async payOrder({ path: { orderId }, body }) {
     const method = withoutSecrets(body);
     const id = randomUUID();
     const details = JSON.stringify(method);
-    await database
-      .insertInto('payments')
-      .values({ id, orderId, cents, state: 'pending', method: method.method, details })
-      .execute();
+    const cents = await database.transaction().execute(async (transaction) => {
+      // Locks the order: a concurrent payment waits until this transaction ends.
+      const order = await orders.update(transaction, orderId, 'open');
+      const earlier = await transaction
+        .selectFrom('payments')
+        .select('id')
+        .where('orderId', '=', orderId)
+        .executeTakeFirst();
+      if (earlier !== undefined) throw new Conflict('payment-exists', 'the order has a payment');
+      await transaction
+        .insertInto('payments')
+        .values({ ...order, id, orderId, state: 'pending', method: method.method, details })
+        .execute();
+      return order.cents;
+    });
     return { status: 201, body: { id, orderId, amount: euros(cents), state: 'pending', method } };
   },
 
   async notifyPayment({ body: { paymentId, state } }) {
-    const isNew = await database.transaction().execute(async (transaction) => {
-      const pending = await transaction
+    // The provider repeats a notification until it gets 204, so each of a known payment succeeds.
+    // The money for a cancelled order has to be returned: its payment is received, too.
+    await database.transaction().execute(async (transaction) => {
+      const payment = await transaction
         .updateTable('payments')
         .set({ state })
         .where('id', '=', paymentId)
-        .where('state', '=', 'pending')
         .returning('orderId')
         .executeTakeFirst();
-      if (pending !== undefined) await orders.close(transaction, pending.orderId, 'paid');
-      return pending !== undefined;
+      if (payment === undefined) throw notFound('payment');
+      await transaction
+        .updateTable('orders')
+        .set({ status: 'paid' })
+        .where('id', '=', payment.orderId)
+        .where('status', '=', 'open')
+        .execute();
     });
-    if (isNew) return { status: 204 };
-    // The provider repeats a notification until it gets a response.
-    const earlier = await database
-      .selectFrom('payments')
-      .select('id')
-      .where('id', '=', paymentId)
-      .executeTakeFirst();
-    if (earlier === undefined) throw notFound('payment');
     return { status: 204 };
   },
 });

@@ -5,6 +5,7 @@ import { customerHandlers } from './customers.ts';
 import { openDatabase } from './database.ts';
 import { documentHandlers } from './documents.ts';
 import { createOrders, orderHandlers } from './orders.ts';
+import { ownerCheck } from './owners.ts';
 import { paymentHandlers } from './payments.ts';
 import { productHandlers } from './products.ts';
 import { createReports } from './reports.ts';
@@ -28,17 +29,23 @@ export async function openShop({ databaseUrl, requestsPerMinute, onError }: Shop
     ...productHandlers(database),
     ...orderHandlers(database, orders),
     ...paymentHandlers(database, orders),
-    ...documentHandlers(database, orders),
+    ...documentHandlers(database),
     ...reports.handlers,
   };
   const ready = async () => {
     await database.selectFrom('reports').select('id').limit(1).execute();
   };
   const limit = limitPerCustomer(requestsPerMinute);
+  const checkOwner = ownerCheck(database);
   return {
     handlers,
     around: (operation, request, next) =>
-      limit(operation, request, () => reportOutages(next, ready)),
+      limit(operation, request, () =>
+        reportOutages(async () => {
+          await checkOwner(request);
+          return next();
+        }, ready),
+      ),
     ready,
     location: databaseUrl.startsWith('sqlite:') ? databaseUrl : 'PostgreSQL',
     async close() {

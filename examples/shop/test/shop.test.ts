@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { loadDocument } from 'openapi-document';
 import pg from 'pg';
 import { contractTests } from 'spec-first/contract-tests';
 import { requestsFor, testService } from 'spec-first/testing';
@@ -10,6 +11,7 @@ import type { Handlers } from '../generated/openapi.ts';
 import { openDatabase } from '../src/database.ts';
 import { errorBody } from '../src/errors.ts';
 import { isIban } from '../src/iban.ts';
+import { createOrders, orderHandlers } from '../src/orders.ts';
 import { createReports } from '../src/reports.ts';
 import { openShop } from '../src/shop.ts';
 import { startIssuer } from './support.ts';
@@ -251,11 +253,69 @@ test('an order above the stock gets a problem with a type, and changes no stock'
   equal(Object((await shop.getProduct({ path: { productId } })).body).stock, 1);
 });
 
-test('a customer cannot read the orders of another customer', async () => {
-  const [ann, bob] = [await customer(ANN), await customer(BOB)];
+test('no operation with an id of a customer works for another customer', async () => {
+  const customerId = randomUUID();
+  const [ann, bob] = [await customer(customerId), await customer(BOB)];
+  const email = `${customerId}@shop.example`;
+  const profile = { email, name: 'Ann', password: 'correct horse' };
+  equal((await ann.createCustomer({ body: profile })).status, 201);
   const placed = await order(ann, await newProduct(ann));
   ok(placed.status === 201);
-  equal((await bob.getOrder({ path: { orderId: placed.body.id } })).status, 404);
+  const orderId = placed.body.id;
+  const file = new File(['%PDF-1.7'], 'invoice.pdf', { type: 'application/pdf' });
+  const upload = { path: { orderId }, body: { file, kind: 'invoice' as const } };
+  const stored = await ann.uploadDocument(upload);
+  ok(stored.status === 201);
+
+  const path = { customerId, orderId, documentId: stored.body.id };
+  const card = { method: 'card' as const, token: 'tok_0000004242' };
+  const calls: Record<string, (shop: Client) => Promise<{ readonly status: unknown }>> = {
+    getCustomer: (shop) => shop.getCustomer({ path }),
+    updateCustomer: (shop) =>
+      shop.updateCustomer({ path, header: { 'If-Match': '"1"' }, body: { name: 'B' } }),
+    getOrder: (shop) => shop.getOrder({ path }),
+    watchOrder: (shop) => shop.watchOrder({ path }, { reconnect: false }),
+    payOrder: (shop) => shop.payOrder({ path, body: card }),
+    uploadDocument: (shop) => shop.uploadDocument(upload),
+    downloadDocument: (shop) => shop.downloadDocument({ path }),
+    cancelOrder: (shop) => shop.cancelOrder({ path }),
+    deleteCustomer: (shop) => shop.deleteCustomer({ path }),
+  };
+  const { operations } = await loadDocument('openapi.yaml');
+  const withOwner = operations.filter((each) => /\{(?!productId|reportId)/.test(each.path));
+  deepEqual(Object.keys(calls).sort(), withOwner.map(({ id }) => id).sort());
+  const statusesFor = async (shop: Client) => {
+    const statuses: Record<string, unknown> = {};
+    for (const [name, call] of Object.entries(calls)) statuses[name] = (await call(shop)).status;
+    return statuses;
+  };
+  deepEqual(new Set(Object.values(await statusesFor(bob))), new Set([404]));
+  const succeeded = new Set([200, 201, 204]);
+  deepEqual(new Set(Object.values(await statusesFor(ann))), succeeded);
+});
+
+test('a page of orders needs two queries', async () => {
+  const database = await openDatabase('sqlite::memory:');
+  after(() => database.destroy());
+  let queries = 0;
+  const counted = database.withPlugin({
+    transformQuery({ node }) {
+      queries += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  for (const id of ['a', 'b', 'c']) {
+    const placed = { id, customerId: ANN, status: 'open' as const, cents: 0, placedAt: '' };
+    const values = { ...placed, idempotencyKey: id, request: '' };
+    await database.insertInto('orders').values(values).execute();
+  }
+  const { listOrders } = orderHandlers(counted, createOrders(counted));
+  const caller = { subject: ANN, scopes: new Set<string>() };
+  const { body } = await listOrders(
+    requestsFor<Handlers>()('listOrders', { caller, query: { limit: 20 } }),
+  );
+  deepEqual([Object(body).items.length, queries], [3, 2]);
 });
 
 test('the event stream of an order ends when the provider notifies the payment', async () => {
@@ -278,7 +338,18 @@ test('the event stream of an order ends when the provider notifies the payment',
   deepEqual(statuses, ['open', 'paid']);
 });
 
-test('each payment notification for a cancelled order gets 409', async () => {
+test('an order has one payment, also after concurrent requests', async () => {
+  const shop = await customer(ANN);
+  const placed = await order(shop, await newProduct(shop));
+  ok(placed.status === 201);
+  const path = { orderId: placed.body.id };
+  const pay = () => shop.payOrder({ path, body: { method: 'card', token: 'tok_0000004242' } });
+  const statuses = (await Promise.all([pay(), pay(), pay()])).map(({ status }) => status);
+  deepEqual(statuses.sort(), [201, 409, 409]);
+  equal(Object((await pay()).body).type, '/problems/payment-exists');
+});
+
+test('each payment notification for a cancelled order succeeds, and changes no status', async () => {
   const [shop, provider] = [await customer(ANN), clientWith({ 'X-Api-Key': PROVIDER_KEY })];
   const placed = await order(shop, await newProduct(shop));
   ok(placed.status === 201);
@@ -287,8 +358,10 @@ test('each payment notification for a cancelled order gets 409', async () => {
   ok(paid.status === 201);
   equal((await shop.cancelOrder({ path })).status, 200);
   const notification = { body: { paymentId: paid.body.id, state: 'received' as const } };
-  equal((await provider.notifyPayment(notification)).status, 409);
-  equal((await provider.notifyPayment(notification)).status, 409);
+  equal((await provider.notifyPayment(notification)).status, 204);
+  equal((await provider.notifyPayment(notification)).status, 204);
+  equal(Object((await shop.getOrder({ path })).body).status, 'cancelled');
+  equal((await shop.payOrder({ path, body: { method: 'voucher', code: 'ABCD1234' } })).status, 409);
 });
 
 test('the custom format `iban` rejects a wrong checksum', async () => {
