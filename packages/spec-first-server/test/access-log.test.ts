@@ -21,6 +21,20 @@ paths:
       operationId: scoped
       security: [{ token: [write] }]
       responses: { '204': { description: done } }
+  /plants/{id}:
+    post:
+      operationId: addPlant
+      parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+      requestBody:
+        content:
+          application/json:
+            schema:
+              type: object
+              additionalProperties: false
+              properties:
+                name: { type: string }
+                beds: { type: array, items: { type: object, additionalProperties: { type: integer } } }
+      responses: { '204': { description: done }, '400': { description: no body } }
   /slow: { get: { operationId: slow, responses: { '204': { description: done } } } }
 components: { securitySchemes: { token: { type: http, scheme: bearer } } }
 `;
@@ -36,6 +50,7 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
   let waiting = 0;
   const handlers = {
     quick: () => ({ status: 204 }),
+    addPlant: () => ({ status: 204 }),
     scoped: () => ({ status: 204 }),
     logging: ({ id, log, headers }: AnyRequest) => {
       log.warn({ id, host: headers.host }, 'from the handler');
@@ -60,6 +75,11 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
     stop: server.stop,
     get: async (path: string, headers = {}) =>
       (await exchange(port, request(`GET ${path}`, { ...GOOD, ...headers }))).responses[0],
+    async post(path: string, body: object) {
+      const headers = { ...GOOD, 'Content-Type': 'application/json' };
+      const sent = request(`POST ${path}`, headers, JSON.stringify(body));
+      return (await exchange(port, sent)).responses[0];
+    },
     async connectSlowly() {
       const socket = await connected(port);
       socket.write(request('GET /slow', GOOD));
@@ -77,6 +97,34 @@ describe('the line of a request over HTTP', () => {
       await eventually(() => lines.length === 1);
       expect(lines[0]?.path).toBe(inDevelopment ? '/nowhere' : undefined);
     }
+  });
+
+  test('contains the place and the keyword of each violation, without names of the client', async () => {
+    const { post, lines } = await start();
+    const body = { name: 5, beds: [{ secret: 'secret' }, { secret: [] }], secret: 1 };
+    expect(await post('/plants/7', body)).toMatchObject({ status: 400, body: Buffer.alloc(0) });
+    expect(await post('/plants/secret?secret=1', {})).toMatchObject({ status: 400 });
+    await eventually(() => lines.length === 2);
+    const [inBody, inParameters] = lines;
+    expect(inBody?.reason).toBe('the request does not match the document');
+    expect(inBody?.violations).toEqual(
+      expect.arrayContaining([
+        '/body/name type',
+        '/body/* additionalProperties',
+        '/body/beds/*/* type',
+      ]),
+    );
+    expect(inBody?.violations).toHaveLength(3);
+    expect(inParameters?.violations).toEqual(['/path/id type', '/query/* additionalProperties']);
+    expect(JSON.stringify(lines)).not.toContain('secret');
+  });
+
+  test('contains the longest declared prefix of an unknown path', async () => {
+    const { get, lines } = await start();
+    expect(await get('/plants/secret/secret')).toMatchObject({ status: 404 });
+    await eventually(() => lines.length === 1);
+    expect(lines[0]?.reason).toBe('no such path; the longest declared prefix is /plants/{id}');
+    expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
   test('contains the caller, the operation, the status and the duration', async () => {

@@ -195,7 +195,7 @@ describe('failures', () => {
     const postProblem = () => post().expect(409).expect('Content-Type', 'application/problem+json');
     expect((await postProblem()).body).toEqual(details);
     expect(served.lines.at(-1)?.reason).toMatch(
-      /^taken; the body of errorBody does not match the document: \/body\/title is required/,
+      /^taken; the body of errorBody does not match the document: \/body\/title required/,
     );
     for (const wrong of [() => 5n, () => undefined]) {
       make = wrong;

@@ -79,6 +79,7 @@ export function accessLog(
       subject: caller === undefined ? failure?.subject : caller.subject,
       mocked,
       reason: record.reason ?? (failure?.cause === undefined ? failure?.reason : undefined),
+      violations: record.violations,
       err: failure?.cause,
       cutOff: isComplete ? undefined : true,
     };

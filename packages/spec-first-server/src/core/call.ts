@@ -63,6 +63,8 @@ export interface CallRecord {
   /** The reason for the answer, for the log. */
   reason: string | undefined;
   failure: Failure | undefined;
+  /** The places of the violations of the request, for the log. */
+  violations: readonly string[] | undefined;
   /** Set if the error body or its headers do not match the document. */
   isUndeclaredError: true | undefined;
 }

@@ -30,7 +30,7 @@ function isAbortError(error: unknown): boolean {
 
 /** Prepares the validator and readers of an operation. Returns the function that answers calls. */
 export function prepareOperation(operation: Operation, context: ServiceContext): AnswerOperation {
-  const { document, errorBody, log, stopping } = context;
+  const { document, errorBody, log, names, stopping } = context;
   const { id } = operation;
   const reason = context.broken.get(id);
   if (reason !== undefined) {
@@ -61,7 +61,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
   );
   const readBody = bodyReader(operation, context.bodyLimit, validator);
   const challenge = challengesOf(operation, context.schemes);
-  const operationContext = { operation, validator, samples, challenge };
+  const operationContext = { operation, validator, samples, names, challenge };
 
   return async (call, record, path) => {
     const { method, headers, query = '' } = call;

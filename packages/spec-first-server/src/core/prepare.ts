@@ -6,6 +6,7 @@ import {
   type Operation,
 } from 'openapi-document';
 import type { AccessLogOptions } from './access-log.ts';
+import { declaredNames } from './declared-names.ts';
 import type { AnyAround, AnyHandler, Log } from './handlers/types.ts';
 import type { Tracing } from './record.ts';
 import { completeHandlers, type WhenMissing } from './response/complete-handlers.ts';
@@ -159,6 +160,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
     stopping,
     log,
     broken: reasons,
+    names: declaredNames(document),
   };
   return { operations: withReadMethods(document.operations, options.methods, log), context };
 }

@@ -43,6 +43,7 @@ export function startRecord(
     mocked: undefined,
     reason: undefined,
     failure: undefined,
+    violations: undefined,
     isUndeclaredError: undefined,
   };
 }

@@ -7,11 +7,10 @@ interface Route {
 }
 
 /**
- * Returns the route of a method and a path; `undefined` if no operation has the path; an error if
- * the method is not allowed or the path is malformed. The path is as the client sent it,
- * percent-encoded and without a query.
+ * Returns the route of a method and a path, or an error if the path is malformed or unknown, or the
+ * method is not allowed. The path is as the client sent it, percent-encoded and without a query.
  */
-export type FindRoute = (method: string, path: string) => Route | HttpError | undefined;
+export type FindRoute = (method: string, path: string) => Route | HttpError;
 
 type Segment = Operation['template']['segments'][number];
 
@@ -20,6 +19,8 @@ type Segment = Operation['template']['segments'][number];
  * a single parameter.
  */
 interface Node {
+  /** A path of the document, or the start of one. */
+  readonly path: string;
   readonly texts: Map<string, Node>;
   /** Segments with parameters, those with most text first. Each shape occurs once. */
   readonly parameters: { readonly segment: Segment; readonly shape: string; readonly node: Node }[];
@@ -27,7 +28,20 @@ interface Node {
   readonly routes: Map<string, Route>;
 }
 
-const createNode = (): Node => ({ texts: new Map(), parameters: [], routes: new Map() });
+const createNode = (path: string): Node => ({
+  path,
+  texts: new Map(),
+  parameters: [],
+  routes: new Map(),
+});
+
+/** The results of a search besides its route. */
+interface Search {
+  /** The methods of all matching paths. */
+  readonly allowed: Set<string>;
+  /** The longest start of a path of the document that matches. */
+  longest: string;
+}
 
 /**
  * Creates a tree of segments from the paths of operations, below each base path. Paths without
@@ -37,13 +51,17 @@ export function createRouter(
   operations: readonly Operation[],
   basePaths: readonly string[],
 ): FindRoute {
-  const root = createNode();
+  const root = createNode('');
   const fixedPaths = new Map<string, Node['routes']>();
   const reachable = operations.filter(({ template }) => template.isReachable);
   for (const basePath of basePaths) {
     for (const operation of reachable) {
       const path = basePath + operation.path;
-      const { routes } = pathTemplate(path).segments.reduce(nodeAfter, root);
+      const texts = path.split('/');
+      const { routes } = pathTemplate(path).segments.reduce(
+        (node, segment, index) => nodeAfter(node, segment, texts.slice(0, index + 1).join('/')),
+        root,
+      );
       const method = operation.method.toUpperCase();
       // If paths differ only in the names of their parameters, the first one is served.
       if (!routes.has(method)) routes.set(method, { operation, basePath });
@@ -60,13 +78,18 @@ export function createRouter(
     } catch {
       return new HttpError(400, 'the path must be percent-encoded UTF-8 (RFC 3986 §2.1)');
     }
-    const allowed = new Set<string>();
-    const route = find(root, segments, decodedSegments, method, allowed);
-    return route ?? (allowed.size > 0 ? HttpError.notAllowed(method, [...allowed]) : undefined);
+    const search: Search = { allowed: new Set(), longest: '' };
+    const route = find(root, segments, decodedSegments, method, search);
+    if (route !== undefined) return route;
+    const { allowed, longest } = search;
+    if (allowed.size > 0) return HttpError.notAllowed(method, [...allowed]);
+    const reason = `no such path; the longest declared prefix is ${longest || '/'}`;
+    return new HttpError(404, 'no such path', { reason });
   };
 }
 
-function nodeAfter(node: Node, segment: Segment): Node {
+/** @param path the path up to the segment. */
+function nodeAfter(node: Node, segment: Segment, path: string): Node {
   const { texts } = segment;
   const [text = ''] = texts;
   const isText = texts.length === 1;
@@ -75,7 +98,7 @@ function nodeAfter(node: Node, segment: Segment): Node {
     ? node.texts.get(text)
     : node.parameters.find((other) => other.shape === shape)?.node;
   if (existing !== undefined) return existing;
-  const added = createNode();
+  const added = createNode(path);
   if (isText) {
     node.texts.set(text, added);
   } else {
@@ -90,27 +113,28 @@ const textLength = ({ segment }: { readonly segment: Segment }): number =>
 
 /**
  * Returns the first route of a method. If a matching path has only other methods, adds these to
- * `allowed` and tries the next path.
+ * `search` and tries the next path.
  */
 function find(
   node: Node,
   segments: readonly string[],
   decodedSegments: readonly string[],
   method: string,
-  allowed: Set<string>,
+  search: Search,
   index = 0,
 ): Route | undefined {
-  const { routes } = node;
+  const { routes, path } = node;
+  if (path.length > search.longest.length) search.longest = path;
   const segment = segments[index];
   if (segment === undefined) {
-    for (const other of routes.keys()) allowed.add(other);
-    if (routes.has('GET')) allowed.add('HEAD');
+    for (const other of routes.keys()) search.allowed.add(other);
+    if (routes.has('GET')) search.allowed.add('HEAD');
     return routes.get(method) ?? (method === 'HEAD' ? routes.get('GET') : undefined);
   }
   const literal = node.texts.get(decodedSegments[index] ?? '');
   const matching = node.parameters.filter((parameter) => parameter.segment.match(segment));
   for (const next of [literal, ...matching.map((parameter) => parameter.node)]) {
-    const route = next && find(next, segments, decodedSegments, method, allowed, index + 1);
+    const route = next && find(next, segments, decodedSegments, method, search, index + 1);
     if (route !== undefined) return route;
   }
   return undefined;

@@ -38,8 +38,6 @@ export interface Service {
 const hasForm = ({ requestBody }: Operation): boolean =>
   requestBody?.media.some(({ kind }) => kind === 'multipart') === true;
 
-const NO_SUCH_PATH = new HttpError(404, 'no such path');
-
 /**
  * Creates the service of a document.
  *
@@ -96,8 +94,7 @@ export async function createService(
 
     has(path, isMounted) {
       const route = findRoute('GET', path, isMounted);
-      // A path with invalid percent-encoding is not in the document.
-      return route !== undefined && !(route instanceof HttpError && route.status === 400);
+      return !(route instanceof HttpError) || route.status === 405;
     },
 
     // Not async, to avoid the cost of another promise.
@@ -106,7 +103,7 @@ export async function createService(
       const { method, path, isMounted } = call;
       if (method === 'OPTIONS' && path === '*')
         return Promise.resolve(createAnswer(serverOptions, record, method));
-      const route = findRoute(method, path, isMounted) ?? NO_SUCH_PATH;
+      const route = findRoute(method, path, isMounted);
       if (route instanceof HttpError) return Promise.resolve(fail(call, route));
       const { operation, basePath } = route;
       tracing?.name(method, basePath + operation.path, operation.id);

@@ -35,6 +35,7 @@ function started(options: AccessLogOptions = {}) {
         reason: undefined,
         failure: undefined,
         isUndeclaredError: undefined,
+        violations: undefined,
         ...facts,
       };
       const call = { method, path, query: 'key=secret', headers: {}, record };

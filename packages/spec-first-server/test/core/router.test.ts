@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
 import { createRouter } from '../../src/core/router.ts';
@@ -70,25 +70,26 @@ test('HEAD is not allowed at a path without GET', async () => {
   expect(findPut('HEAD', '/a')).toMatchObject({ status: 405, headers: { Allow: 'PUT' } });
 });
 
-describe('nothing is found at', () => {
-  test.each([
-    '/models/sparse/',
-    '/models//1',
-    '/models',
-    '/models/a/b/c',
-    '/models/',
-    '*',
-    '',
-    '/other',
-    '/MODELS/sparse/1',
-    '/query',
-    '/query%3Fa=b',
-    '/v2/models/sparse/1',
-    '//',
-  ])('%j', (path) => {
-    expect(find('GET', path)).toBeUndefined();
-    expect(find('PATCH', path)).toBeUndefined();
-  });
+test.each([
+  ['/models/sparse/', '/models/sparse'],
+  ['/models/secret/', '/models/{task}'],
+  ['/models//1', '/models'],
+  ['/models', '/models'],
+  ['/models/secret/1/2', '/models/{task}/{id}'],
+  ['/models/', '/models'],
+  ['*', '/'],
+  ['', '/'],
+  ['/other', '/'],
+  ['/MODELS/sparse/1', '/'],
+  ['/query', '/'],
+  ['/query%3Fa=b', '/'],
+  ['/v2/models/sparse/1', '/'],
+  ['/v1/files/a/b', '/v1/files/{path}'],
+  ['//', '/'],
+])('%j gets 404; its longest declared prefix is %s', (path, prefix) => {
+  const reason = `no such path; the longest declared prefix is ${prefix}`;
+  for (const method of ['GET', 'PATCH'])
+    expect(find(method, path)).toMatchObject({ status: 404, message: 'no such path', reason });
 });
 
 test.each(['/models/a/%ff', '/models/a/%', '/%zz'])(

@@ -5,8 +5,9 @@ import {
   type Operation,
 } from 'openapi-document';
 import type { Answer, CallRecord } from '../call.ts';
+import { describePlaces } from '../declared-names.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import { isUndeclared, Violations } from '../validation/violations.ts';
+import { Violations } from '../validation/violations.ts';
 import { type CheckedReply, createAnswer } from './answer.ts';
 import { type HeaderValues, isHeader, SECURITY_HEADERS } from './headers.ts';
 import { type Failure, Forbidden, HttpError, InvalidReply, Unauthorized } from './http-error.ts';
@@ -22,6 +23,8 @@ export interface OperationContext {
    * of the document matches the declared schema.
    */
   readonly samples?: Samples | undefined;
+  /** The names that the log may contain. */
+  readonly names: ReadonlySet<string>;
   /** Returns the challenges of a 401 (RFC 9110 §11.6.1); empty if the operation needs none. */
   readonly challenge: (presented: boolean) => string;
 }
@@ -49,14 +52,10 @@ export function failureAnswer(
     record.id,
   );
   record.failure = failure;
-  // Logs violations that the body does not contain, except undeclared members: the client chose
-  // their names, which may be secrets. `failure.errors` is checked first: it is undefined for a
-  // revoked Proxy, for which `instanceof` throws.
-  const isHidden = reply.body === undefined || bodyMismatch !== undefined;
-  if (isHidden && failure.errors !== undefined && error instanceof Violations) {
-    const violations = error.violations.filter((each) => !isUndeclared(each));
-    if (violations.length > 0) record.reason = new Violations(violations).message;
-  }
+  // `failure.errors` is checked first: it is undefined for a revoked Proxy, for which `instanceof`
+  // throws.
+  if (failure.errors !== undefined && error instanceof Violations)
+    record.violations = describePlaces(error.violations, context?.names ?? new Set());
   if (bodyMismatch !== undefined)
     addReason('the body of errorBody does not match the document', bodyMismatch);
   if (headerMismatch !== undefined)
@@ -238,7 +237,11 @@ function replyFor(
           : checkBody(context.validator, declared, { status, contentType, body });
       return { reply: { status, headers, ...writtenBody }, bodyMismatch, headerMismatch };
     } catch (error) {
-      const difference = mismatchOf(error);
+      // `errorBody` may use names that the client chose.
+      const difference =
+        context !== undefined && error instanceof Violations
+          ? describePlaces(error.violations, context.names).join('; ')
+          : mismatchOf(error);
       if (difference === undefined) throw error;
       bodyMismatch ??= difference;
     }
