@@ -113,7 +113,7 @@ test('neither the log nor error responses contain tokens, digests or bodies, but
   expect(log.split('\n').filter((line) => line.includes('"status":401')).length).toBeGreaterThan(
     20,
   );
-  for (const sent of [TOKEN, HASHED, text]) expect(quoted).toContain(sent);
+  for (const sent of [TOKEN, HASHED, text]) expect(quoted).toContain(sent.replaceAll('~', '~0'));
   for (const secret of [TOKEN, HASHED, wrong, digest(TOKEN), digest(HASHED), digest(wrong), text]) {
     expect(log.split('\n').filter((line) => line.includes(secret))).toEqual([]);
     expect(failures.filter((failure) => failure.includes(secret))).toEqual([]);
