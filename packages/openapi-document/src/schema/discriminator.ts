@@ -1,0 +1,159 @@
+import { asArray, asObject, type Json } from '../document/document.ts';
+import type { SchemaTree } from './tree.ts';
+
+/** The member that selects one of several schemas (OpenAPI 3.1 §4.8.25). */
+export interface Tag {
+  readonly name: string;
+  /** The schema that each value selects. */
+  readonly values: ReadonlyMap<unknown, Json>;
+  /** The schema that all other values select: `defaultMapping` (OpenAPI 3.2 §4.25). */
+  readonly others: Json | undefined;
+  /** True if `null` is allowed beside objects. */
+  readonly allowsNull: boolean;
+}
+
+/**
+ * Returns the member that distinguishes the alternatives of a `oneOf` or an `anyOf`. This is a
+ * required member with different constants in each alternative, or the member of the discriminator.
+ * With `x-selects: false`, only constants distinguish them.
+ */
+export function tagOfUnion(
+  tree: SchemaTree,
+  alternatives: readonly Json[],
+  discriminator: unknown,
+): Tag | undefined {
+  const { propertyName, mapping, defaultMapping, 'x-selects': selects } = asObject(discriminator);
+  const isNull = ({ type }: Json) => [type].flat().join() === 'null';
+  const objects = alternatives.filter((schema) => !isNull(schema));
+  const [first] = objects;
+  if (first === undefined) return undefined;
+  const allowsNull = objects.length < alternatives.length;
+  const names = typeof propertyName === 'string' ? [propertyName] : requiredNames(tree, first);
+  for (const name of names) {
+    const values = distinctValues(objects, (schema) => requiredConstants(tree, schema, name));
+    if (values !== undefined) return { name, values, others: undefined, allowsNull };
+  }
+  if (typeof propertyName !== 'string' || selects === false) return undefined;
+  const isOthers = (schema: Json) => schema.$ref !== undefined && schema.$ref === defaultMapping;
+  const values = distinctValues(objects, (schema) =>
+    selectingValues(tree, schema, propertyName, asObject(mapping)),
+  );
+  return values && { name: propertyName, values, others: objects.find(isOthers), allowsNull };
+}
+
+/**
+ * Returns the member that selects among the schemas that extend a base schema by `allOf` (OpenAPI
+ * 3.1 §4.8.25.2). A base is abstract, so no value selects it, if its discriminator has a mapping
+ * that does not name it.
+ */
+export function tagOfBase(tree: SchemaTree, base: Json): Tag | undefined {
+  const name = baseTagName(base);
+  if (name === undefined) return undefined;
+  const mapping = asObject(asObject(base.discriminator).mapping);
+  const mapped = mappedSchemas(tree, mapping).filter((schema) => schema !== base);
+  const children = [...new Set([...mapped, ...tree.extensionsOf(base)])];
+  if (children.length === 0) return undefined;
+  const values = distinctValues(children, (child) => {
+    const constants = constantsOf(tree, child, name);
+    return constants.length === 1 ? constants : mappedNames(tree, mapping, child);
+  });
+  if (values === undefined) return undefined;
+  const all = new Map<unknown, Json>(values);
+  for (const value of baseValues(tree, base, name, mapping))
+    if (!all.has(value)) all.set(value, base);
+  return { name, values: all, others: undefined, allowsNull: false };
+}
+
+function baseValues(tree: SchemaTree, base: Json, name: string, mapping: Json): readonly unknown[] {
+  const constants = constantsOf(tree, base, name);
+  if (constants.length > 0) return constants;
+  const names = mappedNames(tree, mapping, base);
+  const isNamed = mappedSchemas(tree, mapping).includes(base);
+  return isNamed || Object.keys(mapping).length === 0 ? names : [];
+}
+
+/** The name of the member that selects among the schemas that extend a schema. */
+export function baseTagName({ discriminator, oneOf, anyOf }: Json): string | undefined {
+  const { propertyName, 'x-selects': selects } = asObject(discriminator);
+  const isBase = (oneOf ?? anyOf) === undefined && selects !== false;
+  return typeof propertyName === 'string' && isBase ? propertyName : undefined;
+}
+
+/** Returns `undefined` if a schema has no value, or two schemas have the same value. */
+function distinctValues(
+  schemas: readonly Json[],
+  valuesOf: (schema: Json) => readonly unknown[],
+): ReadonlyMap<unknown, Json> | undefined {
+  const owners = new Map<unknown, Json>();
+  for (const schema of schemas) {
+    const values = valuesOf(schema);
+    if (values.length === 0 || values.some((value) => owners.has(value))) return undefined;
+    for (const value of values) owners.set(value, schema);
+  }
+  return owners;
+}
+
+const requiredNames = (tree: SchemaTree, schema: Json): string[] =>
+  tree.applied(schema).flatMap(({ required }) => asArray(required).map(String));
+
+/** The constants of a required property of an object schema. */
+function requiredConstants(tree: SchemaTree, schema: Json, name: string): readonly unknown[] {
+  const isObjectSchema = tree.applied(schema).some(({ type }) => type === 'object');
+  if (!isObjectSchema || !requiredNames(tree, schema).includes(name)) return [];
+  return constantsOf(tree, schema, name);
+}
+
+/**
+ * The constants that a schema allows for a property. Empty if one of them is not a string, or if
+ * the property is `readOnly` or `writeOnly`.
+ */
+export function constantsOf(tree: SchemaTree, schema: Json, name: string): readonly unknown[] {
+  const property = tree.applied(schema).flatMap(({ properties }) => {
+    const members = asObject(properties);
+    return Object.hasOwn(members, name) ? tree.applied(tree.schemaOf(members[name])) : [];
+  });
+  if (property.some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true))
+    return [];
+  const [first = [], ...others] = property
+    .map((part) => (Object.hasOwn(part, 'const') ? [part.const] : asArray(part.enum)))
+    .filter((list) => list.length > 0);
+  const values = first.filter((value) => others.every((list) => list.includes(value)));
+  return values.every((value) => typeof value === 'string') ? values : [];
+}
+
+/**
+ * The values that select an alternative. Without a mapping, its name selects it. If its constants
+ * exclude the name, they select it instead. A union with the same discriminator has no value of its
+ * own.
+ */
+export function selectingValues(
+  tree: SchemaTree,
+  alternative: Json,
+  name: string,
+  mapping: Json,
+): readonly unknown[] {
+  if (typeof alternative.$ref !== 'string') return [];
+  const target = tree.resolve(alternative.$ref);
+  const mapped = mappedNames(tree, mapping, target);
+  if (mappedSchemas(tree, mapping).includes(target)) return mapped;
+  const { oneOf, anyOf, discriminator } = target;
+  const isUnion = (oneOf ?? anyOf) !== undefined;
+  if (isUnion && asObject(discriminator).propertyName === name) return [];
+  const constants = constantsOf(tree, alternative, name);
+  return constants.length === 0 || mapped.some((value) => constants.includes(value))
+    ? mapped
+    : constants;
+}
+
+const mappedSchemas = (tree: SchemaTree, mapping: Json): Json[] =>
+  Object.values(mapping).flatMap((ref) => (typeof ref === 'string' ? [tree.resolve(ref)] : []));
+
+/** The values that a mapping has for a schema. Without one, the name of the component. */
+function mappedNames(tree: SchemaTree, mapping: Json, schema: Json): readonly string[] {
+  const names = Object.entries(mapping)
+    .filter(([, ref]) => typeof ref === 'string' && tree.resolve(ref) === schema)
+    .map(([name]) => name);
+  if (names.length > 0) return names;
+  const name = tree.componentNames.get(schema);
+  return name === undefined ? [] : [name];
+}

@@ -1,0 +1,209 @@
+import { escapePointerToken, type Json } from '../document/document.ts';
+import { type Budget, BudgetExceeded, spend } from './budget.ts';
+import type { SchemaTree, TextTest, View } from './tree.ts';
+
+/** A difference between a value and its schema. */
+export interface Violation {
+  /** A JSON pointer (RFC 6901) to the value. Ends with the name of a member that is missing. */
+  readonly path: string;
+  /** The keyword of JSON Schema that the value breaks. `budget` if the check takes too long. */
+  readonly keyword: string;
+  /** Values of the schema or the value that the message contains, for messages in other words. */
+  readonly params: Json;
+  /** A predicate of the value at the path, such as `must be integer`. */
+  readonly message: string;
+}
+
+/** The values that all schema sets of one view of a document share. */
+export interface Context {
+  readonly tree: SchemaTree;
+  readonly view: View;
+  /** Returns the test of a format, or `undefined` if the format is not checked. */
+  formatTest(format: string): TextTest | undefined;
+  /**
+   * Returns the set of schemas that apply to one value.
+   *
+   * @param hidden the members that other schemas of the same value remove.
+   */
+  setOf(schemas: readonly Json[], hidden?: ReadonlySet<string>): SchemaSet;
+}
+
+/** The meaning of one name in an object. */
+export interface Member {
+  /** Undefined for a member that is removed or rejected. */
+  readonly set: SchemaSet | undefined;
+  /** The keyword that rejects the member. Without one, a member without a set is removed. */
+  readonly rejectedBy: string | undefined;
+  readonly isRequired: boolean;
+}
+
+/** Validates the members of objects. */
+export interface ObjectRules {
+  /** Returns a changed copy, or the same object. */
+  read(object: Json, run: Run): unknown;
+  member(name: string): Member;
+  readonly required: ReadonlySet<string>;
+  /** The names in `properties`. */
+  readonly declaredNames: ReadonlySet<string>;
+}
+
+/** Validates the items of arrays. */
+export interface ArrayRules {
+  /** Returns a changed copy, or the same array. */
+  read(items: readonly unknown[], run: Run): unknown;
+  /** Returns the set of an item, or `undefined` if any item is allowed. */
+  item(index: number): SchemaSet | undefined;
+}
+
+/** The place of a schema in a set. */
+export interface Membership {
+  /** The schemas that this one adds to the set. */
+  readonly adds: readonly Json[];
+  /** True if another schema extends this one: its discriminator selects nothing. */
+  readonly isBase: boolean;
+}
+
+/**
+ * All schemas that apply to one value at the same time. What they declare, remove, require and fill
+ * in are facts of the set, so nothing is marked on values.
+ */
+export interface SchemaSet {
+  readonly context: Context;
+  readonly schemas: ReadonlyMap<Json, Membership>;
+  /** The types that all schemas allow, as bits. */
+  readonly types: number;
+  /** The types whose values are valid as they are. Known after the first value of a type. */
+  readonly free: number;
+  /** The members that are removed, since only the other direction has them. */
+  readonly hidden: ReadonlySet<string>;
+  readonly objectRules: ObjectRules;
+  readonly arrayRules: ArrayRules;
+  /** Validates a value. Reports violations, and returns the changed value. */
+  read(value: unknown, run: Run): unknown;
+  /**
+   * Returns the set that also contains a schema.
+   *
+   * @param owner the schema of this set that selects it.
+   */
+  select(owner: Json, schema: Json, isBase?: boolean): SchemaSet;
+}
+
+/** Selects further schemas for a value: returns the set with them. */
+export type Selector = (set: SchemaSet, value: unknown, run: Run) => SchemaSet;
+
+/** Reports the violations of a value. */
+export type Assertion<Value> = (value: Value, run: Run) => void;
+
+/** The maximum number of violations. A hostile value can have thousands. */
+export const MAX_VIOLATIONS = 20;
+
+/** The maximum nesting of values. Deeper ones could overflow the stack. */
+const MAX_DEPTH = 1_000;
+
+export interface RunOptions {
+  readonly budget: Budget;
+  /** True if strings may be files: `Blob` or bytes. */
+  readonly files: boolean;
+  /** Called with the name of each member that is removed from a reply. */
+  readonly onDrop: ((name: string) => void) | undefined;
+}
+
+/** The state of one check. */
+export class Run implements Budget {
+  /** Undefined while a value is only tested. */
+  violations: Violation[] | undefined = [];
+  /** The number of violations, which may be higher than the number of those that are kept. */
+  count = 0;
+  steps: number;
+  depth = 0;
+  /** True while undeclared members of a reply are rejected instead of ignored. */
+  isStrict = false;
+  readonly files: boolean;
+  readonly onDrop: ((name: string) => void) | undefined;
+  #testDepth = 0;
+  /** The results of tests inside tests. Without them, nested unions take exponential time. */
+  readonly #results = [new Map<unknown, Map<SchemaSet, boolean>>(), new Map()] as const;
+
+  constructor({ budget, files, onDrop }: RunOptions) {
+    this.steps = budget.steps;
+    this.files = files;
+    this.onDrop = onDrop;
+  }
+
+  report(keyword: string, message: string, params: Json = {}, path = ''): void {
+    this.count += 1;
+    if (this.violations !== undefined && this.count <= MAX_VIOLATIONS)
+      this.violations.push({ path, keyword, params, message });
+  }
+
+  /** Adds a name to the paths of the latest violations. Valid values need no paths. */
+  locate(countBefore: number, name: string | number): void {
+    if (this.violations === undefined) return;
+    const token = `/${escapePointerToken(name)}`;
+    for (let index = countBefore; index < this.violations.length; index += 1) {
+      const violation = this.violations[index];
+      if (violation !== undefined)
+        this.violations[index] = { ...violation, path: token + violation.path };
+    }
+  }
+
+  /** True if nothing more has to be found. */
+  get isDone(): boolean {
+    return this.violations === undefined || this.count > MAX_VIOLATIONS;
+  }
+
+  enter(): void {
+    this.depth += 1;
+    if (this.depth > MAX_DEPTH) throw new BudgetExceeded();
+  }
+
+  /** Returns true if a value is valid. Reports nothing. */
+  test(set: SchemaSet, value: unknown, isStrict: boolean): boolean {
+    const results = this.#results[isStrict ? 1 : 0];
+    const isStructure = typeof value === 'object' && value !== null;
+    const known = isStructure ? results.get(value)?.get(set) : undefined;
+    if (known !== undefined) return known;
+    const isNested = this.#testDepth > 0;
+    const isValid = this.#quietly(() => set.read(value, this), isStrict);
+    if (isStructure && isNested) {
+      const resultsOfValue = results.get(value);
+      if (resultsOfValue === undefined) results.set(value, new Map([[set, isValid]]));
+      else resultsOfValue.set(set, isValid);
+    }
+    return isValid;
+  }
+
+  #quietly(read: () => void, isStrict: boolean): boolean {
+    const { violations, count, isStrict: wasStrict } = this;
+    this.violations = undefined;
+    this.isStrict = isStrict;
+    this.#testDepth += 1;
+    // A test takes more of the stack than a member.
+    this.depth += 2;
+    read();
+    this.depth -= 2;
+    this.#testDepth -= 1;
+    const isValid = this.count === count;
+    this.violations = violations;
+    this.count = count;
+    this.isStrict = wasStrict;
+    return isValid;
+  }
+
+  /** Returns the violations of a value, without reporting them. */
+  violationsOf(set: SchemaSet, value: unknown): readonly Violation[] {
+    const { violations, count } = this;
+    this.violations = [];
+    this.count = 0;
+    set.read(value, this);
+    const found = this.violations;
+    this.violations = violations;
+    this.count = count;
+    return found;
+  }
+
+  /** Counts steps. @throws {BudgetExceeded} */
+  spend(steps: number): void {
+    spend(this, steps);
+  }
+}

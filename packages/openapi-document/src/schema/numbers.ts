@@ -1,0 +1,44 @@
+/** An integer of any size, or a double. JavaScript compares the two types exactly. */
+export type Exact = number | bigint;
+
+export const isExact = (value: unknown): value is Exact =>
+  typeof value === 'number' || typeof value === 'bigint';
+
+/** The integers that a JavaScript number represents exactly. */
+export const SAFE_RANGE = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
+
+/** The ranges of the integer formats (OpenAPI 3.1 §4.4). */
+export const INTEGER_RANGES: Readonly<Record<string, readonly [min: Exact, max: Exact]>> = {
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+};
+
+/** Returns the digits and the exponent of the shortest decimal that is this number. */
+function decimalOf(value: Exact): { readonly digits: bigint; readonly exponent: number } {
+  const [mantissa = '', exponent = '0'] = String(value).split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
+}
+
+/**
+ * Returns a test for `multipleOf` that is exact in decimals: 19.99 is a multiple of 0.01, 19.999 is
+ * not (JSON Schema 2020-12, Validation §6.2.1).
+ */
+export function multipleOf(divisor: Exact): (value: Exact) => boolean {
+  const inverse = Math.round(1 / Number(divisor));
+  const isFraction = typeof divisor === 'number' && inverse > 1 && 1 / inverse === divisor;
+  const step = decimalOf(divisor);
+  return (value) => {
+    if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
+      return Number(value) % Number(divisor) === 0;
+    if (isFraction && typeof value === 'number') {
+      const units = Math.round(value * inverse);
+      // The quotient of two exact integers is the double that is closest to the decimal.
+      if (Number.isSafeInteger(units)) return units / inverse === value;
+    }
+    const { digits, exponent } = decimalOf(value);
+    const shift = Math.min(exponent, step.exponent);
+    const scaled = digits * 10n ** BigInt(exponent - shift);
+    return scaled % (step.digits * 10n ** BigInt(step.exponent - shift)) === 0n;
+  };
+}

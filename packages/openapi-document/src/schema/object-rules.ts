@@ -1,0 +1,311 @@
+import { asObject, type Json } from '../document/document.ts';
+import type { Budget } from './budget.ts';
+import { typeBitOf } from './json-types.ts';
+import type { Assertion, Member, ObjectRules, Run, SchemaSet } from './model.ts';
+import { asStrings, entriesOf } from './scalar-rules.ts';
+import { ANYTHING } from './tree.ts';
+import { innerFirst, within } from './unevaluated.ts';
+
+const REMOVED: Member = { set: undefined, rejectedBy: undefined, isRequired: false };
+const READ_ONLY: Member = { ...REMOVED, rejectedBy: 'readOnly' };
+const WRITE_ONLY: Member = { ...REMOVED, rejectedBy: 'writeOnly' };
+
+const REJECTIONS: Readonly<Record<string, string>> = {
+  additionalProperties: 'must NOT have additional properties',
+  unevaluatedProperties: 'must NOT have unevaluated properties',
+  readOnly: 'must not be present',
+  writeOnly: 'must not be present',
+};
+
+const NO_STEPS: Budget = { steps: Number.POSITIVE_INFINITY };
+
+/** A default, and the member that it fills in. */
+interface Default {
+  readonly name: string;
+  readonly set: SchemaSet;
+  readonly value: unknown;
+  /** Known when the default is first needed: a default that is no valid value is not filled in. */
+  isValid: boolean | undefined;
+}
+
+export function objectRules(set: SchemaSet): ObjectRules {
+  const { context, schemas, hidden } = set;
+  const { tree, view } = context;
+  const isReply = view === 'response';
+  const parts = [...schemas.keys()];
+  const patterns = new Map(
+    parts.flatMap(({ patternProperties }) =>
+      Object.keys(asObject(patternProperties)).map((pattern) => [
+        pattern,
+        tree.patternTest(pattern),
+      ]),
+    ),
+  );
+  const required = new Set(
+    parts.flatMap((schema) => asStrings(schema.required)).filter((name) => !hidden.has(name)),
+  );
+  const declaredNames = new Set(
+    parts.flatMap(({ properties }) => entriesOf(properties)).map(([name]) => name),
+  );
+  /** Names that are not clients' inventions, so their members are cached. */
+  const fixedNames = new Set([
+    ...[...hidden, ...declaredNames, ...required],
+    ...parts.flatMap(({ dependentRequired }) =>
+      entriesOf(dependentRequired).flatMap(([name, names]) => [name, ...asStrings(names)]),
+    ),
+  ]);
+  /** Closes an object of a reply: its other members are undeclared. */
+  const declaresMembers =
+    parts.some((schema) => (schema.properties ?? schema.patternProperties) !== undefined) ||
+    parts.some((schema) => schema.unevaluatedProperties === false) ||
+    hidden.size > 0;
+  const unevaluating = innerFirst(schemas).filter(
+    (schema) => schema.unevaluatedProperties !== undefined,
+  );
+  const members = new Map<string, Member>();
+  const rest = patterns.size === 0 ? createMember(undefined, NO_STEPS) : undefined;
+  const assertions = objectAssertions(set, (name, budget) => member(name, budget));
+  const defaults = view === 'request' ? defaultsOf() : [];
+  /** The members of the last object, in its order: the next object often has the same. */
+  const lastNames: string[] = [];
+  const lastMembers: Member[] = [];
+
+  return { read, member: (name) => member(name, NO_STEPS), required, declaredNames };
+
+  function read(source: Json, run: Run): unknown {
+    const object = enumerable(source);
+    const countBefore = run.count;
+    let missing = required.size;
+    let copy: Record<string, unknown> | undefined;
+    let index = 0;
+    for (const name in object) {
+      if (!Object.hasOwn(object, name)) continue;
+      run.steps -= 1;
+      const value = object[name];
+      const declared =
+        lastNames[index] === name ? lastMembers[index] : nextMember(name, index, run);
+      index += 1;
+      if (value === undefined || declared === undefined) continue;
+      if (declared.isRequired) missing -= 1;
+      const result =
+        declared.set === undefined
+          ? drop(name, declared.rejectedBy, run)
+          : readMember(name, declared.set, value, run);
+      if (run.count !== countBefore && run.isDone) return object;
+      if (result !== value) copy ??= copyBefore(object, name);
+      if (copy !== undefined && result !== undefined) put(copy, name, result);
+    }
+    if (missing > 0) reportMissing(object, run);
+    const written = copy ?? object;
+    for (const assertion of assertions) assertion(written, run);
+    return defaults.length === 0 ? written : withDefaults(written, run);
+  }
+
+  function nextMember(name: string, index: number, run: Run): Member {
+    const found = member(name, run);
+    if (index <= lastNames.length && fixedNames.has(name)) {
+      lastNames[index] = name;
+      lastMembers[index] = found;
+    }
+    return found;
+  }
+
+  function readMember(name: string, memberSet: SchemaSet, value: unknown, run: Run): unknown {
+    if ((memberSet.free & typeBitOf(value)) !== 0) return value;
+    const countBefore = run.count;
+    const result = memberSet.read(value, run);
+    if (run.count !== countBefore) run.locate(countBefore, name);
+    return result;
+  }
+
+  /** Removes a member, or rejects it. */
+  function drop(name: string, rejectedBy: string | undefined, run: Run): undefined {
+    if (rejectedBy !== undefined && (!isReply || run.isStrict)) {
+      const message = REJECTIONS[rejectedBy] ?? 'must not be present';
+      const countBefore = run.count;
+      run.report(rejectedBy, message, { [`${rejectedBy.replace(/ies$/, 'y')}`]: name });
+      run.locate(countBefore, name);
+    }
+    if (run.violations !== undefined) run.onDrop?.(name);
+    return undefined;
+  }
+
+  function reportMissing(object: Json, run: Run): void {
+    for (const name of required) {
+      if (Object.hasOwn(object, name) && object[name] !== undefined) continue;
+      const countBefore = run.count;
+      run.report('required', 'is required', { missingProperty: name });
+      run.locate(countBefore, name);
+      if (run.isDone) return;
+    }
+  }
+
+  function withDefaults(object: Json, run: Run): Json {
+    if (run.violations === undefined) return object;
+    let completed: Record<string, unknown> | undefined;
+    for (const preset of defaults) {
+      const { name, set: memberSet, value } = preset;
+      if (Object.hasOwn(object, name)) continue;
+      preset.isValid ??= run.test(memberSet, value, true);
+      if (!preset.isValid) continue;
+      completed ??= { ...object };
+      // Scalars are not cloned: `structuredClone` takes a microsecond.
+      const copy: unknown = typeof value === 'object' ? structuredClone(value) : value;
+      put(completed, name, memberSet.read(copy, run));
+    }
+    return completed ?? object;
+  }
+
+  function member(name: string, budget: Budget): Member {
+    const known = members.get(name);
+    if (known !== undefined) return known;
+    if (!fixedNames.has(name)) return rest ?? createMember(name, budget);
+    const created = createMember(name, NO_STEPS);
+    members.set(name, created);
+    return created;
+  }
+
+  /** @param name `undefined` stands for all names that no schema declares. */
+  function createMember(name: string | undefined, budget: Budget): Member {
+    const found: Json[] = [];
+    const evaluating = new Set<Json>();
+    const isRequired = name !== undefined && required.has(name);
+    let isDeclared = isRequired;
+    let closedBy: string | undefined;
+    for (const schema of parts) {
+      const countBefore = found.length;
+      const properties = asObject(schema.properties);
+      if (name !== undefined && Object.hasOwn(properties, name))
+        found.push(tree.schemaOf(properties[name]));
+      for (const [pattern, inner] of entriesOf(schema.patternProperties))
+        if (name !== undefined && patterns.get(pattern)?.(name, budget) === true)
+          found.push(tree.schemaOf(inner));
+      isDeclared ||= found.length > countBefore;
+      if (found.length === countBefore && schema.additionalProperties !== undefined) {
+        found.push(tree.schemaOf(schema.additionalProperties));
+        if (schema.additionalProperties === false) closedBy = 'additionalProperties';
+      }
+      if (found.length > countBefore) evaluating.add(schema);
+    }
+    for (const schema of unevaluating) {
+      if (
+        within(schemas, schema)
+          .values()
+          .some((inner) => evaluating.has(inner))
+      )
+        continue;
+      found.push(tree.schemaOf(schema.unevaluatedProperties));
+      evaluating.add(schema);
+      if (schema.unevaluatedProperties === false) closedBy ??= 'unevaluatedProperties';
+    }
+    const isHidden = name !== undefined && hidden.has(name);
+    const isOneWay = isHidden || found.some((schema) => tree.isOneWay(schema, view));
+    if (isOneWay && view !== 'example') return oneWayMember(found);
+    const isClosed = closedBy !== undefined && (!isDeclared || !isReply);
+    if (isClosed) return { set: undefined, rejectedBy: closedBy, isRequired };
+    if (isReply && !isDeclared && found.length === 0 && declaresMembers) return REMOVED;
+    const set = context.setOf(found.length === 0 ? [ANYTHING] : found);
+    return { set, rejectedBy: undefined, isRequired };
+  }
+
+  function oneWayMember(found: readonly Json[]): Member {
+    if (view === 'received') return WRITE_ONLY;
+    const isRejected = view === 'request' && found.some((schema) => tree.isRejected(schema));
+    return isRejected ? READ_ONLY : REMOVED;
+  }
+
+  function defaultsOf(): Default[] {
+    const found = new Map<string, Default>();
+    for (const { properties } of parts) {
+      for (const [name, property] of entriesOf(properties)) {
+        const source = tree.defaultSource(tree.schemaOf(property));
+        const { set: memberSet } = member(name, NO_STEPS);
+        if (source === undefined || memberSet === undefined || found.has(name)) continue;
+        found.set(name, { name, set: memberSet, value: source.default, isValid: undefined });
+      }
+    }
+    return [...found.values()];
+  }
+}
+
+function objectAssertions(
+  set: SchemaSet,
+  member: (name: string, budget: Budget) => Member,
+): Assertion<Json>[] {
+  const { context, schemas } = set;
+  const assertions: Assertion<Json>[] = [];
+  for (const { minProperties, maxProperties, propertyNames, dependentRequired } of schemas.keys()) {
+    if (typeof minProperties === 'number') {
+      const message = `must NOT have fewer than ${minProperties} properties`;
+      assertions.push((object, run) => {
+        if (countOf(object) < minProperties)
+          run.report('minProperties', message, { limit: minProperties });
+      });
+    }
+    if (typeof maxProperties === 'number') {
+      const message = `must NOT have more than ${maxProperties} properties`;
+      assertions.push((object, run) => {
+        if (countOf(object) > maxProperties)
+          run.report('maxProperties', message, { limit: maxProperties });
+      });
+    }
+    if (propertyNames !== undefined) {
+      const names = context.setOf([context.tree.schemaOf(propertyNames)]);
+      assertions.push((object, run) => {
+        for (const name of Object.keys(object)) {
+          if (object[name] === undefined || run.test(names, name, true)) continue;
+          const countBefore = run.count;
+          const params = { propertyName: name };
+          run.report('propertyNames', 'has a name that is not valid', params);
+          run.locate(countBefore, name);
+          if (run.isDone) return;
+        }
+      });
+    }
+    for (const [name, dependents] of entriesOf(dependentRequired)) {
+      assertions.push((object, run) => {
+        if (!Object.hasOwn(object, name) || object[name] === undefined) return;
+        for (const dependent of asStrings(dependents)) {
+          if (Object.hasOwn(object, dependent) && object[dependent] !== undefined) continue;
+          if (member(dependent, run) === REMOVED) continue;
+          const message = `is required if ${name} is present`;
+          const countBefore = run.count;
+          const params = { property: name, missingProperty: dependent };
+          run.report('dependentRequired', message, params);
+          run.locate(countBefore, dependent);
+        }
+      });
+    }
+  }
+  return assertions;
+}
+
+const countOf = (object: Json): number =>
+  Object.values(object).filter((value) => value !== undefined).length;
+
+/** Returns an object with the members that JSON writes: not those of a prototype. */
+function enumerable(object: Json): Json {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return prototype === Object.prototype || prototype === null ? object : { ...object };
+}
+
+/** Sets a member. The assignment of `__proto__` would change the prototype. */
+export function put(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') object[name] = value;
+  else
+    Object.defineProperty(object, name, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+}
+
+function copyBefore(object: Json, end: string): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const name in object) {
+    if (name === end) break;
+    if (Object.hasOwn(object, name) && object[name] !== undefined) put(copy, name, object[name]);
+  }
+  return copy;
+}

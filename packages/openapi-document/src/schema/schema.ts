@@ -1,0 +1,189 @@
+import { asArray, type Json } from '../document/document.ts';
+import { type Budget, BudgetExceeded } from './budget.ts';
+import { baseTagName } from './discriminator.ts';
+import { type TypeName, typeNames } from './json-types.ts';
+import { Run, type SchemaSet, type Violation } from './model.ts';
+import { isExact } from './numbers.ts';
+import { isWide, lengthLimits } from './scalar-rules.ts';
+import { type Union, unionsOf } from './unions.ts';
+
+export interface CheckOptions {
+  /** The steps that the check may take: about one for each member, item and character. */
+  readonly budget?: Budget;
+  /** True if strings may be files: `Blob` or bytes. */
+  readonly files?: boolean;
+  /** Called with the name of each member that is removed from a reply. */
+  readonly onDrop?: ((name: string) => void) | undefined;
+}
+
+export type CheckResult =
+  | { readonly value: unknown; readonly violations?: undefined }
+  | {
+      /** At most 20. */
+      readonly violations: readonly Violation[];
+      /** False if there are more violations. */
+      readonly isComplete: boolean;
+    };
+
+/** The steps of a check without a budget. They take about 30 milliseconds. */
+export const DEFAULT_STEPS = 3_000_000;
+
+/**
+ * A schema as one view of the document reads it: everything that applies to one value at the same
+ * time, and the unions that it selects from. What a schema says is a fact here, never a keyword.
+ */
+export class Schema {
+  readonly #set: SchemaSet;
+
+  constructor(set: SchemaSet) {
+    this.#set = set;
+  }
+
+  /** Validates a value. Returns it as the view reads it, or its violations. */
+  check(value: unknown, options: CheckOptions = {}): CheckResult {
+    const { budget = { steps: DEFAULT_STEPS }, files = false, onDrop } = options;
+    const run = new Run({ budget, files, onDrop });
+    try {
+      const result = this.#set.read(value, run);
+      if (run.count === 0) return { value: result };
+      const violations = run.violations ?? [];
+      return { violations, isComplete: run.count === violations.length };
+    } catch (error) {
+      if (!(error instanceof BudgetExceeded)) throw error;
+      const violation = { path: '', keyword: 'budget', params: {}, message: error.message };
+      return { violations: [violation], isComplete: true };
+    } finally {
+      budget.steps = run.steps;
+    }
+  }
+
+  isValid(value: unknown): boolean {
+    return this.check(value).violations === undefined;
+  }
+
+  /** The types that are allowed without regard to unions: all types if none is named. */
+  get types(): readonly TypeName[] {
+    return typeNames(this.#set.types);
+  }
+
+  /** True if an integer may be beyond ±(2^53−1). */
+  get isWide(): boolean {
+    return this.#schemas.some(isWide);
+  }
+
+  /** The values that `enum` and `const` allow, or `undefined` if they allow any. */
+  get constants(): readonly unknown[] | undefined {
+    const lists = this.#schemas.flatMap((schema) => [
+      ...(Array.isArray(schema.enum) ? [schema.enum] : []),
+      ...(Object.hasOwn(schema, 'const') ? [[schema.const]] : []),
+    ]);
+    const [first] = lists;
+    return first?.filter((value: unknown) => this.isValid(value));
+  }
+
+  get default(): { readonly value: unknown } | undefined {
+    const source = this.#schemas.find((schema) => Object.hasOwn(schema, 'default'));
+    return source && { value: source.default };
+  }
+
+  /** The examples of the schema itself (JSON Schema 2020-12, Validation §9.5). */
+  get examples(): readonly unknown[] {
+    return this.#schemas.flatMap((schema) => [
+      ...(Object.hasOwn(schema, 'example') ? [schema.example] : []),
+      ...asArray(schema.examples),
+    ]);
+  }
+
+  get formats(): readonly string[] {
+    return this.#schemas.flatMap(({ format }) => (typeof format === 'string' ? [format] : []));
+  }
+
+  get patterns(): readonly string[] {
+    return this.#schemas.flatMap(({ pattern }) => (typeof pattern === 'string' ? [pattern] : []));
+  }
+
+  /** The length of texts in characters, or of files in bytes. */
+  get length(): { readonly min: number; readonly max: number } {
+    return lengthLimits(this.#set);
+  }
+
+  /** The tightest limit of a keyword with a number, such as `maximum` or `minItems`. */
+  limit(keyword: LimitKeyword): number | bigint | undefined {
+    const limits = this.#schemas.flatMap((schema) => {
+      const limit = schema[keyword];
+      return isExact(limit) ? [limit] : [];
+    });
+    const isLower = /^(min|exclusiveMin|multiple)/.test(keyword);
+    return limits.reduce<number | bigint | undefined>(
+      (tightest, limit) =>
+        tightest === undefined || (isLower ? limit > tightest : limit < tightest)
+          ? limit
+          : tightest,
+      undefined,
+    );
+  }
+
+  get hasDistinctItems(): boolean {
+    return this.#schemas.some(({ uniqueItems }) => uniqueItems === true);
+  }
+
+  /** Returns the schema of an item, or `undefined` if any item is allowed. */
+  item(index: number): Schema | undefined {
+    return schemaOf(this.#set.arrayRules.item(index));
+  }
+
+  /** The schemas that an array must contain. */
+  get contained(): readonly Schema[] {
+    const { context } = this.#set;
+    return this.#schemas.flatMap(({ contains }) =>
+      contains === undefined
+        ? []
+        : (schemaOf(context.setOf([context.tree.schemaOf(contains)])) ?? []),
+    );
+  }
+
+  get required(): ReadonlySet<string> {
+    return this.#set.objectRules.required;
+  }
+
+  /** The names in `properties`, except for members that are removed. */
+  get names(): readonly string[] {
+    const { hidden, objectRules } = this.#set;
+    return [...objectRules.declaredNames].filter((name) => !hidden.has(name));
+  }
+
+  /** Returns the schema of a member, or `undefined` if the member is removed or rejected. */
+  member(name: string): Schema | undefined {
+    return schemaOf(this.#set.objectRules.member(name).set);
+  }
+
+  get unions(): readonly Union[] {
+    return unionsOf(this.#set);
+  }
+
+  /** Returns the schema with an alternative of one of its unions. */
+  with({ owner, tag }: Union, alternative: Json): Schema {
+    const isBase = baseTagName(alternative) === tag?.name;
+    return new Schema(this.#set.select(owner, alternative, isBase));
+  }
+
+  get #schemas(): readonly Json[] {
+    return [...this.#set.schemas.keys()];
+  }
+}
+
+export type LimitKeyword =
+  | 'minimum'
+  | 'maximum'
+  | 'exclusiveMinimum'
+  | 'exclusiveMaximum'
+  | 'multipleOf'
+  | 'minItems'
+  | 'maxItems'
+  | 'minContains'
+  | 'maxContains'
+  | 'minProperties'
+  | 'maxProperties';
+
+const schemaOf = (set: SchemaSet | undefined): Schema | undefined =>
+  set === undefined ? undefined : new Schema(set);

@@ -1,0 +1,62 @@
+import { type Json, valueAt } from '../document/document.ts';
+import type { Context } from './model.ts';
+import { Outline } from './outline.ts';
+import { Schema } from './schema.ts';
+import { JoinedSchemas, SelectionCounter } from './set.ts';
+import { SchemaTree, type TextTest, type View } from './tree.ts';
+
+export interface SchemasOptions {
+  formatTest(format: string): TextTest | undefined;
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** The schemas of a document. */
+export type Schemas = ReturnType<typeof createSchemas>;
+
+/** Creates the schemas of a bundled document: each `$ref` points into `root`. */
+export function createSchemas(root: Json, options: SchemasOptions) {
+  const tree = new SchemaTree(root);
+  const contexts = new Map<View, Context>();
+  const contextOf = (view: View): Context => {
+    const existing = contexts.get(view);
+    if (existing !== undefined) return existing;
+    const context = createContext(tree, view, options);
+    contexts.set(view, context);
+    return context;
+  };
+  const schemaAt = (place: unknown): Json =>
+    tree.schemaOf(typeof place === 'string' ? valueAt(root, place) : place);
+  return {
+    tree,
+    /** Returns the schema at a JSON pointer, or a Schema Object as a schema. */
+    at: (place: unknown, view: View): Schema =>
+      new Schema(contextOf(view).setOf([schemaAt(place)])),
+    outline: (place: unknown): Outline => new Outline(tree, [schemaAt(place)]),
+  };
+}
+
+function createContext(tree: SchemaTree, view: View, options: SchemasOptions): Context {
+  const counter = new SelectionCounter();
+  const single = new Map<Json, JoinedSchemas>();
+  const joined = new Map<string, JoinedSchemas>();
+  const context = { tree, view, ...options, setOf };
+  return context;
+
+  function setOf(schemas: readonly Json[], hidden = NO_NAMES): JoinedSchemas {
+    const [schema] = schemas;
+    if (schema !== undefined && schemas.length === 1 && hidden.size === 0) {
+      const known = single.get(schema);
+      if (known !== undefined) return known;
+      const set = JoinedSchemas.of(context, counter, schemas, hidden);
+      single.set(schema, set);
+      return set;
+    }
+    const key = `${schemas.map((part) => tree.idOf(part)).join()} ${[...hidden].join('\0')}`;
+    const known = joined.get(key);
+    if (known !== undefined) return known;
+    const set = JoinedSchemas.of(context, counter, schemas, hidden);
+    joined.set(key, set);
+    return set;
+  }
+}

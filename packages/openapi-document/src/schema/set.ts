@@ -1,0 +1,307 @@
+import { isDate } from 'node:util/types';
+import { asArray, isObject, type Json } from '../document/document.ts';
+import { arrayRules } from './array-rules.ts';
+import { BudgetExceeded } from './budget.ts';
+import { isBytes } from './equality.ts';
+import { ANY_TYPE, TYPE_BITS, typeBitOf, typeNames } from './json-types.ts';
+import type {
+  ArrayRules,
+  Assertion,
+  Context,
+  Membership,
+  ObjectRules,
+  Run,
+  SchemaSet,
+  Selector,
+} from './model.ts';
+import { objectRules } from './object-rules.ts';
+import {
+  constantRules,
+  declaredTypes,
+  fileRule,
+  isDay,
+  numberRules,
+  readsDoubles,
+  textRules,
+} from './scalar-rules.ts';
+import { NOTHING, type SchemaTree } from './tree.ts';
+import { selectorsOf } from './unions.ts';
+
+/** Limits the memory: clients choose the combinations of alternatives. */
+const MAX_SELECTED = 2_000;
+
+/** Counts the sets that values selected. When there are too many, all are forgotten. */
+export class SelectionCounter {
+  generation = 0;
+  #count = 0;
+
+  add(): void {
+    this.#count += 1;
+    if (this.#count < MAX_SELECTED) return;
+    this.#count = 0;
+    this.generation += 1;
+  }
+}
+
+const NO_SELECTORS: readonly Selector[] = [];
+
+/** A {@link SchemaSet} whose rules are created when the first value of their type arrives. */
+export class JoinedSchemas implements SchemaSet {
+  readonly context: Context;
+  readonly schemas: ReadonlyMap<Json, Membership>;
+  readonly types: number;
+  readonly hidden: ReadonlySet<string>;
+  free = 0;
+  readonly #counter: SelectionCounter;
+  readonly #outerHidden: ReadonlySet<string>;
+  readonly #isReply: boolean;
+  #selectors = NO_SELECTORS;
+  #generation = 0;
+  readonly #selected = new Map<number, JoinedSchemas>();
+  #constants: readonly Assertion<unknown>[] | undefined;
+  #texts: readonly Assertion<string>[] | undefined;
+  #numbers: readonly Assertion<number | bigint>[] | undefined;
+  #readsDoubles = false;
+  #object: ObjectRules | undefined;
+  #array: ArrayRules | undefined;
+  #file: Assertion<Blob | NodeJS.ArrayBufferView> | undefined;
+  #isDay: boolean | undefined;
+
+  static of(
+    context: Context,
+    counter: SelectionCounter,
+    schemas: readonly Json[],
+    hidden: ReadonlySet<string>,
+  ): JoinedSchemas {
+    const members = new Map<Json, Membership>();
+    for (const schema of schemas) addSchema(context.tree, members, schema, false);
+    const set = new JoinedSchemas(context, counter, members, hidden);
+    set.#selectors = [...members].flatMap(([schema, { isBase }]) =>
+      selectorsOf(set, schema, isBase),
+    );
+    return set;
+  }
+
+  private constructor(
+    context: Context,
+    counter: SelectionCounter,
+    schemas: ReadonlyMap<Json, Membership>,
+    outerHidden: ReadonlySet<string>,
+  ) {
+    this.context = context;
+    this.#counter = counter;
+    this.schemas = schemas;
+    this.#outerHidden = outerHidden;
+    this.#isReply = context.view === 'response';
+    let types = ANY_TYPE;
+    for (const schema of schemas.keys())
+      types &= schema === NOTHING ? 0 : (declaredTypes(schema) ?? ANY_TYPE);
+    this.types = types;
+    this.hidden = hiddenNames(context, schemas, outerHidden);
+  }
+
+  select(owner: Json, schema: Json, isBase = false): JoinedSchemas {
+    const { context } = this;
+    if (this.#generation !== this.#counter.generation) {
+      this.#selected.clear();
+      this.#generation = this.#counter.generation;
+    }
+    const key = context.tree.idOf(owner) * 2 ** 24 + context.tree.idOf(schema);
+    const known = this.#selected.get(key);
+    if (known !== undefined) return known;
+    this.#counter.add();
+    const members = new Map(this.schemas);
+    const { adds = [], isBase: isOwnerBase = false } = members.get(owner) ?? {};
+    members.set(owner, { adds: [...adds, schema], isBase: isOwnerBase });
+    addSchema(context.tree, members, schema, isBase);
+    const set = new JoinedSchemas(context, this.#counter, members, this.#outerHidden);
+    const added = [...members].slice(this.schemas.size);
+    set.#selectors = [
+      ...this.#selectors,
+      ...added.flatMap(([inner, membership]) => selectorsOf(set, inner, membership.isBase)),
+    ];
+    this.#selected.set(key, set);
+    return set;
+  }
+
+  read(source: unknown, run: Run): unknown {
+    run.steps -= 1;
+    if (run.steps < 0) throw new BudgetExceeded();
+    if (typeof source !== 'object' || source === null) {
+      return this.#selectors.length === 0
+        ? this.#readScalar(source, run)
+        : this.#selectFor(source, run).#readScalar(source, run);
+    }
+    if (run.files && isBytes(source)) return this.#selectFor(source, run).#readFile(source, run);
+    const value = this.#isReply ? this.#converted(source) : source;
+    if (typeof value !== 'object' || value === null) return this.read(value, run);
+    run.enter();
+    const countBefore = run.count;
+    const set = this.#selectFor(value, run);
+    const isRefuted = run.violations === undefined && run.count !== countBefore;
+    const result = isRefuted ? value : set.#readStructure(value, run);
+    // Unions and conditions saw the members that the reply loses.
+    const isChanged = this.#isReply && result !== value && this.#selectors.length > 0;
+    if (isChanged && run.violations !== undefined && run.count === countBefore) {
+      for (const violation of run.test(this, result, true)
+        ? []
+        : this.#strictViolations(result, run))
+        run.report(violation.keyword, violation.message, violation.params, violation.path);
+    }
+    run.depth -= 1;
+    return result;
+  }
+
+  #strictViolations(value: unknown, run: Run) {
+    const { isStrict } = run;
+    run.isStrict = true;
+    const violations = run.violationsOf(this, value);
+    run.isStrict = isStrict;
+    return violations;
+  }
+
+  /** Returns the set with everything that unions and conditions select for a value. */
+  #selectFor(value: unknown, run: Run): JoinedSchemas {
+    const countBefore = run.count;
+    let set: JoinedSchemas = this;
+    for (let index = 0; index < set.#selectors.length; index += 1) {
+      set = set.#selectors[index]?.(set, value, run) as JoinedSchemas;
+      if (run.violations === undefined && run.count !== countBefore) break;
+    }
+    return set;
+  }
+
+  #readScalar(value: unknown, run: Run): unknown {
+    const type = typeBitOf(value);
+    if (!this.#allows(type, run)) return value;
+    this.#checkConstants(value, run);
+    switch (typeof value) {
+      case 'string':
+        this.#texts ??= textRules(this);
+        for (const rule of this.#texts) rule(value, run);
+        break;
+      case 'number':
+      case 'bigint':
+        if (this.#numbers === undefined) {
+          this.#numbers = numberRules(this);
+          this.#readsDoubles = readsDoubles(this);
+        }
+        for (const rule of this.#numbers) rule(value, run);
+        if (this.#readsDoubles) return Number(value);
+        break;
+      case 'function':
+      case 'symbol':
+        return undefined;
+    }
+    if (this.free === 0 && this.#selectors.length === 0) this.free = this.#freeTypes();
+    return value;
+  }
+
+  #freeTypes(): number {
+    if (this.#constants !== undefined && this.#constants.length > 0) return 0;
+    this.#texts ??= textRules(this);
+    this.#numbers ??= numberRules(this);
+    const texts = this.#texts.length === 0 ? TYPE_BITS.string : 0;
+    // A request may have to convert bigints.
+    const numbers = this.#numbers.length === 0 && !readsDoubles(this) ? TYPE_BITS.number : 0;
+    return this.types & (TYPE_BITS.null | TYPE_BITS.boolean | texts | numbers);
+  }
+
+  #readStructure(value: object, run: Run): unknown {
+    if (Array.isArray(value)) {
+      if (!this.#allows(TYPE_BITS.array, run)) return value;
+      return this.#checkConstants(this.arrayRules.read(value, run), run);
+    }
+    if (!this.#allows(TYPE_BITS.object, run)) return value;
+    return this.#checkConstants(this.objectRules.read(value as Json, run), run);
+  }
+
+  get objectRules(): ObjectRules {
+    this.#object ??= objectRules(this);
+    return this.#object;
+  }
+
+  get arrayRules(): ArrayRules {
+    this.#array ??= arrayRules(this);
+    return this.#array;
+  }
+
+  #readFile(file: Blob | NodeJS.ArrayBufferView, run: Run): unknown {
+    this.#file ??= fileRule(this);
+    this.#file(file, run);
+    return file;
+  }
+
+  #checkConstants(value: unknown, run: Run): unknown {
+    this.#constants ??= constantRules(this);
+    for (const rule of this.#constants) rule(value, run);
+    return value;
+  }
+
+  #allows(type: number, run: Run): boolean {
+    if ((this.types & type) !== 0) return true;
+    if (this.schemas.has(NOTHING)) {
+      run.report('false schema', 'must not be present');
+    } else {
+      const names = typeNames(this.types);
+      run.report('type', `must be ${names.join(' or ') || 'absent'}`, { type: names });
+    }
+    return false;
+  }
+
+  /** Converts a value of a reply as `JSON.stringify` does. */
+  #converted(value: object): unknown {
+    if (!('toJSON' in value) || typeof value.toJSON !== 'function') return value;
+    const result: unknown = value.toJSON('');
+    if (typeof result !== 'string') return result;
+    this.#isDay ??= isDay(this);
+    if (!this.#isDay) return result;
+    return isDate(value) ? dayOf(value) : result.replace(/T.*/, '');
+  }
+}
+
+/** Adds a schema, and the schemas that it joins to the same value. */
+function addSchema(
+  tree: SchemaTree,
+  members: Map<Json, Membership>,
+  schema: Json,
+  isBase: boolean,
+): void {
+  if (members.has(schema)) return;
+  const adds = tree.joinedBy(schema);
+  members.set(schema, { adds, isBase });
+  const extended = tree.isExtension(schema) ? asArray(schema.allOf) : [];
+  for (const added of adds) addSchema(tree, members, added, isBase || extended.includes(added));
+}
+
+function hiddenNames(
+  { tree, view }: Context,
+  schemas: ReadonlyMap<Json, Membership>,
+  outer: ReadonlySet<string>,
+): ReadonlySet<string> {
+  let names: Set<string> | undefined;
+  for (const { properties } of schemas.keys()) {
+    if (!isObject(properties)) continue;
+    for (const [name, property] of Object.entries(properties)) {
+      if (outer.has(name) || !isObject(property) || !tree.isOneWay(property, view)) continue;
+      names ??= new Set(outer);
+      names.add(name);
+    }
+  }
+  return names ?? outer;
+}
+
+/**
+ * Returns the day of a date. Some drivers, such as pg, read a day as its start in local time,
+ * others as its start in UTC. If a date is the start of a day in both, the day is the same, since
+ * time zones differ from UTC by less than a day.
+ */
+function dayOf(date: Date): string {
+  const start = new Date(date);
+  // The day starts later if summer time skips midnight.
+  start.setHours(0, 0, 0, 0);
+  const day = new Date(date);
+  if (start.getTime() === date.getTime())
+    day.setUTCFullYear(date.getFullYear(), date.getMonth(), date.getDate());
+  return day.toISOString().replace(/T.*/, '');
+}

@@ -1,0 +1,192 @@
+import { asArray, asObject, isObject, type Json, valueAt } from '../document/document.ts';
+import { patternOf } from '../document/schema.ts';
+import type { Budget } from './budget.ts';
+import { alternativesIn } from './keywords.ts';
+
+/**
+ * The way in which a value is read.
+ *
+ * - `request`: `readOnly` members are removed, defaults are filled in.
+ * - `response`: a reply of a handler, as it is written. `writeOnly` and undeclared members are
+ *   removed, `toJSON` is called.
+ * - `received`: a response as a client receives it. Nothing is changed; `writeOnly` members are
+ *   violations.
+ * - `example`: an example or a default, which may have the members of both directions.
+ */
+export type View = 'request' | 'response' | 'received' | 'example';
+
+/** Tests a text. Throws `BudgetExceeded` if the test takes too many steps. */
+export type TextTest = (text: string, budget: Budget) => boolean;
+
+/** The schema `true`. */
+export const ANYTHING: Json = Object.freeze({});
+
+/** The schema `false`. */
+export const NOTHING: Json = Object.freeze({});
+
+const ONE_WAY_KEYWORDS: Readonly<Record<View, readonly string[]>> = {
+  request: ['readOnly'],
+  response: ['writeOnly'],
+  received: ['writeOnly'],
+  example: ['readOnly', 'writeOnly'],
+};
+
+const NO_SCHEMAS: readonly Json[] = [];
+
+/**
+ * The schemas of one bundled document: each `$ref` is a pointer into it. Schemas are compared by
+ * identity, so they must not change.
+ */
+export class SchemaTree {
+  readonly root: Json;
+  /** The names of the schemas in `components.schemas`. */
+  readonly componentNames = new Map<Json, string>();
+  readonly #ids = new Map<Json, number>();
+  readonly #targets = new Map<string, Json>();
+  readonly #applied = new Map<Json, readonly Json[]>();
+  readonly #possible = new Map<Json, readonly Json[]>();
+  readonly #patterns = new Map<string, TextTest>();
+  #extensions: ReadonlyMap<Json, readonly Json[]> | undefined;
+
+  constructor(root: Json) {
+    this.root = root;
+    const components = asObject(asObject(root.components).schemas);
+    for (const [name, schema] of Object.entries(components))
+      if (isObject(schema) && !this.componentNames.has(schema))
+        this.componentNames.set(schema, name);
+  }
+
+  /** Returns a schema as an object: also `true`, `false`, and values that are no schemas. */
+  schemaOf(value: unknown): Json {
+    if (isObject(value)) return value;
+    return value === false ? NOTHING : ANYTHING;
+  }
+
+  idOf(schema: Json): number {
+    const existing = this.#ids.get(schema);
+    if (existing !== undefined) return existing;
+    const id = this.#ids.size;
+    this.#ids.set(schema, id);
+    return id;
+  }
+
+  /** Returns the test of a regular expression (JSON Schema 2020-12 §6.4). */
+  patternTest(pattern: string): TextTest {
+    const existing = this.#patterns.get(pattern);
+    if (existing !== undefined) return existing;
+    const expression = patternOf(pattern);
+    const test: TextTest = (text) => expression.test(text);
+    this.#patterns.set(pattern, test);
+    return test;
+  }
+
+  /** Returns the target of a `$ref`. A reference that leads to nothing allows anything. */
+  resolve(ref: string): Json {
+    const existing = this.#targets.get(ref);
+    if (existing !== undefined) return existing;
+    const target = this.schemaOf(valueAt(this.root, ref));
+    this.#targets.set(ref, target);
+    return target;
+  }
+
+  /** Lists the schemas that a schema applies to the same value: its reference and its `allOf`. */
+  joinedBy({ $ref, $dynamicRef, allOf }: Json): readonly Json[] {
+    if ($ref === undefined && $dynamicRef === undefined && allOf === undefined) return NO_SCHEMAS;
+    const refs = [$ref, $dynamicRef].filter((ref) => typeof ref === 'string');
+    return [
+      ...refs.map((ref) => this.resolve(ref)),
+      ...asArray(allOf).map((schema) => this.schemaOf(schema)),
+    ];
+  }
+
+  /** Lists a schema and all schemas that always apply with it. */
+  applied(schema: Json): readonly Json[] {
+    return cached(this.#applied, schema, () => reachable(schema, (inner) => this.joinedBy(inner)));
+  }
+
+  /** Lists a schema and all schemas that may apply with it. */
+  possible(schema: Json): readonly Json[] {
+    return cached(this.#possible, schema, () =>
+      reachable(schema, (inner) => [
+        ...this.joinedBy(inner),
+        ...alternativesIn(inner).map((alternative) => this.schemaOf(alternative)),
+      ]),
+    );
+  }
+
+  /** True for a member that only the other direction has. */
+  isOneWay(schema: Json, view: View): boolean {
+    const keywords = ONE_WAY_KEYWORDS[view];
+    return this.possible(schema).some((part) => keywords.some((key) => part[key] === true));
+  }
+
+  /** True if a `readOnly` member of a request is a violation: `x-read-only: reject`. */
+  isRejected(schema: Json): boolean {
+    const holders = [this.root, ...this.possible(schema)];
+    return holders.some((holder) => holder['x-read-only'] === 'reject');
+  }
+
+  /** Returns the schema with the `default` of a value, if there is one. */
+  defaultSource(schema: Json): Json | undefined {
+    return this.applied(schema).find((part) => Object.hasOwn(part, 'default'));
+  }
+
+  /** Lists the components that extend a schema by `allOf`, directly or through others. */
+  extensionsOf(base: Json): readonly Json[] {
+    this.#extensions ??= this.#findExtensions();
+    return this.#extensions.get(base) ?? NO_SCHEMAS;
+  }
+
+  #findExtensions(): ReadonlyMap<Json, readonly Json[]> {
+    const extensions = new Map<Json, Json[]>();
+    for (const component of this.componentNames.keys()) {
+      const parts = asArray(component.allOf).map((part) => this.schemaOf(part));
+      const bases = new Set(parts.flatMap((part) => this.applied(part)));
+      bases.delete(component);
+      for (const base of bases) {
+        const list = extensions.get(base);
+        if (list === undefined) extensions.set(base, [component]);
+        else list.push(component);
+      }
+    }
+    return extensions;
+  }
+
+  /**
+   * True if a schema extends the schemas in its `allOf`, so that their discriminators do not select
+   * among their extensions. An `allOf` with one schema only adds annotations to a reference, unless
+   * a component is defined so.
+   */
+  isExtension(schema: Json): boolean {
+    const parts = asArray(schema.allOf);
+    return parts.length > 1 || (parts.length > 0 && this.#isDefinition(schema));
+  }
+
+  #isDefinition(schema: Json): boolean {
+    return this.componentNames.has(schema) || schema.properties !== undefined;
+  }
+}
+
+function cached(
+  results: Map<Json, readonly Json[]>,
+  schema: Json,
+  list: () => readonly Json[],
+): readonly Json[] {
+  const existing = results.get(schema);
+  if (existing !== undefined) return existing;
+  const result = list();
+  results.set(schema, result);
+  return result;
+}
+
+/** Lists a schema and all schemas that `next` leads to, each once, in depth-first order. */
+function reachable(start: Json, next: (schema: Json) => readonly Json[]): readonly Json[] {
+  const found = new Set<Json>();
+  const pending = [start];
+  for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {
+    if (found.has(schema)) continue;
+    found.add(schema);
+    pending.push(...next(schema).toReversed());
+  }
+  return [...found];
+}

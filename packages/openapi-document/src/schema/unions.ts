@@ -1,0 +1,203 @@
+/** Unions, conditions and discriminators: they select further schemas for a value. */
+import { isObject, type Json } from '../document/document.ts';
+import { baseTagName, type Tag, tagOfBase, tagOfUnion } from './discriminator.ts';
+import { isBytes } from './equality.ts';
+import { TYPE_BITS, typeBitOf, typeNames } from './json-types.ts';
+import {
+  type Context,
+  MAX_VIOLATIONS,
+  type Run,
+  type SchemaSet,
+  type Selector,
+  type Violation,
+} from './model.ts';
+import { entriesOf, listOf } from './scalar-rules.ts';
+import type { SchemaTree } from './tree.ts';
+
+const UNION_KEYWORDS = ['anyOf', 'oneOf'] as const;
+
+/** A `oneOf` or `anyOf`, or the schemas that extend a base schema. */
+export interface Union {
+  readonly alternatives: readonly Json[];
+  /** The member that selects an alternative. */
+  readonly tag: Tag | undefined;
+  readonly keyword: 'anyOf' | 'oneOf';
+  /** The schema that has the union. */
+  readonly owner: Json;
+}
+
+/** Lists the unions of all schemas in a set. */
+export function unionsOf({ context: { tree }, schemas, hidden }: SchemaSet): Union[] {
+  return [...schemas].flatMap(([schema, { isBase }]) =>
+    unionsIn(tree, schema, isBase).map((union) =>
+      union.tag !== undefined && hidden.has(union.tag.name) ? { ...union, tag: undefined } : union,
+    ),
+  );
+}
+
+/** @param isBase true if another schema extends this one. */
+function unionsIn(tree: SchemaTree, owner: Json, isBase: boolean): Union[] {
+  const unions = UNION_KEYWORDS.flatMap((keyword): Union[] => {
+    const list = owner[keyword];
+    if (!Array.isArray(list)) return [];
+    const alternatives = list.map((alternative) => tree.schemaOf(alternative));
+    const tag = tagOfUnion(tree, alternatives, owner.discriminator);
+    return [{ owner, alternatives, tag, keyword }];
+  });
+  const tag = isBase ? undefined : tagOfBase(tree, owner);
+  if (tag === undefined) return unions;
+  return [
+    ...unions,
+    { owner, alternatives: [...new Set(tag.values.values())], tag, keyword: 'oneOf' },
+  ];
+}
+
+/** Returns the selectors of one schema. */
+export function selectorsOf({ context }: SchemaSet, schema: Json, isBase: boolean): Selector[] {
+  const { tree } = context;
+  const selectors = unionsIn(tree, schema, isBase).map((union) => unionSelector(context, union));
+  if (schema.not !== undefined) selectors.push(notSelector(tree.schemaOf(schema.not)));
+  if (schema.if !== undefined) selectors.push(conditionSelector(tree, schema));
+  for (const [name, dependent] of entriesOf(schema.dependentSchemas)) {
+    const target = tree.schemaOf(dependent);
+    selectors.push((current, value) => {
+      const hasName = isObject(value) && Object.hasOwn(value, name) && value[name] !== undefined;
+      return hasName ? current.select(schema, target) : current;
+    });
+  }
+  return selectors;
+}
+
+function notSelector(schema: Json): Selector {
+  return (current, value, run) => {
+    const excluded = current.context.setOf([schema], current.hidden);
+    if (run.test(excluded, value, true)) run.report('not', 'must not match the schema in "not"');
+    return current;
+  };
+}
+
+function conditionSelector(tree: SchemaTree, owner: Json): Selector {
+  const condition = tree.schemaOf(owner.if);
+  const whenValid = tree.schemaOf(owner.then ?? true);
+  const otherwise = tree.schemaOf(owner.else ?? true);
+  return (current, value, run) => {
+    const set = current.context.setOf([condition], current.hidden);
+    return run.test(set, value, true)
+      ? current.select(owner, condition).select(owner, whenValid)
+      : current.select(owner, otherwise);
+  };
+}
+
+function unionSelector(context: Context, { owner, keyword, alternatives, tag }: Union): Selector {
+  const selectByTag = tag && tagSelector(owner, tag);
+  /** The alternatives that allow a type, by its bit. */
+  const candidatesByType = new Map<number, readonly Json[]>();
+
+  return (current, value, run) => {
+    if (selectByTag !== undefined && tag !== undefined && !current.hidden.has(tag.name))
+      return selectByTag(current, value, run);
+    const type = run.files && isBytes(value) ? TYPE_BITS.string : typeBitOf(value);
+    const candidates = candidatesFor(type);
+    const [only] = candidates;
+    if (only !== undefined && candidates.length === 1) return current.select(owner, only);
+    const matches = matching(current, candidates, value, run);
+    if (candidates.length === 0) {
+      const types = typeNames(typesOf(alternatives));
+      run.report('type', `must be ${types.join(' or ')}`, { type: types });
+      return current;
+    }
+    if (matches.length === 0) {
+      reportMismatch(current, keyword, candidates, value, run);
+      return current;
+    }
+    if (keyword === 'oneOf' && matches.length > 1) {
+      const passingSchemas = matches.map((schema) => alternatives.indexOf(schema));
+      run.report('oneOf', 'must match exactly one schema in oneOf', { passingSchemas });
+      return current;
+    }
+    // A scalar has no members that another set could change, except for numbers beyond 2^53.
+    if (typeof value !== 'object' && typeof value !== 'bigint') return current;
+    return matches.reduce((set, schema) => set.select(owner, schema), current);
+  };
+
+  function typesOf(schemas: readonly Json[]): number {
+    return schemas.reduce((sum, schema) => sum | context.setOf([schema]).types, 0);
+  }
+
+  function candidatesFor(type: number): readonly Json[] {
+    const known = candidatesByType.get(type);
+    if (known !== undefined) return known;
+    const candidates = alternatives.filter(
+      (schema) => (context.setOf([schema]).types & type) !== 0,
+    );
+    candidatesByType.set(type, candidates);
+    return candidates;
+  }
+
+  /**
+   * Undeclared members of a reply are ignored, unless only one alternative may match and they tell
+   * which.
+   */
+  function matching(current: SchemaSet, candidates: readonly Json[], value: unknown, run: Run) {
+    const isOpen = context.view === 'response' && !run.isStrict;
+    const test = (isStrict: boolean) =>
+      candidates.filter((schema) =>
+        run.test(context.setOf([schema], current.hidden), value, isStrict),
+      );
+    const strict = isOpen && keyword === 'anyOf' ? [] : test(true);
+    return strict.length === 0 && isOpen ? test(false) : strict;
+  }
+}
+
+/** Reports a value that no alternative matches, with the violations of the one that fits best. */
+function reportMismatch(
+  { context, hidden }: SchemaSet,
+  keyword: 'anyOf' | 'oneOf',
+  candidates: readonly Json[],
+  value: unknown,
+  run: Run,
+): void {
+  const quantity = keyword === 'oneOf' ? 'exactly one' : 'a';
+  run.report(keyword, `must match ${quantity} schema in ${keyword}`);
+  if (run.violations === undefined) return;
+  const attempts = candidates.slice(0, MAX_VIOLATIONS).map((schema) => {
+    const violations = run.violationsOf(context.setOf([schema], hidden), value);
+    return { violations, distance: distanceOf(violations) };
+  });
+  const least = Math.min(...attempts.map(({ distance }) => distance));
+  const best = attempts.filter(({ distance }) => distance === least);
+  if (best.length !== 1) return;
+  for (const { path, keyword: inner, message, params } of best[0]?.violations ?? [])
+    run.report(inner, message, params, path);
+}
+
+/** Violations of a constant or near the top weigh more: the value was not meant for the schema. */
+function distanceOf(violations: readonly Violation[]): number {
+  return violations.reduce((sum, { keyword, path }) => {
+    const depth = path.split('/').length - 1;
+    const weight = keyword === 'enum' || keyword === 'type' ? 100 : 1;
+    return sum + weight / (depth + 1);
+  }, 0);
+}
+
+function tagSelector(owner: Json, { name, values, others, allowsNull }: Tag): Selector {
+  const allowed = [...values.keys()];
+  const message = `must be equal to one of the allowed values: ${listOf(allowed)}`;
+  const types = allowsNull ? ['object', 'null'] : ['object'];
+  return (current, value, run) => {
+    if (!isObject(value) || isBytes(value)) {
+      if (value !== null || !allowsNull)
+        run.report('type', `must be ${types.join(' or ')}`, { type: types });
+      return current;
+    }
+    const tagValue = Object.hasOwn(value, name) ? value[name] : undefined;
+    const selected = values.get(tagValue) ?? others;
+    if (selected !== undefined)
+      return current.select(owner, selected, baseTagName(selected) === name);
+    const countBefore = run.count;
+    if (tagValue === undefined) run.report('required', 'is required', { missingProperty: name });
+    else run.report('enum', message, { allowedValues: allowed });
+    run.locate(countBefore, name);
+    return current;
+  };
+}
