@@ -1,39 +1,439 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { DocumentError } from 'openapi-document';
+import { type Options, serve, withFiles } from 'test-support/documents';
+import type { AnyHandler } from '../src/core/handlers/types.ts';
 
-const START = join(import.meta.dirname, '../src/start.js');
-const { PATH } = process.env;
+const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
+const DONE = "responses: { '204': { description: done } }";
+const done: AnyHandler = () => ({ status: 204 });
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'start-command-')));
-afterAll(() => rmSync(folder, { recursive: true }));
-// The signals would end a program, or open a port for debuggers.
-const program = `import { getHeapStatistics } from 'node:v8';
-import { getCompileCacheDir } from 'node:module';
-for (const signal of ['SIGHUP', 'SIGUSR1']) process.kill(process.pid, signal);
-setTimeout(() => console.log(JSON.stringify({
-  argv: process.argv.slice(1),
-  heap: getHeapStatistics().heap_size_limit,
-  cache: getCompileCacheDir() !== undefined,
-})), 100);
-`;
-for (const name of ['src', 'node_modules']) mkdirSync(join(folder, name));
-writeFileSync(join(folder, 'src/main.ts'), program);
-writeFileSync(join(folder, 'other.mjs'), program);
-
-test.each([
-  [[], 'src/main.ts', []],
-  [['--check'], 'src/main.ts', ['--check']],
-  [['other.mjs', '--check'], 'other.mjs', ['--check']],
-])('the start command with %j runs %s with %j', (args, file, rest) => {
-  const { stdout, stderr } = spawnSync(START, args, {
-    cwd: folder,
-    env: { PATH },
-    encoding: 'utf8',
+/** The paths in notices and errors are relative. */
+async function started(
+  files: string | Record<string, string>,
+  handlers: Record<string, AnyHandler> = { a: done },
+  options?: Options,
+) {
+  const sources = typeof files === 'string' ? { 'openapi.yaml': HEAD + files } : files;
+  return withFiles(sources, async (folder) => {
+    const relative = (text: string) => text.replaceAll(`${folder}/`, '');
+    try {
+      const { lines, client } = await serve(join(folder, 'openapi.yaml'), handlers, options);
+      const notices = lines.flatMap(({ locations }) =>
+        Array.isArray(locations) ? locations.map(relative) : [],
+      );
+      return { notices, client, lines, error: undefined };
+    } catch (error) {
+      if (!(error instanceof DocumentError)) throw error;
+      return { notices: [], lines: [], error: relative(error.message) };
+    }
   });
-  expect(stderr).toBe('');
-  const argv = [join(folder, file), ...rest];
-  expect(JSON.parse(stdout)).toEqual({ argv, heap: 512 * 2 ** 20, cache: true });
+}
+
+const operation = (members: string, path = '/a') =>
+  `paths:\n  ${path}:\n    get:\n      operationId: a\n      ${members}\n      ${DONE}\n`;
+const schema = (text: string) =>
+  `${operation(
+    'parameters:\n        - { name: q, in: query, schema: { $ref: "#/components/schemas/S" } }',
+  )}components:\n  schemas:\n    S: ${text}\n`;
+
+const DIAMONDS = Array.from({ length: 26 }, (_, level) => {
+  const next = level < 25 ? `{ $ref: "#/components/schemas/D${level + 1}" }` : '{}';
+  return `    D${level}: { allOf: [${next}, ${next}] }\n`;
+}).join('');
+
+test('an operation whose discriminator refers to an invalid schema answers 501', async () => {
+  const text = `${operation(
+    'parameters: [{ name: q, in: query, schema: { $ref: "#/components/schemas/Pet" } }]',
+  )}components:
+  schemas:
+    Pet: { type: object, properties: { kind: { type: string } }, discriminator: { propertyName: kind } }
+    Cow: { allOf: [{ $ref: "#/components/schemas/Pet" }, { properties: { milk: { pattern: "(" } } }] }
+`;
+  const { client } = await started(text, {}, { missing: 'mock' });
+  await client?.get('/a').expect(501);
+});
+
+describe('the start fails, with the location of', () => {
+  test.each<[string, string | Record<string, string>, string]>([
+    ['broken YAML', 'paths: { /a: [ }', 'openapi.yaml:3:16 '],
+    ['a repeated key', 'paths: {}\npaths: {}\n', 'openapi.yaml:4:1 duplicated mapping key'],
+    [
+      'an unknown version',
+      { 'openapi.yaml': 'openapi: 4.0.0\ninfo: { title: A, version: 1.0.0 }\npaths: {}\n' },
+      'openapi.yaml:1:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is 4.0.0',
+    ],
+    [
+      'Swagger 2',
+      { 'openapi.yaml': 'swagger: "2.0"\ninfo: { title: A, version: 1.0.0 }\npaths: {}\n' },
+      'openapi.yaml:1:1 Swagger 2.0 is not supported. Convert it to OpenAPI 3: npx swagger2openapi',
+    ],
+    [
+      'a document that is not an object',
+      { 'openapi.yaml': '- a\n' },
+      'openapi.yaml:1:1 an OpenAPI document must be an object',
+    ],
+    [
+      'a member of a wrong type',
+      'paths:\n  /a:\n    get: { operationId: a, responses: 5 }\n',
+      'openapi.yaml:5:28 must be object, but responses is 5',
+    ],
+    [
+      'a reference to nothing',
+      operation("parameters: [{ $ref: '#/components/parameters/P' }]"),
+      'openapi.yaml:7:20 $ref: #/components/parameters/P does not exist',
+    ],
+    [
+      'a reference to a missing anchor',
+      schema("{ $ref: '#S' }"),
+      'openapi.yaml:12:5 $ref: #S does not exist: no schema has this $anchor',
+    ],
+    [
+      'circular references',
+      schema("{ $ref: '#/components/schemas/T' }\n    T: { $ref: '#/components/schemas/S' }"),
+      'is circular',
+    ],
+    [
+      'a dynamic reference with several targets',
+      schema(
+        "{ $defs: { x: { $dynamicAnchor: x }, y: { $dynamicAnchor: x } }, items: { $dynamicRef: '#x' } }",
+      ),
+      'openapi.yaml:12:73 $dynamicRef: #x may lead to several schemas: use $ref to select one',
+    ],
+    ['a missing file', operation("parameters: [{ $ref: 'p.yaml#/P' }]"), 'p.yaml cannot be read'],
+    [
+      'a reference to another host',
+      operation("parameters: [{ $ref: 'https://host.example/p.yaml' }]"),
+      'openapi.yaml:7:20 $ref: https://host.example/p.yaml is not fetched',
+    ],
+    [
+      'an error in another file',
+      {
+        'openapi.yaml': `${HEAD}${operation("parameters: [{ $ref: 'p.yaml#/P' }]")}`,
+        'p.yaml': 'P:\n  name: q\n  in: query\n  schema:\n    type: string\n    pattern: "("\n',
+      },
+      'p.yaml:4:3 ( is not a valid regular expression',
+    ],
+    [
+      'broken YAML in another file',
+      {
+        'openapi.yaml': `${HEAD}${operation("parameters: [{ $ref: 'p.yaml#/P' }]")}`,
+        'p.yaml': 'P: [',
+      },
+      'p.yaml:1:5 ',
+    ],
+    [
+      'a missing security scheme',
+      operation('security: [{ token: [] }]'),
+      'openapi.yaml:5:5 security scheme token is not in components.securitySchemes',
+    ],
+    [
+      'a security scheme without a verifier',
+      `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`,
+      'openapi.yaml:9:34 nothing verifies credentials of this scheme',
+    ],
+    [
+      'an operation without a handler',
+      `paths:\n  /a: { get: { operationId: a, ${DONE} } }\n  /b:\n    get: { operationId: b, ${DONE} }\n`,
+      'openapi.yaml:6:5 operation b has no handler: run npm run stub -- b',
+    ],
+    [
+      'a handler without an operation',
+      'paths: {}\n',
+      'openapi.yaml:3:1 the handler a has no operation: rename or remove it',
+    ],
+    [
+      'an invalid regular expression',
+      schema('{ type: string, pattern: "[" }'),
+      'openapi.yaml:12:5 [ is not a valid regular expression',
+    ],
+    [
+      'an invalid schema',
+      schema('{ type: strin }'),
+      'openapi.yaml:12:10 must be equal to one of the allowed values: array, boolean, integer, null, number, object, string, but type is "strin"',
+    ],
+    [
+      'schemas of which each has the next one twice',
+      schema('{ $ref: "#/components/schemas/D0" }') + DIAMONDS,
+      'validating one value needs 67108863 schemas: at most 5000 are allowed',
+    ],
+    [
+      'a negative minLength',
+      schema('{ type: string, minLength: -1 }'),
+      'openapi.yaml:12:24 must be >= 0',
+    ],
+    [
+      'a reference to the whole document as a schema',
+      schema('{ items: { $ref: "#" } }'),
+      'openapi.yaml:12:10 $ref: "#" is the whole',
+    ],
+    [
+      'a style that does not exist for the location of the parameter',
+      operation('parameters: [{ name: q, in: query, style: matrix, schema: {} }]'),
+      'openapi.yaml:7:42 must be equal to one of the allowed values: form, spaceDelimited, pipeDelimited, deepObject',
+    ],
+  ])('%s', async (_title, files, message) => {
+    expect((await started(files)).error).toContain(message);
+  });
+
+  test('all errors at once', async () => {
+    const { error } = await started(
+      `paths:\n  /a: { get: { operationId: a, responses: 5 } }\n  /b: { get: { operationId: b, ${DONE} } }\n`,
+      { a: done },
+    );
+    expect(error?.split('\n')).toEqual([
+      'openapi.yaml:4:32 must be object, but responses is 5',
+      'openapi.yaml:5:9 operation b has no handler: run npm run stub -- b',
+    ]);
+  });
+});
+
+describe('an operation that cannot be enforced', () => {
+  const text = `paths:
+  /a: { get: { operationId: a, ${DONE} } }
+  /b: { get: { operationId: b, parameters: [{ $ref: '#/components/parameters/P' }], ${DONE} } }
+  /c: { get: { operationId: c, security: [{ key: [] }], ${DONE} } }
+  /d: { get: { operationId: d, parameters: [{ name: q, in: query, schema: { pattern: '(' } }], ${DONE} } }
+`;
+
+  test('answers 501, and the others are served', async () => {
+    const { client, lines, error } = await started(text);
+    expect(error).toBeUndefined();
+    await client?.get('/a').expect(204);
+    for (const path of ['/b', '/c', '/d']) {
+      const answer = await client?.get(path).expect(501);
+      expect(answer?.text).toContain('cannot be served');
+    }
+    await client?.get('/readyz').expect(200, { status: 'ready', notServed: ['b', 'c', 'd'] });
+    for (const id of ['b', 'c', 'd']) {
+      const msg = `${id} cannot be served and answers 501`;
+      expect(lines).toContainEqual(expect.objectContaining({ operationId: id, msg }));
+    }
+  });
+
+  test('fails the start if it has a handler, or with the option strict', async () => {
+    expect((await started(text, { a: done, b: done })).error).toContain('does not exist');
+    expect((await started(text, { a: done }, { strict: true })).error?.split('\n')).toHaveLength(3);
+  });
+});
+
+test('paths that differ in the names of their parameters are served if their methods differ', async () => {
+  const parameter = (name: string) =>
+    `parameters: [{ name: ${name}, in: path, required: true, schema: {} }]`;
+  const { client } = await started(
+    `paths:\n  /a/{x}: { get: { operationId: a, ${parameter('x')}, ${DONE} } }\n  /a/{y}: { put: { operationId: b, ${parameter('y')}, ${DONE} } }\n`,
+    { a: done, b: ({ path }) => ({ status: 'y' in path ? 204 : 500 }) },
+  );
+  await client?.get('/a/1').expect(204);
+  await client?.put('/a/1').expect(204);
+  await client?.post('/a/1').expect(405).expect('Allow', 'GET, PUT, HEAD');
+});
+
+test('an operation takes precedence over a path of the server', async () => {
+  const { client } = await started(operation('summary: x', '/healthz'));
+  await client?.get('/healthz').expect(204);
+});
+
+test('an operation without an operationId is named by its method and path', async () => {
+  const { error } = await started(
+    `paths:\n  /books/{book-id}/loans:\n    get: { parameters: [{ name: book-id, in: path, required: true, schema: {} }], ${DONE} }\n`,
+    {},
+  );
+  expect(error).toBe(
+    'openapi.yaml:5:5 operation getBooksByBookIdLoans has no handler: run npm run stub -- getBooksByBookIdLoans',
+  );
+});
+
+test('mocked operations need no verifier for their security schemes, others do', async () => {
+  const text = `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`;
+  expect((await started(text, {}, { missing: 'mock' })).error).toBeUndefined();
+  expect((await started(text, { a: done }, { missing: 'mock' })).error).toBe(
+    'openapi.yaml:9:34 nothing verifies credentials of this scheme: add verifiers: { "basic": … } to the options or to the result of open',
+  );
+});
+
+describe('an operation without a handler', () => {
+  const text = `paths:\n  /a:\n    get:\n      operationId: a\n      parameters: [{ name: q, in: query, schema: { type: integer } }]\n      responses: { '200': { description: done, content: { application/json: { schema: { type: object, required: [n], properties: { n: { type: integer, const: 5 } } } } } }, '404': { description: none } }\n`;
+
+  test('answers 501 with the option', async () => {
+    const { client } = await started(text, {}, { missing: '501' });
+    await client?.get('/a').expect(501);
+    await client?.get('/a?q=x').expect(400);
+  });
+
+  test('is mocked with the option: requests are validated, and the client can prefer a response', async () => {
+    const { client } = await started(text, {}, { missing: 'mock' });
+    await client?.get('/a').expect(200, { n: 5 }).expect('X-Mock', 'true');
+    await client?.get('/a').set('Prefer', 'code=404').expect(404, '');
+    await client?.get('/a').set('Prefer', 'code=500').expect(400);
+    await client?.get('/a?q=x').expect(400);
+  });
+});
+
+test('an error response is the example of the document, if errorBody does not match the schema', async () => {
+  const media =
+    '{ schema: { type: object, required: [why] }, examples: { bad: { value: { x: 1 } }, one: { value: { why: x } } } }';
+  const text = operation('summary: x').replace(
+    DONE,
+    `responses: { '204': { description: done }, '400': { description: fault, content: { application/json: ${media} } } }`,
+  );
+  const { client } = await started(text);
+  await client?.get('/a?b=c').expect(400, { why: 'x' });
+});
+
+describe('the start logs a notice for', () => {
+  test.each<[string, string, string]>([
+    [
+      'a path parameter that is not declared',
+      operation('summary: x', '/a/{x}'),
+      'openapi.yaml:5:5 path parameter x is not declared: it is read as a string',
+    ],
+    [
+      'a path parameter that is not in the path',
+      operation('parameters: [{ name: x, in: path, required: true, schema: {} }]'),
+      'openapi.yaml:7:20 path parameter x is not in the path /a: it is ignored',
+    ],
+    [
+      'two paths that differ in the names of parameters',
+      `paths:\n  /{x}: { get: { operationId: a, ${DONE} } }\n  /{y}: { get: { ${DONE} } }\n`,
+      'openapi.yaml:5:11 get /{y} is not served: get /{x} has the same URL',
+    ],
+    [
+      'two operations with the same operationId',
+      `paths:\n  /a: { get: { operationId: a, ${DONE} } }\n  /b: { get: { operationId: a, ${DONE} } }\n`,
+      'openapi.yaml:5:16 operationId a is already used by get /a: this operation is renamed to a2',
+    ],
+    [
+      'a description that is not a string',
+      operation('description: 5'),
+      'openapi.yaml:7:7 must be string, but description is 5',
+    ],
+    [
+      'an unknown format',
+      schema('{ type: string, format: colour }'),
+      'openapi.yaml:12:5 the format colour is unknown: it is not checked',
+    ],
+    [
+      'an operation without responses',
+      'paths: { /a: { get: { operationId: a } } }',
+      'openapi.yaml:3:16 operation a declares no response',
+    ],
+    [
+      'servers of an operation',
+      operation('servers: [{ url: /x }]'),
+      'openapi.yaml:7:7 servers of a path or an operation are ignored',
+    ],
+    [
+      'a path with a query',
+      operation('summary: x', '/a?b=c'),
+      'openapi.yaml:5:5 a path cannot contain ? or #',
+    ],
+    [
+      'a member that OpenAPI 3.1 does not define',
+      operation('response: {}'),
+      'openapi.yaml:7:7 response is not a member of OpenAPI 3.1 here: it is ignored',
+    ],
+    [
+      'an invalid URL',
+      operation('externalDocs: { url: "a b" }'),
+      'openapi.yaml:7:23 must match format',
+    ],
+    [
+      'contentEncoding',
+      schema('{ contentEncoding: base64 }'),
+      'openapi.yaml:12:5 contentEncoding is not checked',
+    ],
+    [
+      '$dynamicRef',
+      schema('{ $dynamicAnchor: s, items: { $dynamicRef: "#s" } }'),
+      'openapi.yaml:12:29 $dynamicRef is read as $ref',
+    ],
+    [
+      'a name that is required twice',
+      schema('{ required: [a, a] }'),
+      'openapi.yaml:12:10 must NOT have duplicate items',
+    ],
+    [
+      'a property with `required: true`',
+      schema('{ type: object, properties: { a: { type: string, required: true } } }'),
+      'openapi.yaml:12:57 must be array, but required is true',
+    ],
+    [
+      'a pattern with the flags of other languages',
+      schema('{ type: string, pattern: "(?i)^ab$" }'),
+      'openapi.yaml:12:5 (?i)^ab$ is not a valid regular expression with the flag u: it is read as /^ab$/iu',
+    ],
+    [
+      'a server variable that is not declared',
+      `servers: [{ url: 'http://host/{stage}/..' }]\n${operation('summary: x')}`,
+      'openapi.yaml:3:13 the variable {stage} is not declared in variables: it is read as stage',
+    ],
+    [
+      'a parameter without a schema',
+      operation('parameters: [{ name: q, in: query, schema: null }]'),
+      'openapi.yaml:7:20 schema is missing: the value is read as a string',
+    ],
+    [
+      'an example beside examples',
+      operation(
+        'parameters: [{ name: q, in: query, schema: {}, example: 1, examples: { a: { value: 2 } } }]',
+      ),
+      'openapi.yaml:7:20 example and examples cannot be used together: remove one of them',
+    ],
+    ['an empty enum', schema('{ enum: [] }'), 'openapi.yaml:12:5 enum is empty: no value is valid'],
+    [
+      'a default that does not fit its schema',
+      schema('{ type: integer, default: many }'),
+      'openapi.yaml:12:25 the default is ignored, since it does not fit its schema: must be',
+    ],
+    [
+      'a default that does not fit a referenced schema',
+      schema('{ $ref: "#/components/schemas/T", default: 1 }\n    T: { enum: [2] }'),
+      'openapi.yaml:12:42 the default is ignored, since it does not fit its schema: must be',
+    ],
+    [
+      'a regular expression that the flag u forbids',
+      schema("{ pattern: '^a\\-b$' }"),
+      'openapi.yaml:12:5 ^a\\-b$ is not a valid regular expression with the flag u',
+    ],
+    [
+      'dependencies of older drafts of JSON Schema',
+      schema('{ dependencies: { a: [b] } }'),
+      'openapi.yaml:12:5 dependencies is ignored: use dependentRequired or dependentSchemas',
+    ],
+    [
+      'the schema of a stream',
+      `paths:\n  /a:\n    post:\n      operationId: a\n      requestBody: { content: { application/xml: { schema: { type: object } } } }\n      ${DONE}\n`,
+      'openapi.yaml:7:33 bodies of application/xml are not checked against their schema',
+    ],
+  ])('%s', async (_title, files, notice) => {
+    const { notices, error } = await started(files, { a: done }, { missing: '501' });
+    expect(error).toBeUndefined();
+    expect(notices.join('\n')).toContain(notice);
+  });
+
+  test('a location that several operations share, once', async () => {
+    const shared = `{ operationId: a, parameters: [{ $ref: '#/components/parameters/p' }], ${DONE} }`;
+    const { notices } = await started(
+      `paths:\n  /a: { get: ${shared}, put: ${shared.replace('a,', 'b,')} }\ncomponents:\n  parameters:\n    p: { name: q, in: query, schema: { format: colour } }\n`,
+      { a: done, b: done },
+    );
+    expect(notices).toHaveLength(1);
+  });
+
+  test('neither an unknown keyword nor a linear regular expression', async () => {
+    const { notices, error } = await started(
+      schema('{ myKeyword: 5, pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", properties: { any: true } }'),
+    );
+    expect({ notices, error }).toEqual({ notices: [], error: undefined });
+  });
+
+  test('neither bounds of int64 nor references in extensions', async () => {
+    const { notices, error } = await started(
+      `${schema(
+        '{ $schema: https://spec.openapis.org/oas/3.1/dialect/base, type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }',
+      )}x-note: { $ref: nowhere.yaml }\n`,
+    );
+    expect({ notices, error }).toEqual({ notices: [], error: undefined });
+  });
 });
