@@ -4,6 +4,7 @@ import { Client, type ClientConfig, DatabaseError } from 'pg';
 import { Unavailable, Unusable } from '../errors.ts';
 import { NotStarted } from '../queue.ts';
 import { isOutage, READ_ONLY, unavailable } from './failures.ts';
+import { guardMessages } from './messages.ts';
 import { cancelStatement, isCancelledWait, notReplicated } from './standby.ts';
 import type { SessionAttributes, Target, UrlSettings } from './url.ts';
 
@@ -262,6 +263,9 @@ function createClient(config: ClientConfig) {
   const socket = new Socket();
   const client = new Client({ ...config, stream: () => socket });
   client.on('error', () => {});
+  if (client.ssl) {
+    client.connection.once('sslconnect', () => guardMessages(client.connection.stream));
+  } else guardMessages(socket);
   return { client, socket };
 }
 

@@ -16,9 +16,9 @@ const ROW_CODES = /^(2[123]|44|54|P0)/;
 /**
  * SQLSTATE values and classes that mean that the server cannot run statements now: lost
  * connections, a read-only server, rolled back transactions, missing resources, locks, stops by an
- * operator, system and internal errors.
+ * operator, system and internal errors. Also codes that are not SQLSTATE values.
  */
-const OUTAGE_CODES = /^(08|25006|40|53|55P03|57|58|XX)/;
+const OUTAGE_CODES = /^(08|25006|40|53|55P03|57|58|XX|(?![\dA-Z]{5}$))/;
 
 /** Matches `CODE MESSAGE` of permanent errors. */
 const PERMANENT = new RegExp(

@@ -366,7 +366,7 @@ test.each(['use', 'end'] as const)(
       near.on('error', () => {});
       near.on('end', () => {
         // Writing to a socket that the client has destroyed resets the connection: 'close' follows.
-        interval = setInterval(() => near.write('x'), 50);
+        interval = setInterval(() => near.write('S\0\0\0\x08a\0b\0'), 50);
       });
       near.on('close', () => {
         clearInterval(interval);
