@@ -17,6 +17,7 @@ COPY packages/spec-first-server ./packages/spec-first-server
 COPY packages/openapi-document ./packages/openapi-document
 COPY packages/group-commit ./packages/group-commit
 COPY src ./src
+COPY examples/eov ./examples/eov
 COPY scripts/backup.ts scripts/copy-plants.ts ./scripts/
 # The service writes only to this folder: the root file system may be read-only.
 RUN install -d -o node -g node /data node_modules/.cache

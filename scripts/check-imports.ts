@@ -128,6 +128,8 @@ function forbidden(file: string, imported: string): string | undefined {
 /** Returns the part of the repository that a file belongs to: a package, an example or a folder. */
 function partOf(file: string): string {
   const [folder = '', name = ''] = file.split('/');
+  // Another start of the plant store, with its handlers.
+  if (file.startsWith('examples/eov/')) return 'src';
   return folder === 'packages' || folder === 'examples' ? `${folder}/${name}` : folder;
 }
 

@@ -261,6 +261,13 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     const tarballs = readdirSync(join(packed, 'vendor'));
     expect(tarballs.map((name) => name.replace(/-\d.*$/, ''))).toEqual(PACKAGES);
   },
+  async 'ACCESS_TOKENS=secret npm run start:eov'() {
+    const line = 'ACCESS_TOKENS=secret node --run start:eov';
+    const service = shell(line, { PORT: '0', DATABASE_URL: 'sqlite::memory:' });
+    const [, url = ''] = await service.waitForOutput(/"url":"([^"]+)"/);
+    expect(await post(url, { id: 1, name: 'Fern' }, 'secret')).toBe(200);
+    await interrupt(service);
+  },
   async 'npm run dev'() {
     const port = await freePort();
     const loop = shell('node --run dev', {

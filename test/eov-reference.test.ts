@@ -1,14 +1,26 @@
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, createServer, type RequestListener, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { middleware } from 'express-openapi-validator';
+import { Unavailable } from 'group-commit';
 import { isObject, type Json, loadDocument, type Operation, stringifyJson } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
 import { type AnyHandler, type AnyReply, createApp } from 'spec-first-server';
 import { withFiles } from 'test-support/documents';
+import { createApp as createEovApp } from '../examples/eov/app.ts';
+import { errorBody } from '../src/errors.ts';
+import { plantHandlers } from '../src/plants.ts';
+import { openStore } from '../src/stores/index.ts';
+import type { PlantStore } from '../src/stores/store.ts';
+import { plantsIn } from './plants/support/plant-service.ts';
+import { readMarkdown } from './support/markdown.ts';
 
 /** A reason for a different result, as docs/design.md lists it. */
 type Reason = string;
@@ -267,6 +279,9 @@ async function serveBoth(document: Json, ids: readonly string[]) {
   };
 }
 
+const TOKEN = 'token';
+const JSON_HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const servers: Server[] = [];
 afterAll(() => {
@@ -274,12 +289,16 @@ afterAll(() => {
   for (const server of servers) server.close().closeAllConnections();
 });
 
-async function senderTo(app: RequestListener) {
+async function urlOf(app: RequestListener): Promise<string> {
   // Idle connections stay open, or a request could meet a connection that is being closed.
   const server = createServer({ keepAliveTimeout: 0 }, app).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function senderTo(app: RequestListener) {
+  const { port } = new URL(await urlOf(app));
   return ({ method, path, body }: Call) =>
     new Promise<number | undefined>((resolve, reject) => {
       const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
@@ -293,6 +312,8 @@ async function senderTo(app: RequestListener) {
 
 // EOV logs a warning for unknown formats.
 jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+// `examples/eov` logs errors.
+jest.spyOn(console, 'error').mockImplementation(() => undefined);
 
 describe('express-openapi-validator has the same result, except for the listed differences, for', () => {
   let statusesOf: Awaited<ReturnType<typeof serveBoth>>;
@@ -320,6 +341,147 @@ describe('express-openapi-validator has the same result, except for the listed d
       }
     }
     expect(differences).toEqual(expected);
+  });
+});
+
+const plant = (id: string, name = '"Fern"') => `{"id":${id},"name":${name},"tag":"","more":1}`;
+const nested = '['.repeat(300) + ']'.repeat(300);
+const type = (text: string) => ({ 'Content-Type': text });
+const NO_TOKEN = { Authorization: '' };
+
+interface PlantRequest {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer<ArrayBuffer>;
+}
+
+/**
+ * Requests to the plant store: by default `POST /plants` with a token and a media type. With the
+ * reason, if the response of `examples/eov` has another status.
+ */
+const PLANT_REQUESTS: Readonly<Record<string, readonly [PlantRequest, Reason?]>> = {
+  'a plant': [{ body: plant('1') }],
+  'the same plant again': [{ body: plant('1') }],
+  'the same id with another name': [{ body: plant('1', '"Moss"') }],
+  'an id with a fraction of zero': [{ body: plant('2.0') }],
+  'an id beyond 2^53': [{ body: plant('9007199254740993') }, 'ids beyond 2^53'],
+  'an id beyond int64': [{ body: plant('9223372036854775808') }],
+  'an id that is a string': [{ body: plant('"1"') }],
+  'no members': [{ body: '{}' }],
+  null: [{ body: 'null' }],
+  'malformed JSON': [{ body: '{' }],
+  'a member __proto__': [{ body: '{"id":3,"__proto__":{"name":"a"}}' }],
+  'deeply nested JSON': [{ body: `{"id":4,"name":"a","x":${nested}}` }, 'JSON of 300 levels'],
+  'no body': [{}],
+  'neither a body nor a media type': [{ headers: type('') }, 'no body and no media type'],
+  'no token': [{ body: plant('1'), headers: NO_TOKEN }],
+  'a wrong token': [{ body: plant('1'), headers: { Authorization: 'Bearer other' } }],
+  'another scheme': [{ body: plant('1'), headers: { Authorization: 'Basic xxbearerxx' } }],
+  'a scheme in lower case': [{ body: plant('1'), headers: { Authorization: `bearer ${TOKEN}` } }],
+  'no token, and malformed JSON': [{ body: '{', headers: NO_TOKEN }, 'no token and a wrong body'],
+  'text/plain': [{ body: 'a', headers: type('text/plain') }],
+  'another JSON type': [{ body: plant('1'), headers: type('application/merge-patch+json') }],
+  'a parameter of the type': [{ body: plant('1'), headers: type('application/json; x=1') }],
+  'UTF-8': [{ body: plant('1'), headers: type('APPLICATION/JSON; charset=utf-8') }],
+  'UTF-16': [{ body: plant('1'), headers: type('application/json; charset=utf-16') }, 'UTF-16'],
+  'an unknown charset': [{ body: plant('1'), headers: type('application/json; charset=latin1') }],
+  'invalid UTF-8': [{ body: Buffer.from('{"id":5,"name":"\xff"}', 'latin1') }],
+  gzip: [{ body: gzipSync(plant('1')), headers: { 'Content-Encoding': 'gzip' } }],
+  'an unknown encoding': [{ body: plant('1'), headers: { 'Content-Encoding': 'foo' } }],
+  'a body that is too large': [{ body: plant('1', `"${'a'.repeat(200_000)}"`) }],
+  'a lone surrogate': [{ body: plant('1', '"\\ud800"') }],
+  'any other text': [{ body: plant('6', '"\\u0000 🌵 e\\u0301"') }],
+  'an unknown path': [{ path: '/trees', body: '{}' }],
+  'an unknown path without a token': [{ path: '/trees', headers: NO_TOKEN }],
+  'an unknown method': [{ method: 'GET' }],
+  OPTIONS: [{ method: 'OPTIONS' }],
+  'a slash at the end': [{ path: '/plants/', body: plant('1') }, 'a slash at the end of the path'],
+  'upper case': [{ path: '/PLANTS', body: plant('1') }],
+  'an encoded letter': [{ path: '/%70lants', body: plant('1') }, 'encoded letters in the path'],
+  'an undeclared query parameter': [{ path: '/plants?x=1', body: plant('1') }],
+};
+
+describe('the plant store behind express-openapi-validator', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'eov-'));
+  const files = { eov: join(folder, 'eov.db'), service: join(folder, 'service.db') };
+  const urls = { eov: '', service: '' };
+  const stores: PlantStore[] = [];
+  beforeAll(async () => {
+    const [eov, service] = await Promise.all(
+      [files.eov, files.service].map((file) => openStore(`sqlite:${file}`, { maxWaiting: 10 })),
+    );
+    if (eov === undefined || service === undefined) throw new Error('no store');
+    stores.push(eov, service);
+    const accessTokens = [TOKEN];
+    const handlers = plantHandlers(service);
+    const app = await createApp({ document: 'openapi.yaml', handlers, errorBody, accessTokens });
+    urls.eov = await urlOf(createEovApp(eov, accessTokens));
+    urls.service = await urlOf(app);
+  });
+  afterAll(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    rmSync(folder, { recursive: true });
+  });
+
+  const send = async (
+    url: string,
+    { method = 'POST', path = '/plants', ...rest }: PlantRequest,
+  ) => {
+    const headers = Object.entries({ ...JSON_HEADERS, ...rest.headers }).filter(([, text]) => text);
+    const options = { method, headers, body: rest.body ?? null };
+    const response = await fetch(url + path, options);
+    const { status } = response;
+    const body: unknown = await response.json();
+    // The texts of errors differ.
+    if (status >= 400) expect(body).toEqual({ error: status, message: expect.stringMatching(/./) });
+    const [scheme] = response.headers.get('WWW-Authenticate')?.split(' ') ?? [];
+    const allow = response.headers.get('Allow');
+    return { status, scheme, allow, ...(status < 400 && { body }) };
+  };
+
+  test('has the same responses, except for the listed differences', async () => {
+    const differences: Record<string, unknown> = {};
+    for (const [name, [sent, reason = name]] of Object.entries(PLANT_REQUESTS)) {
+      const { eov, service } = {
+        eov: await send(urls.eov, sent),
+        service: await send(urls.service, sent),
+      };
+      if (!isDeepStrictEqual(eov, service)) differences[reason] = [eov.status, service.status];
+    }
+    const listed = readMarkdown(readFileSync('examples/eov/README.md', 'utf8'))
+      .table('request', 'examples/eov', 'npm start')
+      .map(([reason = '', ...statuses]) => [reason, statuses.map(Number)]);
+    expect(differences).toEqual(Object.fromEntries(listed));
+  });
+
+  test('has stored the same plants, except for those of the listed differences', async () => {
+    const [eov, service] = [plantsIn(files.eov), plantsIn(files.service)];
+    service.delete(9007199254740993n);
+    eov.delete(4n);
+    expect(eov).toEqual(service);
+    expect(eov.size).toBeGreaterThan(2);
+  });
+
+  test('responds with 503 while the store is unavailable, and hides errors', async () => {
+    const broken = { status: 500, name: 'Error', message: 'a secret' };
+    for (const [error, retryAfter] of [
+      [new Unavailable('a secret', 'X'), '1'],
+      [broken, null],
+    ] as const) {
+      const add = () => Promise.reject(error);
+      const url = await urlOf(createEovApp({ ...(stores[0] as PlantStore), add }, [TOKEN]));
+      const response = await fetch(`${url}/plants`, {
+        method: 'POST',
+        headers: JSON_HEADERS,
+        body: plant('1'),
+      });
+      expect([response.status, response.headers.get('Retry-After')]).toEqual([
+        error.status,
+        retryAfter,
+      ]);
+      expect(await response.text()).not.toContain('secret');
+    }
   });
 });
 

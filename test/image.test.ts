@@ -105,7 +105,10 @@ describe('the image', () => {
       removeFolder(folder);
     });
 
-    function run(env: Record<string, string>): Launched {
+    function run(
+      env: Record<string, string>,
+      program = { node: join(app, START), main: 'src/main.ts' },
+    ): Launched {
       const { DATABASE_URL = '', ...rest } = environment;
       return launch(
         {
@@ -118,8 +121,7 @@ describe('the image', () => {
         },
         {
           cwd: app,
-          node: join(app, START),
-          main: 'src/main.ts',
+          ...program,
           ...(asRoot && { uid: NODE_USER, gid: NODE_USER }),
         },
       );
@@ -171,6 +173,16 @@ describe('the image', () => {
       expect(service.stderr()).toContain(
         'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set',
       );
+    });
+
+    test('serves with express-openapi-validator, passes its health check, and stops on a signal', async () => {
+      const eov = { node, main: 'examples/eov/main.ts' };
+      const service = run({ ACCESS_TOKENS: 'token', DATABASE_URL: 'sqlite::memory:' }, eov);
+      const url = await service.url;
+      expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
+      expect(health(new URL(url).port)).toMatchObject({ status: 0, stderr: '' });
+      service.child.kill('SIGTERM');
+      expect(await service.exit).toBe(0);
     });
 
     test('serves, passes its health check, writes only to its volume, stops on a signal, and copies plants', async () => {

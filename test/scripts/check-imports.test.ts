@@ -66,6 +66,7 @@ test.each([
   ['scripts/backup.ts', '../src/stores/index.ts'],
   ['test/image.test.ts', '../packages/spec-first-server/src/serve/configuration.ts'],
   ['examples/hello/test/hello.test.ts', '../src/handlers.ts'],
+  ['examples/eov/app.ts', '../../src/plants.ts'],
   ['packages/spec-first/test/dev.test.ts', '../src/dev.ts'],
   ['packages/spec-first/test/dev.test.ts', 'test-support/documents'],
   ['packages/spec-first/src/new.ts', '../package.json'],
