@@ -1,6 +1,6 @@
 /**
- * Floods the service in different ways, one at a time. Measures the latency of `/healthz` for another
- * client, and the memory of the service. ATTACK_SECONDS is the length of each flood, ATTACK_ONLY a
+ * Floods the service in different ways, one at a time. Measures the latency of requests of another
+ * client, by default of `/healthz`, and the memory of the service. ATTACK_SECONDS is the length of each flood, ATTACK_ONLY a
  * pattern of their names. Needs about 10,100 open files (`ulimit -n`).
  */
 import type { StdioOptions } from 'node:child_process';
@@ -24,7 +24,12 @@ interface Flood {
   readonly unread?: boolean;
   /** True if it floods the service in `costly`. */
   readonly costly?: boolean;
+  /** The request of the other client, with the token of another caller. By default a probe. */
+  readonly other?: { readonly path: string; readonly body: string };
 }
+
+/** Of the client that floods the service, and of another one. */
+const ACCESS_TOKENS = 'ann:token,bob:other';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const GOOD = { ...JSON_TYPE, Authorization: 'Bearer token' };
@@ -189,6 +194,13 @@ const FLOODS: readonly Flood[] = [
     costly: true,
     first: request('POST /waiting', GOOD, `[${Array(33_000).fill('{}').join()}]`),
   },
+  {
+    name: 'ten connections of one caller, against another one',
+    connections: 10,
+    costly: true,
+    again: request('POST /lists', GOOD, JSON.stringify(Array(33_000).fill({}))),
+    other: { path: '/lists', body: '[{}]' },
+  },
   { name: 'connections that close', connections: 40, first: 'GET', again: ' ' },
 ];
 
@@ -237,21 +249,24 @@ async function attack(): Promise<void> {
     const issuer = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
     const service = kind.costly
       ? launch(
-          { ACCESS_TOKENS: 'token', OPENAPI_FILE: `${COSTLY}/openapi.yaml` },
+          { ACCESS_TOKENS, OPENAPI_FILE: `${COSTLY}/openapi.yaml` },
           {
             ...AS_SHIPPED,
             main: `${COSTLY}/service.ts`,
           },
         )
-      : launch({ ACCESS_TOKENS: 'token', JWKS_URL: issuer }, AS_SHIPPED);
+      : launch({ ACCESS_TOKENS, JWKS_URL: issuer }, AS_SHIPPED);
     const { port } = new URL(await service.url);
+    const { path, body } = { path: '/healthz', body: undefined, ...kind.other };
     const probe = async () => {
-      const signal = AbortSignal.timeout(20_000);
-      const healthy = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(
-        () => undefined,
-      );
-      await healthy?.arrayBuffer();
-      return healthy?.ok;
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { ...JSON_TYPE, Authorization: 'Bearer other' },
+        body,
+        signal: AbortSignal.timeout(20_000),
+      }).catch(() => undefined);
+      await response?.arrayBuffer();
+      return response?.ok;
     };
     for (let warm = 0; warm < 20; warm += 1) await probe();
     const flooder = new Worker(new URL(import.meta.url), {

@@ -15,5 +15,7 @@ async function waiting({ body }: { readonly body: unknown }) {
 }
 
 await serve({
-  open: () => ({ handlers: { form: done, lines, waiting, texts: done, shapes: done } }),
+  open: () => ({
+    handlers: { form: done, lines, waiting, texts: done, lists: done, shapes: done },
+  }),
 });

@@ -86,7 +86,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
         );
       record.reason = reply.reason;
       record.mocked = reply.mocked;
-      const checked = checkReply(operation, validator, reply);
+      const checked = await account.inTurn(() => checkReply(operation, validator, reply), true);
       if (isItemStream(checked.body)) {
         return await streamedAnswer(checked, record, method, {
           stopping,

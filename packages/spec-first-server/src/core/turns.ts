@@ -10,16 +10,20 @@ export interface TurnTaker {
   readonly caller: string;
 }
 
+/** Work that waits: continued work, then other work by arrival. */
+type Queue = (() => void)[];
+
 /**
  * Divides the CPU time of a process between callers. Each caller runs one unit of work in its turn,
- * however many requests it sends.
+ * however many requests it sends. A caller that has not waited lately is first.
  */
 export class Turns {
-  /**
-   * The waiting work, by caller: continued work, then other work by arrival. The next caller is the
-   * first one.
-   */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  /** The queues of callers without a turn since they have work. */
+  readonly #newcomers = new Map<string, Queue>();
+  /** The queues of callers that have had a turn, in order. A queue may be empty. */
+  readonly #others = new Map<string, Queue>();
+  /** The number of units of work that wait. */
+  #waiting = 0;
   #isScheduled = false;
   /** The CPU time used in this round of the event loop, in milliseconds. */
   #spent = 0;
@@ -34,7 +38,8 @@ export class Turns {
    * @throws {unknown} the error of `work`.
    */
   run<T>(taker: TurnTaker, work: () => T, isContinued = false): T | Promise<T> {
-    if (this.#waiting.size === 0 && this.#spent < MAX_ROUND_MS) return this.#timed(work);
+    if ((isContinued || this.#waiting === 0) && this.#spent < MAX_ROUND_MS)
+      return this.#timed(work);
     return new Promise((resolve, reject) => {
       this.#enqueue(taker, isContinued, () => {
         try {
@@ -80,30 +85,46 @@ export class Turns {
   }
 
   #enqueue({ caller }: TurnTaker, isFirst: boolean, begin: () => void): void {
-    const queue = this.#waiting.get(caller);
-    if (queue === undefined) this.#waiting.set(caller, [begin]);
+    const queue = this.#newcomers.get(caller) ?? this.#others.get(caller);
+    if (queue === undefined) this.#newcomers.set(caller, [begin]);
     else if (isFirst) queue.unshift(begin);
     else queue.push(begin);
+    this.#waiting += 1;
     this.#schedule();
   }
 
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => this.#startRound());
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#spent = 0;
+      this.#runNext();
+    });
   }
 
-  #startRound(): void {
-    this.#isScheduled = false;
-    this.#spent = 0;
+  #runNext(): void {
+    this.#next()?.();
+    if (this.#waiting === 0) this.#others.clear();
     // If the time is spent and work is left, `#spend` has scheduled the next round.
-    for (const [caller, queue] of this.#waiting) {
-      this.#waiting.delete(caller);
-      const begin = queue.shift();
-      // Its next turn comes after one turn of each other caller.
-      if (queue.length > 0) this.#waiting.set(caller, queue);
-      begin?.();
-      if (this.#spent >= MAX_ROUND_MS) return;
+    else if (this.#spent < MAX_ROUND_MS) {
+      // Runs after all promises are settled: the call may continue with its next unit of work.
+      queueMicrotask(() => process.nextTick(() => this.#runNext()));
     }
+  }
+
+  #next(): (() => void) | undefined {
+    for (const queues of [this.#newcomers, this.#others]) {
+      for (const [caller, queue] of queues) {
+        queues.delete(caller);
+        const begin = queue.shift();
+        if (begin === undefined) continue;
+        this.#waiting -= 1;
+        // Its next turn comes after one turn of each other caller.
+        this.#others.set(caller, queue);
+        return begin;
+      }
+    }
+    return undefined;
   }
 }

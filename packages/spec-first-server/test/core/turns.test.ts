@@ -140,6 +140,36 @@ test('callers take turns, however much work one of them has', async () => {
   expect(order).toEqual(['ann 0', 'bob', 'cy', 'ann 1', 'ann 2', 'ann 3', 'ann 4', 'ann 5']);
 });
 
+test('a caller that has not waited is before those that have had a turn', async () => {
+  await nextRound();
+  const order: string[] = [];
+  const add = (caller: string) =>
+    turns.run({ caller }, () => {
+      work(3);
+      order.push(caller);
+    });
+  const flood = [add('ann'), add('ann'), add('bob'), add('bob')];
+  await Promise.all([flood[0], flood[2]]);
+  await Promise.all([...flood, add('cy')]);
+  expect(order).toEqual(['ann', 'bob', 'cy', 'ann', 'bob']);
+});
+
+test('a call continues in its turn until its time is used up', async () => {
+  await nextRound();
+  const order: string[] = [];
+  const call = async (caller: string, milliseconds: number) => {
+    for (const isContinued of [false, true, true]) {
+      const unit = () => {
+        work(milliseconds);
+        order.push(caller);
+      };
+      await turns.run({ caller }, unit, isContinued);
+    }
+  };
+  await Promise.all([call('ann', 3), call('bob', 0), call('cy', 3)]);
+  expect(order).toEqual(['ann', 'bob', 'bob', 'bob', 'cy', 'ann', 'cy', 'ann', 'cy']);
+});
+
 test('rounds of waiting are turns, too', async () => {
   const order: string[] = [];
   const wait = (caller: string) => turns.nextRound({ caller }).then(() => order.push(caller));

@@ -102,7 +102,7 @@ export function bodyReader(
       // The values replace the text.
       account.charge(estimatedSize(bytes) - textSize);
       return parsed(media, bytes.toString());
-    });
+    }, true);
     return { media, body };
   }
 
