@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { stringifyJson } from 'openapi-document';
 import type { Answer, Bytes, CallRecord } from '../core/call.ts';
@@ -48,6 +48,7 @@ export async function answerCall(
 
 /** A request of Express. A parser may have read its body. */
 export class ExpressCall extends NodeCall {
+  declare readonly response: Response;
   readonly isMounted: boolean;
   readonly #isRead: boolean;
   readonly #parsed: Bytes | undefined;
@@ -102,11 +103,8 @@ function formText(values: unknown): string {
   return form.toString();
 }
 
-/** Headers that may occur several times. */
-const REPEATABLE = new Set(['set-cookie', 'vary']);
-
 /** Keeps a header that the app has set, if the answer has no header of the same name. */
-export async function writeAnswer(response: ServerResponse, answer: Answer): Promise<void> {
+export async function writeAnswer(response: Response, answer: Answer): Promise<void> {
   if (response.headersSent) {
     discardBody(answer.body);
     response.destroy();
@@ -118,13 +116,14 @@ export async function writeAnswer(response: ServerResponse, answer: Answer): Pro
 }
 
 /** Default security headers do not replace those that the app has set. */
-export function addHeaders(response: ServerResponse, headers: readonly string[]): void {
-  const added = new Set(REPEATABLE);
+export function addHeaders(response: Response, headers: readonly string[]): void {
+  const added = new Set(['set-cookie']);
   for (let index = 0; index < headers.length; index += 2) {
     const [name = '', value = ''] = headers.slice(index, index + 2);
     const isDefault = SECURITY_HEADERS.get(name) === value;
     if (isDefault && response.hasHeader(name)) continue;
-    if (added.has(name.toLowerCase())) response.appendHeader(name, value);
+    if (name.toLowerCase() === 'vary') response.vary(value);
+    else if (added.has(name.toLowerCase())) response.appendHeader(name, value);
     else response.setHeader(name, value);
     added.add(name.toLowerCase());
   }

@@ -46,6 +46,11 @@ export interface Answer {
 export interface CallRecord {
   /** From the header `X-Request-Id`, or a new one. */
   readonly id: string;
+  /**
+   * Headers of each response to the call, unless it has others of the same names. Names and values
+   * alternate.
+   */
+  readonly headers: readonly string[];
   /** The id of the request's trace. */
   readonly traceId: string | undefined;
   /** The client's address. */

@@ -8,7 +8,7 @@ import {
 import type { AccessLogOptions } from './access-log.ts';
 import { declaredNames } from './declared-names.ts';
 import type { AnyAround, AnyHandler, Log } from './handlers/types.ts';
-import type { Tracing } from './record.ts';
+import type { RecordOptions } from './record.ts';
 import { completeHandlers, type WhenMissing } from './response/complete-handlers.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from './response/problem.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import { type Authenticator, type AuthSettings, createAuthenticator } from './security/tokens.ts';
 import { createValidators, type Formats } from './validation/validator.ts';
 
-export interface ServiceOptions extends AccessLogOptions {
+export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   /** By operationId: the generated `Handlers`. */
   readonly handlers: Readonly<Record<string, AnyHandler>>;
   /** Runs before and after each handler: for limits per caller, transactions, or caching. */
@@ -47,7 +47,6 @@ export interface ServiceOptions extends AccessLogOptions {
   readonly trustedOrigins?: readonly string[];
   /** Receives all log lines. By default nothing is logged. */
   readonly log?: Log;
-  readonly tracing?: Tracing | undefined;
   /**
    * True in development. Logs the first member that is removed from the replies of each operation.
    * Does not log the parts of the document that are not enforced, since `npm run dev` shows them.

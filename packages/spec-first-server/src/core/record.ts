@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Account, type Resources } from './account.ts';
 import type { Call, CallRecord } from './call.ts';
+import { SECURITY_HEADERS } from './response/headers.ts';
 
 /** Connects requests to a tracer, such as OpenTelemetry. */
 export interface Tracing {
@@ -17,38 +18,49 @@ const SAFE_ID = /^[\w.:-]{1,64}$/;
 const TRACE_PARENT =
   /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
-/**
- * The start of each generated request id. Makes ids unique across processes, at a lower cost than a
- * UUID for each request.
- */
-const PREFIX = `${randomBytes(15).toString('base64url')}-`;
-let requests = 0;
-
-/** Starts the record of a call. */
-export function startRecord(
-  { headers, client }: Call,
-  resources: Resources,
-  tracing: Tracing | undefined,
-): CallRecord {
-  const { 'x-request-id': requestId, traceparent } = headers;
-  return {
-    id: typeof requestId === 'string' && SAFE_ID.test(requestId) ? requestId : nextId(),
-    traceId: tracing?.traceId() ?? TRACE_PARENT.exec(String(traceparent))?.[1],
-    client,
-    account: new Account(resources, client),
-    started: performance.now(),
-    streamStarted: undefined,
-    operationId: undefined,
-    caller: undefined,
-    mocked: undefined,
-    reason: undefined,
-    failure: undefined,
-    violations: undefined,
-    isUndeclaredError: undefined,
-  };
+export interface RecordOptions {
+  readonly tracing?: Tracing | undefined;
+  /** Returns headers of all responses to a call, such as those of CORS. By default none. */
+  readonly headers?: ((call: Call) => Readonly<Record<string, string>>) | undefined;
 }
 
-function nextId(): string {
-  requests += 1;
-  return PREFIX + requests.toString(36);
+const securityHeaders = [...SECURITY_HEADERS].flat();
+
+/** Returns a function that starts the records of the calls of one service. */
+export function recorder(
+  resources: Resources,
+  { tracing, headers: headersFor }: RecordOptions = {},
+): (call: Call) => CallRecord {
+  // Makes ids unique across processes, at a lower cost than a UUID for each request.
+  const prefix = `${randomBytes(15).toString('base64url')}-`;
+  let calls = 0;
+
+  function nextId(): string {
+    calls += 1;
+    return prefix + calls.toString(36);
+  }
+
+  return (call) => {
+    const { client } = call;
+    const { 'x-request-id': requestId, traceparent } = call.headers;
+    const id = typeof requestId === 'string' && SAFE_ID.test(requestId) ? requestId : nextId();
+    const headers = [...securityHeaders, 'X-Request-Id', id];
+    if (headersFor !== undefined) headers.push(...Object.entries(headersFor(call)).flat());
+    return {
+      id,
+      headers,
+      traceId: tracing?.traceId() ?? TRACE_PARENT.exec(String(traceparent))?.[1],
+      client,
+      account: new Account(resources, client),
+      started: performance.now(),
+      streamStarted: undefined,
+      operationId: undefined,
+      caller: undefined,
+      mocked: undefined,
+      reason: undefined,
+      failure: undefined,
+      violations: undefined,
+      isUndeclaredError: undefined,
+    };
+  };
 }

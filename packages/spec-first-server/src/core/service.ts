@@ -4,7 +4,7 @@ import { Resources } from './account.ts';
 import type { Answer, Call, CallEnd, CallRecord } from './call.ts';
 import { prepareOperation } from './operation.ts';
 import { prepare, type ServiceOptions } from './prepare.ts';
-import { startRecord } from './record.ts';
+import { recorder } from './record.ts';
 import { removeDeadUploads } from './request/upload-folders.ts';
 import { type CheckedReply, createAnswer } from './response/answer.ts';
 import { failureAnswer } from './response/failures.ts';
@@ -56,6 +56,7 @@ export async function createService(
   const { document, errorBody, log } = context;
   const { tracing } = options;
   const resources = new Resources();
+  const startRecord = recorder(resources, options);
   if (operations.some(hasForm)) removeDeadUploads(log);
   const findBelowServers = createRouter(operations, document.basePaths);
   let findMounted: FindRoute | undefined;
@@ -74,7 +75,7 @@ export async function createService(
   }
 
   function begin(call: Call): CallRecord {
-    call.record ??= startRecord(call, resources, tracing);
+    call.record ??= startRecord(call);
     return call.record;
   }
 

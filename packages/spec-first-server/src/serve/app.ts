@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { isIP } from 'node:net';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import type { Document } from 'openapi-document';
-import { addHeaders, answerCall, ExpressCall } from '../adapters/express.ts';
+import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/express.ts';
 import {
   faultOf,
   http,
@@ -12,10 +12,9 @@ import {
 } from '../adapters/node/index.ts';
 import type { Answer, Call, CallRecord } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
-import { defaultHeaders } from '../core/response/answer.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { createService, type Service } from '../core/service.ts';
-import { crossOrigin } from './cors.ts';
+import { crossOrigin, isPreflight } from './cors.ts';
 import { OPERATOR_PATHS, operatorRoutes, PROBE_PATHS } from './operator-routes.ts';
 import { openapiPage } from './page/page.ts';
 import { openTelemetry } from './tracing.ts';
@@ -23,7 +22,7 @@ import { openTelemetry } from './tracing.ts';
 export interface AppOptions
   extends Omit<
     ServiceOptions,
-    'loggedPaths' | 'methods' | 'probePaths' | 'tracing' | 'trustedOrigins'
+    'headers' | 'loggedPaths' | 'methods' | 'probePaths' | 'tracing' | 'trustedOrigins'
   > {
   /** An OpenAPI document, or the path of its file. */
   readonly document: Document | string;
@@ -55,12 +54,20 @@ const METHODS = http.METHODS.filter((method) => method !== 'CONNECT');
 
 type ListenerOptions = Pick<AppOptions, 'trustProxy' | 'use'>;
 
+export interface AppService extends Service {
+  /**
+   * Answers a call that must reach neither middleware nor the service: a preflight of CORS, or a
+   * request to another host in development. Returns `undefined` for other calls.
+   */
+  intercept(call: Call): Answer | undefined;
+}
+
 /**
  * Creates the listener of a service for a server of `listen`. Uses Express only if the project has
  * middleware, since Express would double the time of a request.
  */
 export async function createListener(
-  service: Service,
+  service: AppService,
   options: ListenerOptions,
 ): Promise<RequestListener> {
   return options.use === undefined
@@ -74,7 +81,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
 }
 
 async function createExpressApp(
-  service: Service,
+  service: AppService,
   { trustProxy = false, use = [] }: ListenerOptions,
   faultIn: (request: IncomingMessage) => HttpError | undefined,
 ): Promise<Express> {
@@ -87,10 +94,12 @@ async function createExpressApp(
     const call = new ExpressCall(request, response, false);
     const record = service.begin(call);
     records.set(request, record);
-    addHeaders(response, defaultHeaders(record.id));
+    addHeaders(response, record.headers);
     const fault = faultIn(request);
     watchEnd(service, call, fault);
-    next(fault);
+    const answer = fault === undefined ? service.intercept(call) : undefined;
+    if (answer === undefined) next(fault);
+    else void writeAnswer(response, answer);
   };
   const respond = (request: Request, response: Response, error?: unknown) =>
     answerCall(service, new ExpressCall(request, response, false, records.get(request)), error);
@@ -105,18 +114,21 @@ async function createExpressApp(
  *
  * @throws {DocumentError | ConfigError}
  */
-export async function createAppService(options: AppOptions): Promise<Service> {
+export async function createAppService(options: AppOptions): Promise<AppService> {
   const { corsOrigins = [], docs = true, inDevelopment = false, missing, ready } = options;
   const { operatorPrefix: prefix = '' } = options;
   const probePaths = PROBE_PATHS.map((path) => prefix + path);
+  const hasCors = corsOrigins.length > 0;
   const service = await createService(options.document, {
     ...options,
+    headers: hasCors ? (call) => corsHeaders(call) : undefined,
     loggedPaths: inDevelopment ? 'all' : new Set(OPERATOR_PATHS.map((path) => prefix + path)),
     probePaths,
     methods: METHODS,
     tracing: openTelemetry(),
     trustedOrigins: [corsOrigins].flat(),
   });
+  const corsHeaders = crossOrigin(corsOrigins, service.operations);
   const { root, basePaths } = service.document;
   const page = docs
     ? openapiPage(root, { basePath: basePaths[0], prefix, tryItOut: missing === 'mock' })
@@ -126,23 +138,20 @@ export async function createAppService(options: AppOptions): Promise<Service> {
     const message = 'operations of the document use paths of operators: set OPERATOR_PREFIX';
     options.log?.warn({ paths: shadowed }, message);
   }
-  const headersFor = crossOrigin(corsOrigins, service.operations);
-  const answer = (call: Call) => answerOperator(call) ?? service.handle(call);
 
-  async function answerWithCors(call: Call): Promise<Answer> {
-    const { headers, isPreflight } = headersFor(call);
-    if (isPreflight) return service.reply(call, { status: 204, headers });
-    const { headers: answerHeaders, ...rest } = await answer(call);
-    return { ...rest, headers: [...Object.entries(headers).flat(), ...answerHeaders] };
+  function intercept(call: Call): Answer | undefined {
+    if (inDevelopment && !isLocalHost(call.headers.host)) return service.fail(call, FOREIGN_HOST);
+    return hasCors && isPreflight(call) ? service.reply(call, { status: 204 }) : undefined;
   }
 
   return {
     ...service,
+    intercept,
     // Not async, to avoid the cost of another promise.
     handle(call) {
-      if (inDevelopment && !isLocalHost(call.headers.host))
-        return Promise.resolve(service.fail(call, FOREIGN_HOST));
-      return corsOrigins.length > 0 ? answerWithCors(call) : answer(call);
+      const answer = intercept(call);
+      if (answer !== undefined) return Promise.resolve(answer);
+      return answerOperator(call) ?? service.handle(call);
     },
   };
 }

@@ -18,10 +18,15 @@ const SERVICE_HEADERS = [
 /** The time that a browser may cache the response to a preflight, in seconds. */
 const MAX_AGE = 600;
 
+/** Returns true for a preflight of CORS, which must not reach an operation. */
+export const isPreflight = ({ method, headers }: Call): boolean =>
+  method === 'OPTIONS' && 'access-control-request-method' in headers;
+
 /**
- * Implements CORS (https://fetch.spec.whatwg.org/#http-cors-protocol). Scripts of other origins can
- * read each header that the document declares. Browsers may send cookies if the origins are listed,
- * not for `*`. A preflight must not reach an operation.
+ * Returns the function that returns the response headers of CORS
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol). Scripts of other origins can read each
+ * header that the document declares. Browsers may send cookies if the origins are listed, not for
+ * `*`.
  */
 export function crossOrigin(origins: '*' | readonly string[], operations: readonly Operation[]) {
   const declared = operations.flatMap(({ responses }) =>
@@ -36,9 +41,8 @@ export function crossOrigin(origins: '*' | readonly string[], operations: readon
     maxAge: MAX_AGE,
   });
 
-  return ({ method, headers: requestHeaders }: Call) => {
+  return (call: Call): Readonly<Record<string, string>> => {
     const headers: Record<string, string> = {};
-    const isPreflight = method === 'OPTIONS' && 'access-control-request-method' in requestHeaders;
     const response = {
       getHeader: (name: string) => headers[name],
       setHeader(name: string, value: string) {
@@ -47,8 +51,8 @@ export function crossOrigin(origins: '*' | readonly string[], operations: readon
       end() {},
     };
     // The middleware treats each OPTIONS request as a preflight.
-    const request = { method: isPreflight ? method : 'GET', headers: requestHeaders };
+    const request = { method: isPreflight(call) ? 'OPTIONS' : 'GET', headers: call.headers };
     middleware(request, response, () => {});
-    return { headers, isPreflight };
+    return headers;
   };
 }

@@ -4,15 +4,15 @@ import {
   exponentialBuckets,
   Gauge,
   Histogram,
-  register,
+  Registry,
 } from 'prom-client';
 import { lostLines, versions } from './log.ts';
 
 const BATCH_SIZES = exponentialBuckets(1, 2, 10);
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-function measureProcess(): void {
-  collectDefaultMetrics();
+function measureProcess(register: Registry): void {
+  collectDefaultMetrics({ register });
   // Removes gauges that end in `_total`, which Prometheus reserves for counters.
   for (const kind of ['handles', 'requests', 'resources']) {
     register.removeSingleMetric(`nodejs_active_${kind}_total`);
@@ -20,6 +20,7 @@ function measureProcess(): void {
   new Counter({
     name: 'log_lines_lost_total',
     help: 'Lines of the log that were dropped because standard output was too slow',
+    registers: [register],
     collect() {
       this.reset();
       this.inc(lostLines);
@@ -29,28 +30,20 @@ function measureProcess(): void {
     name: 'service_build_info',
     help: 'The versions in use; always 1',
     labelNames: ['service', 'version', 'runtime', 'node'],
+    registers: [register],
   }).set(versions, 1);
 }
 
-const counter = (name: string, help: string, ...labelNames: string[]) =>
-  new Counter({ name, help, labelNames });
-const histogram = (name: string, help: string, buckets = SECONDS, ...labelNames: string[]) =>
-  new Histogram({ name, help, buckets, labelNames });
-
-const createStoreMetrics = () => ({
-  batches: histogram('store_batch_size', 'Requests that shared a commit of the store', BATCH_SIZES),
-  commits: histogram('store_commit_duration_seconds', 'Time of one commit of the store'),
-  connects: histogram('store_connect_duration_seconds', 'Time to open a connection to the store'),
-  unavailable: counter(
-    'store_unavailable_total',
-    'Requests that the store could not serve, by reason',
-    'code',
-  ),
-});
-
-/** Creates the metrics of this process: of Node, of requests and of the backend. */
+/** Creates the metrics of a service: of Node, of requests and of the backend. */
 export function createMetrics() {
-  measureProcess();
+  const register = new Registry();
+  const registers = [register];
+  measureProcess(register);
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, buckets = SECONDS, ...labelNames: string[]) =>
+    new Histogram({ name, help, buckets, labelNames, registers });
+
   const requests = counter(
     'http_requests_total',
     'Requests answered, by operationId and status; 499 if the client disconnected first',
@@ -63,12 +56,28 @@ export function createMetrics() {
     SECONDS,
     'operation',
   );
+
+  const createStoreMetrics = () => ({
+    batches: histogram(
+      'store_batch_size',
+      'Requests that shared a commit of the store',
+      BATCH_SIZES,
+    ),
+    commits: histogram('store_commit_duration_seconds', 'Time of one commit of the store'),
+    connects: histogram('store_connect_duration_seconds', 'Time to open a connection to the store'),
+    unavailable: counter(
+      'store_unavailable_total',
+      'Requests that the store could not serve, by reason',
+      'code',
+    ),
+  });
   let registered: ReturnType<typeof createStoreMetrics> | undefined;
   /** Registered on their first use, since a service may have no store. */
   const storeMetrics = () => {
     registered ??= createStoreMetrics();
     return registered;
   };
+
   return {
     read: async () => ({ type: register.contentType, body: await register.metrics() }),
     observe(operation: string, status: number, seconds: number): void {
@@ -90,6 +99,7 @@ export function createMetrics() {
         new Gauge({
           name: `store_${name}`,
           help: `Current value of the store: ${name.replaceAll('_', ' ')}`,
+          registers,
           collect() {
             this.set(stats()[name] ?? 0);
           },

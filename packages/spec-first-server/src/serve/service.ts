@@ -4,14 +4,14 @@ import { isatty } from 'node:tty';
 import { type Document, loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
 import { listen, serviceListener } from '../adapters/node/index.ts';
-import type { Call } from '../core/call.ts';
+import type { Answer, Call, CallRecord } from '../core/call.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
+import { recorder } from '../core/record.ts';
 import { withoutHandler } from '../core/response/complete-handlers.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { scopesOf, tokenSchemes, type Verifiers } from '../core/security/schemes.ts';
 import { createAuthenticator, randomToken } from '../core/security/tokens.ts';
-import type { Service } from '../core/service.ts';
-import { type AppOptions, createAppService, createListener } from './app.ts';
+import { type AppOptions, type AppService, createAppService, createListener } from './app.ts';
 import {
   type Config,
   ConfigError,
@@ -218,16 +218,28 @@ async function createMetrics({ METRICS_PORT: port }: Config) {
  * random worker.
  */
 function serveOperators(
-  service: Service,
+  service: AppService,
   { HOST, METRICS_HOST, METRICS_PORT: port = 0 }: Config,
   ready: () => Promise<void>,
   readMetrics: ReadResource,
 ) {
   const routes = probes(ready, service.broken).set('/metrics', readMetrics);
   const answerOperator = answerRoutes(service, routes);
-  const handle = async (call: Call) =>
-    answerOperator(call) ?? service.fail(call, new HttpError(404, 'no such path'));
-  const listener = serviceListener({ ...service, handle, end() {} }, {});
+  const startRecord = recorder(service.resources);
+
+  /** Without CORS: pages of other origins cannot read metrics. */
+  function begin(call: Call): CallRecord {
+    call.record ??= startRecord(call);
+    return call.record;
+  }
+
+  async function handle(call: Call): Promise<Answer> {
+    begin(call);
+    const answer = service.intercept(call) ?? answerOperator(call);
+    return answer ?? service.fail(call, new HttpError(404, 'no such path'));
+  }
+
+  const listener = serviceListener({ ...service, begin, handle, end() {} }, {});
   const hostVariable = METRICS_HOST === undefined ? 'HOST' : 'METRICS_HOST';
   const { resources } = service;
   const host = METRICS_HOST ?? HOST;

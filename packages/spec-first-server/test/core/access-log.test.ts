@@ -36,6 +36,7 @@ function started(options: AccessLogOptions = {}) {
         failure: undefined,
         isUndeclaredError: undefined,
         violations: undefined,
+        headers: [],
         ...facts,
       };
       const call = { method, path, query: 'key=secret', headers: {}, record };

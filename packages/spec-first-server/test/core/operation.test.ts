@@ -10,7 +10,7 @@ import type { Call } from '../../src/core/call.ts';
 import type { AnyHandler, AnyReply, AnyRequest, Log } from '../../src/core/handlers/types.ts';
 import { prepareOperation } from '../../src/core/operation.ts';
 import { prepare, type ServiceOptions } from '../../src/core/prepare.ts';
-import { startRecord } from '../../src/core/record.ts';
+import { recorder } from '../../src/core/record.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
 
 const text = { type: 'string', format: 'slow' };
@@ -113,7 +113,7 @@ async function call(
   const { answer } = await operationOf(id, handler, options);
   const path = id === 'add' ? '/beds/5' : '/events';
   const sent: Call = { method: 'POST', path: `/v1${path}`, headers: HEADERS, ...parts };
-  const record = startRecord(sent, resources, undefined);
+  const record = recorder(resources)(sent);
   const answered = await answer(sent, record, parts.path ?? path);
   return { answered, record, status: answered.status };
 }
@@ -179,7 +179,7 @@ test('requests validated in later rounds of the event loop keep their values', a
   const { answer } = await operationOf('add', handler, { formats: { slow } });
   const calls = ['a', 'b', 'c'].map(async (value) => {
     const sent: Call = { method: 'POST', path: '/v1/beds/5', headers: HEADERS, body: body(value) };
-    await answer(sent, startRecord(sent, resources, undefined), '/beds/5');
+    await answer(sent, recorder(resources)(sent), '/beds/5');
   });
   await Promise.all(calls);
   const expected = ['a', 'b', 'c'].map((value) => [{ bed: 5 }, { text: value }]);
@@ -283,7 +283,7 @@ describe('a request is rejected', () => {
       },
     };
     const { answer } = await operationOf('add', reply);
-    const record = startRecord(sent, resources, undefined);
+    const record = recorder(resources)(sent);
     const answered = await answer(sent, record, parts.path ?? '/beds/5');
     expect([answered.status, isRead]).toEqual([status, false]);
     for (const message of messages) expect(String(answered.body)).toContain(message);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Resources } from '../../src/core/account.ts';
 import type { Call } from '../../src/core/call.ts';
-import { startRecord } from '../../src/core/record.ts';
+import { recorder } from '../../src/core/record.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -9,16 +9,15 @@ const NEW_ID = /^[\w-]{20}-[\da-z]+$/;
 
 const resources = new Resources();
 const recordOf = (headers: Call['headers'], traceId?: string) =>
-  startRecord(
-    { method: 'GET', path: '/', headers, client: '192.0.2.1' },
-    resources,
-    traceId === undefined ? undefined : { name() {}, traceId: () => traceId },
-  );
+  recorder(resources, {
+    tracing: traceId === undefined ? undefined : { name() {}, traceId: () => traceId },
+  })({ method: 'GET', path: '/', headers, client: '192.0.2.1' });
 
 test('a new record has the id, the address and the time, and nothing else', () => {
   const before = performance.now();
-  const { started, account, ...record } = recordOf({});
+  const { started, account, headers, ...record } = recordOf({});
   expect(record).toEqual({ id: expect.stringMatching(NEW_ID), client: '192.0.2.1' });
+  expect(headers.slice(-2)).toEqual(['X-Request-Id', record.id]);
   expect(account.caller).toBe('192.0.2.1');
   expect(started).toBeGreaterThanOrEqual(before);
   expect(started).toBeLessThanOrEqual(performance.now());
@@ -43,8 +42,11 @@ describe('the id', () => {
   });
 
   test('is different for each call', () => {
-    const ids = Array.from({ length: 1000 }, () => recordOf({}).id);
-    expect(new Set(ids).size).toBe(1000);
+    const records = [recorder(resources), recorder(resources)];
+    const ids = records.flatMap((record) =>
+      Array.from({ length: 1000 }, () => record({ method: 'GET', path: '/', headers: {} }).id),
+    );
+    expect(new Set(ids).size).toBe(2000);
   });
 });
 
@@ -75,8 +77,7 @@ describe('the trace id', () => {
     const headers = { traceparent: `00-${TRACE}-${PARENT}-01` };
     expect(recordOf(headers, 'from the tracer').traceId).toBe('from the tracer');
     const untraced = { name() {}, traceId: () => undefined };
-    expect(startRecord({ method: 'GET', path: '/', headers }, resources, untraced).traceId).toBe(
-      TRACE,
-    );
+    const start = recorder(resources, { tracing: untraced });
+    expect(start({ method: 'GET', path: '/', headers }).traceId).toBe(TRACE);
   });
 });

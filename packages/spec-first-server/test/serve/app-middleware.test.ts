@@ -14,8 +14,7 @@ import { eventually } from 'test-support/eventually';
 import { exchange } from 'test-support/raw-http';
 import { type Listening, listen } from '../../src/adapters/node/index.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
-import type { Service } from '../../src/core/service.ts';
-import { createAppService, createListener } from '../../src/serve/app.ts';
+import { type AppService, createAppService, createListener } from '../../src/serve/app.ts';
 
 declare module 'express-session' {
   interface SessionData {
@@ -38,7 +37,7 @@ async function* oneEvent(signal: AbortSignal) {
 }
 
 const lines: Record<string, unknown>[] = [];
-let service: Service;
+let service: AppService;
 let listening: Listening;
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(listening.url + path, { headers });

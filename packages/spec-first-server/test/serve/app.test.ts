@@ -6,7 +6,13 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import express from 'express';
 import { pino } from 'pino';
-import { type AnyHandler, createApp, HttpError, loadDocument } from 'spec-first-server';
+import {
+  type AnyHandler,
+  type AppOptions,
+  createApp,
+  HttpError,
+  loadDocument,
+} from 'spec-first-server';
 import request from 'supertest';
 import { documentFile, serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
@@ -218,7 +224,7 @@ components: { securitySchemes: { session: { type: apiKey, in: cookie, name: sess
 `;
   const APP = 'https://app.example';
   const done: AnyHandler = () => ({ status: 204 });
-  const serving = (corsOrigins: readonly string[]) =>
+  const serving = (corsOrigins: readonly string[], options: Partial<AppOptions> = {}) =>
     withFiles({ 'openapi.yaml': DOCUMENT }, async (folder) =>
       request(
         await createApp({
@@ -226,6 +232,7 @@ components: { securitySchemes: { session: { type: apiKey, in: cookie, name: sess
           handlers: { a: done, b: done },
           accessTokens: ['ann:secret'],
           corsOrigins,
+          ...options,
         }),
       ),
     );
@@ -256,6 +263,28 @@ components: { securitySchemes: { session: { type: apiKey, in: cookie, name: sess
     expect(headers['access-control-allow-methods']).toBe('POST,OPTIONS');
     await client.options('/a').set('Origin', APP).expect(401);
     await client.options('/a').set(cookie).expect(204);
+  });
+
+  test('the host, preflights and headers come before middleware', async () => {
+    const paths: string[] = [];
+    const use: AppOptions['use'] = [
+      ({ path }, response, next) => {
+        paths.push(path);
+        if (path === '/added') response.vary('Accept').end();
+        else next(new HttpError(429, 'at most one request a minute'));
+      },
+    ];
+    const client = await serving([APP], { use, inDevelopment: true });
+    const expected = { 'access-control-allow-origin': APP, 'x-content-type-options': 'nosniff' };
+    const { headers } = await client.options('/a').set(preflight).expect(204);
+    expect(headers).toMatchObject({ ...expected, 'access-control-allow-methods': 'POST,OPTIONS' });
+    const rebound = await client.get('/added').set('Host', 'evil.example').expect(421);
+    expect(rebound.headers).toHaveProperty('x-content-type-options');
+    expect(paths).toEqual([]);
+    const limited = await client.post('/a').set(cookie).expect(429);
+    expect(limited.headers).toMatchObject({ ...expected, vary: 'Origin' });
+    const added = await client.get('/added').set(cookie).expect(200);
+    expect(added.headers).toMatchObject({ ...expected, vary: 'Origin, Accept' });
   });
 
   test('an empty list allows no origin', async () => {

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createMetrics } from '../../src/serve/metrics.ts';
 
-// The registry of a process is shared, so all tests use the same metrics.
 const metrics = createMetrics();
 
 async function linesOf(prefix: string): Promise<string[]> {

@@ -271,15 +271,18 @@ describe('a service', () => {
   });
 
   test('accepts only local hosts in development', async () => {
-    const statusFor = async (mode: string) => {
+    const statusesFor = async (mode: string) => {
       process.env.NODE_ENV = mode;
-      const { service } = await start();
+      const { service } = await start({}, { METRICS_PORT: '0' });
       const message = 'GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n';
-      const { responses } = await exchange(Number(new URL(service.started.url).port), message);
+      const { url, metrics = '' } = service.started;
+      const exchanges = [url, metrics].map((each) => exchange(Number(new URL(each).port), message));
+      const answers = await Promise.all(exchanges);
       await service.stop();
-      return responses[0]?.status;
+      return answers.map(({ responses }) => responses[0]?.status);
     };
-    expect([await statusFor('development'), await statusFor('production')]).toEqual([421, 200]);
+    expect(await statusesFor('development')).toEqual([421, 421]);
+    expect(await statusesFor('production')).toEqual([200, 200]);
   });
 
   test('generates a token if the document takes tokens and none are configured', async () => {

@@ -1,5 +1,5 @@
 import type { Answer, Bytes, CallRecord } from '../call.ts';
-import { type HeaderValues, SECURITY_HEADERS } from './headers.ts';
+import type { HeaderValues } from './headers.ts';
 import { ItemBody, type ItemBodyOptions, type ItemStream } from './item-body.ts';
 
 /** A reply that is checked, with its body and headers as they are written. */
@@ -11,8 +11,6 @@ export interface CheckedReply {
   readonly body?: string | Bytes | ItemStream | undefined;
 }
 
-const securityHeaders = [...SECURITY_HEADERS].flat();
-
 /** Headers that are derived from the body. An error or a reply cannot set them. */
 const BODY_HEADERS = new Set(['content-length', 'content-type', 'trailer', 'transfer-encoding']);
 
@@ -23,34 +21,23 @@ const STATUSES_WITHOUT_LENGTH = new Set([204, 304]);
  * Makes caches and proxies forward each item immediately. `no-transform` prevents compression,
  * which would buffer items (RFC 9111 §5.2.2.6). nginx reads `X-Accel-Buffering`.
  */
-const UNBUFFERED_HEADERS = [
-  ['Cache-Control', 'no-cache, no-transform'],
-  ['X-Accel-Buffering', 'no'],
-] as const;
-
-export const defaultHeaders = (requestId: string): string[] => [
-  ...securityHeaders,
-  'X-Request-Id',
-  requestId,
-];
+const UNBUFFERED_HEADERS = ['Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no'];
 
 /**
- * Returns an answer with the default headers, unless the reply has headers of the same name. An
- * answer to HEAD has no body.
+ * Returns an answer with the headers of the record, unless the reply has headers of the same names.
+ * An answer to HEAD has no body.
  */
 export function createAnswer(
   reply: CheckedReply,
-  { id, account }: CallRecord,
+  { headers: defaultHeaders, account }: CallRecord,
   method: string,
   streamOptions?: ItemBodyOptions,
 ): Answer {
   const { status, type, headers, body } = reply;
   const isStream = isItemStream(body);
-  const unbuffered = isStream && body.areChunks !== true ? UNBUFFERED_HEADERS : [];
-  const list =
-    headers === undefined
-      ? [...defaultHeaders(id), ...unbuffered.flat()]
-      : withDefaults(headers, [...SECURITY_HEADERS, ['X-Request-Id', id], ...unbuffered]);
+  const defaults = [...defaultHeaders];
+  if (isStream && body.areChunks !== true) defaults.push(...UNBUFFERED_HEADERS);
+  const list = headers === undefined ? defaults : withDefaults(headers, defaults);
   if (type !== undefined) list.push('Content-Type', type);
   if (isStream) {
     const items = new ItemBody(body, account, streamOptions);
@@ -89,10 +76,8 @@ export async function streamedAnswer(
 export const isItemStream = (body: CheckedReply['body']): body is ItemStream =>
   typeof body === 'object' && !(body instanceof Uint8Array);
 
-function withDefaults(
-  headers: HeaderValues,
-  defaults: readonly (readonly [name: string, value: string])[],
-): string[] {
+/** @param defaults names and values alternate. */
+function withDefaults(headers: HeaderValues, defaults: readonly string[]): string[] {
   const names = new Set<string>();
   const list: string[] = [];
   for (const [name, value] of Object.entries(headers)) {
@@ -101,8 +86,11 @@ function withDefaults(
     if (BODY_HEADERS.has(lower)) continue;
     for (const line of [value].flat()) list.push(name, String(line));
   }
-  const missing = defaults.filter(([name]) => !names.has(name.toLowerCase()));
-  return [...missing.flat(), ...list];
+  // A response may vary by several headers.
+  names.delete('vary');
+  const nameOf = (index: number) => defaults[index - (index % 2)] ?? '';
+  const missing = defaults.filter((_line, index) => !names.has(nameOf(index).toLowerCase()));
+  return [...missing, ...list];
 }
 
 function lengthOf(body: string | Bytes | undefined): number {

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { Resources } from '../../../src/core/account.ts';
 import type { Call } from '../../../src/core/call.ts';
-import { startRecord } from '../../../src/core/record.ts';
+import { recorder } from '../../../src/core/record.ts';
 import { RequestContext } from '../../../src/core/request/context.ts';
 
 function contextOf(parts: Partial<Call> = {}) {
@@ -12,7 +12,9 @@ function contextOf(parts: Partial<Call> = {}) {
   const log = pino({ base: null, timestamp: false }, { write });
   const headers = { 'x-request-id': 'request-1', ...parts.headers };
   const call: Call = { method: 'GET', path: '/', ...parts, headers };
-  const record = startRecord(call, new Resources(), { name() {}, traceId: () => 'trace-1' });
+  const record = recorder(new Resources(), {
+    tracing: { name() {}, traceId: () => 'trace-1' },
+  })(call);
   record.operationId = 'listPlants';
   return { context: new RequestContext(call, record, log), lines };
 }

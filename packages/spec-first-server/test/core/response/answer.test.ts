@@ -4,22 +4,21 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { Resources } from '../../../src/core/account.ts';
-import { startRecord } from '../../../src/core/record.ts';
+import { recorder } from '../../../src/core/record.ts';
 import {
   type CheckedReply,
   createAnswer,
-  defaultHeaders,
   streamedAnswer,
 } from '../../../src/core/response/answer.ts';
 import type { ItemStream } from '../../../src/core/response/item-body.ts';
 
 const resources = new Resources();
-const record = startRecord(
-  { method: 'GET', path: '/', headers: { 'x-request-id': 'request-1' } },
-  resources,
-  undefined,
-);
-const DEFAULTS = defaultHeaders('request-1');
+const record = recorder(resources)({
+  method: 'GET',
+  path: '/',
+  headers: { 'x-request-id': 'request-1' },
+});
+const DEFAULTS = record.headers;
 
 function linesOf(list: readonly string[]): string[] {
   return list.flatMap((name, index) => (index % 2 === 0 ? `${name}: ${list[index + 1]}` : []));
@@ -48,6 +47,17 @@ test('every answer has the headers of a JSON service and the id of the request',
     'X-Content-Type-Options: nosniff',
     'X-Frame-Options: SAMEORIGIN',
     'X-Request-Id: request-1',
+  ]);
+});
+
+test('a reply replaces the headers of the record, and adds to Vary', () => {
+  const headers = [...DEFAULTS, 'Vary', 'Origin'];
+  const reply = { status: 204, headers: { vary: 'Accept', 'x-frame-options': 'DENY' } };
+  const lines = linesOf(createAnswer(reply, { ...record, headers }, 'GET').headers);
+  expect(lines.filter((line) => /^(vary|x-frame-options):/i.test(line)).sort()).toEqual([
+    'Vary: Origin',
+    'vary: Accept',
+    'x-frame-options: DENY',
   ]);
 });
 
@@ -159,7 +169,7 @@ test('a stream is answered after its first item is checked, and rejected if that
 });
 
 test('a stream is recorded as started after its first item', async () => {
-  const streamRecord = startRecord({ method: 'GET', path: '/', headers: {} }, resources, undefined);
+  const streamRecord = recorder(resources)({ method: 'GET', path: '/', headers: {} });
   let arrived = Infinity;
   async function* items() {
     await immediate();

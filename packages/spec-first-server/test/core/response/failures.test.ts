@@ -5,7 +5,7 @@ import { documentOf } from 'test-support/document-of';
 import { Resources } from '../../../src/core/account.ts';
 import { describeError } from '../../../src/core/describe-error.ts';
 import type { AnyHandler } from '../../../src/core/handlers/types.ts';
-import { startRecord } from '../../../src/core/record.ts';
+import { recorder } from '../../../src/core/record.ts';
 import {
   failureAnswer,
   failureOf,
@@ -340,11 +340,8 @@ paths:
     operationContext: OperationContext | null = context,
     method = 'GET',
   ) {
-    const record = startRecord(
-      { method, path: '/a', headers: { 'x-request-id': 'r1' } },
-      new Resources(),
-      undefined,
-    );
+    const headersOfCall = { 'x-request-id': 'r1' };
+    const record = recorder(new Resources())({ method, path: '/a', headers: headersOfCall });
     const answer = failureAnswer(error, record, method, errorBody, operationContext ?? undefined);
     const { status, headers: list, body } = answer;
     const headers: Record<string, string> = {};
