@@ -43,6 +43,12 @@ export function createRunner(
     return result === undefined ? undefined : { result };
   }
 
+  /** Clones the result before the commit: a call whose result cannot be sent must not commit. */
+  function runWrite(call: Call): SentOutcome {
+    const outcome = run(call);
+    return outcome && structuredClone(outcome);
+  }
+
   function rollBack(): void {
     if (db.isTransaction) db.exec('ROLLBACK');
   }
@@ -64,7 +70,7 @@ export function createRunner(
   function runInSavepoint(call: Call): SentOutcome {
     savepoint.get();
     try {
-      return run(call);
+      return runWrite(call);
     } catch (error) {
       if (concernsDatabase(error) || !db.isTransaction) throw error;
       undo.get();
@@ -91,7 +97,7 @@ export function createRunner(
 
   function runTogether(calls: readonly Call[]): SentOutcome[] {
     try {
-      return transact(begin, () => calls.map(run));
+      return transact(begin, () => calls.map(runWrite));
     } catch (error) {
       if (concernsDatabase(error)) throw error;
       return runSeparately(calls);

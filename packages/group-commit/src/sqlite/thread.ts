@@ -17,7 +17,7 @@ port?.on('message', (request: Request | 'close') => {
   }
 });
 
-/** Puts an error in place of each result that cannot be cloned. Its call is still committed. */
+/** Puts an error in place of each error, and of each result of a read, that cannot be cloned. */
 function withoutUncloneable(response: BatchResult): BatchResult {
   if ('permanent' in response) return { ...response, cause: { message: response.message } };
   return response.map((outcome) => {

@@ -45,6 +45,10 @@ export default function notes(db: DatabaseSync) {
     },
     exec: (sql: string): void => db.exec(sql),
     uncloneable: () => () => 1,
+    addUncloneable(id: number) {
+      insert.run(id, 'undone');
+      return () => 1;
+    },
     isMainThread: (): boolean => isMainThread,
     limits: () => ({
       maxYoungGenerationSizeMb: resourceLimits.maxYoungGenerationSizeMb,

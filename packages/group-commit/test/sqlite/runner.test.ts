@@ -76,6 +76,7 @@ describe('write', () => {
     ['has no function', ['remove'], { message: 'the module defines no function remove' }],
     ['has an inherited name', ['toString'], { message: expect.stringContaining('toString') }],
     ['ends the transaction', end, { message: 'the end' }],
+    ['returns what cannot be cloned', ['addUncloneable', 3], { name: 'DataCloneError' }],
   ])('undoes only the changes of a call that %s', (_name, call, error) => {
     const outcomes = runner.write([add(1), call, add(2)]);
     expect(outcomes).toEqual([undefined, { error: expect.objectContaining(error) }, undefined]);
