@@ -47,6 +47,15 @@ export const variables = {
       return count;
     },
   },
+  SQLITE_CHECK_HOURS: {
+    default: '0',
+    description: 'the hours between two checks of the SQLite file for damage; 0 for none',
+    parse(text: string): number {
+      if (!/^\d{1,3}$/.test(text) || Number(text) > 500)
+        throw new Error('an integer from 0 to 500');
+      return Number(text);
+    },
+  },
 };
 
 function readSecret(path: string): string {
@@ -78,7 +87,8 @@ export async function openPlants(
   checkPassword(values);
   const { name, url } = databaseUrl(values);
   const password = passwordFrom(values.DATABASE_PASSWORD_FILE, values.DATABASE_PASSWORD_COMMAND);
-  const options = { maxWaiting: values.MAX_WAITING, password, ...context };
+  const checkMs = values.SQLITE_CHECK_HOURS * 3_600_000 || undefined;
+  const options = { maxWaiting: values.MAX_WAITING, password, checkMs, ...context };
   const store = await openStore(url, options).catch((error: unknown) => {
     throw error instanceof Unusable
       ? new ConfigError(`${name}: ${error.message}`, { cause: error })

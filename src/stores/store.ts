@@ -31,6 +31,8 @@ export interface PlantStore {
 export interface StoreOptions extends Partial<OpenContext> {
   /** The maximum number of plants that wait. Further plants are rejected. */
   readonly maxWaiting: number;
+  /** The milliseconds between two checks of a SQLite file for damage. None by default. */
+  readonly checkMs?: number | undefined;
   /** Called for each connection to PostgreSQL. By default, the URL or PGPASSWORD is used. */
   readonly password?: (() => Promise<string>) | undefined;
 }

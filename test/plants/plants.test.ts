@@ -32,6 +32,7 @@ describe('the variables', () => {
       DATABASE_PASSWORD_FILE: '',
       DATABASE_PASSWORD_COMMAND: '',
       MAX_WAITING: 1000,
+      SQLITE_CHECK_HOURS: 0,
     });
   });
 

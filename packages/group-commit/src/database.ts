@@ -31,6 +31,8 @@ export interface DatabaseOptions {
    * took.
    */
   readonly onBatch?: ((calls: number, seconds: number) => void) | undefined;
+  /** Called with messages for the operator. */
+  readonly warn?: ((message: string) => void) | undefined;
   /** Called with the code of each {@link Unavailable} error of a call, except `CLOSED`. */
   readonly onUnavailable?: ((code: string) => void) | undefined;
 }

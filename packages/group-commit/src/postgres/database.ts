@@ -45,8 +45,6 @@ export interface PostgresOptions<Row, Result = void> extends DatabaseOptions {
   readonly insert?:
     | ((client: ClientBase, rows: readonly Row[]) => Promise<readonly Result[]> | Promise<void>)
     | undefined;
-  /** Called with messages for the operator. */
-  readonly warn?: ((message: string) => void) | undefined;
   /** Called with the seconds that it took to open each new connection. */
   readonly onConnect?: ((seconds: number) => void) | undefined;
 }

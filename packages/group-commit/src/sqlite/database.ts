@@ -3,9 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Database, DatabaseOptions } from '../database.ts';
 import { RowRejected, Unavailable, Unusable } from '../errors.ts';
 import { createQueue, type Outcome } from '../queue.ts';
-import { unavailable, unpackError } from './errors.ts';
-import { fileSizes } from './files.ts';
-import type { Call, Functions } from './runner.ts';
+import { isDamage, type ThreadError, unavailable, unpackError } from './errors.ts';
+import { fileSizes, isVacant } from './files.ts';
+import type { Call, Functions, SentOutcome } from './runner.ts';
 import type { Request } from './session.ts';
 import { openLocal, openThread, type SessionClient } from './threads.ts';
 
@@ -17,6 +17,11 @@ export interface SqliteOptions extends DatabaseOptions {
   readonly file: string;
   /** A module whose default export takes the database and returns the functions to call. */
   readonly module: URL;
+  /**
+   * The milliseconds between two checks of the file for damage, by `PRAGMA quick_check` in a thread
+   * of its own. The first one begins when the file is open. None by default.
+   */
+  readonly checkMs?: number | undefined;
 }
 
 /** Calls a function of the module by its name. */
@@ -59,10 +64,13 @@ const MAX_READS = 8;
 export async function openDatabase<Define extends (db: DatabaseSync) => Functions>({
   file: location,
   module: { href: module },
+  checkMs,
+  warn = () => {},
   ...options
 }: SqliteOptions): Promise<SqliteDatabase<Define>> {
   const inMemory = location === ':memory:';
   const file = inMemory ? location : resolve(location);
+  const isNew = !inMemory && isVacant(file);
   const source = { file, module, readOnly: false };
   const writer = inMemory ? await openLocal(source) : openThread(source);
   let reader: SessionClient | undefined;
@@ -72,6 +80,44 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     await writer.close();
     throw new Unusable(response.message, { cause: unpackError(response.cause) });
   }
+  if (isNew) warn(`${location} was missing or empty: it is a new database now.`);
+
+  /** The error of a damaged file. It is final, since further calls could lose more data. */
+  let damage: ThreadError | undefined;
+
+  /** @throws {Unavailable} if the whole request fails, or the file is damaged. */
+  async function send(session: SessionClient, request: Request): Promise<readonly SentOutcome[]> {
+    const response = damage ?? (await session.send(request));
+    if (!('permanent' in response)) return response;
+    if (isDamage(response)) damage = response;
+    throw unavailable(response);
+  }
+
+  /** Returns a function that sends requests to a session. */
+  const sender =
+    (kind: Request['kind'], session: () => SessionClient) =>
+    async (calls: readonly Call[], milliseconds: number): Promise<readonly Outcome[]> =>
+      (await send(session(), { kind, calls, milliseconds })).map((outcome) =>
+        outcome?.error ? { error: unpackError(outcome.error) } : outcome,
+      );
+
+  async function inspect(): Promise<void> {
+    const inspector = openThread({ ...source, readOnly: true });
+    const request = { kind: 'inspect', calls: [], milliseconds: OPEN_MS } as const;
+    await send(inspector, request).catch(({ message }) => warn(message));
+    await inspector.close();
+  }
+
+  let inspection: Promise<void> | undefined;
+  function startInspection(): void {
+    if (damage) return;
+    inspection ??= inspect().finally(() => {
+      inspection = undefined;
+    });
+  }
+  const isInspected = checkMs !== undefined && !inMemory;
+  if (isInspected) startInspection();
+  const inspections = isInspected ? setInterval(startInspection, checkMs).unref() : undefined;
 
   function readerSession(): SessionClient {
     if (inMemory) return writer;
@@ -87,6 +133,8 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
       check: sender('rehearse', () => writer),
       stats: () => fileSizes(file),
       async close() {
+        clearInterval(inspections);
+        await inspection;
         // One after the other: the last connection to close removes the log.
         await reads.close();
         await writer.close();
@@ -128,14 +176,3 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
 
 /** The time limit of the first connection, in milliseconds. */
 const OPEN_MS = 5_000;
-
-/** Returns a function that sends requests to a session. It throws if a whole request fails. */
-const sender =
-  (kind: Request['kind'], session: () => SessionClient) =>
-  async (calls: readonly Call[], milliseconds: number): Promise<readonly Outcome[]> => {
-    const response = await session().send({ kind, calls, milliseconds });
-    if ('permanent' in response) throw unavailable(response);
-    return response.map((outcome) =>
-      outcome?.error ? { error: unpackError(outcome.error) } : outcome,
-    );
-  };

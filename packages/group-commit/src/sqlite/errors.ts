@@ -71,6 +71,11 @@ const SQLSTATES: Readonly<Record<number, string>> = {
   3091: '22023', // CONSTRAINT_DATATYPE
 };
 
+/** The file does not pass a check. Has the result code SQLITE_CORRUPT. */
+export class Damaged extends Error {
+  readonly errcode = 11;
+}
+
 export class FileLost extends Error {
   readonly code = 'FILE_LOST';
 
@@ -91,6 +96,10 @@ export function unpackError(sent: SentError): Error {
   const [, constraint] = /^[A-Z ]+ constraint failed: (.*)$/.exec(error.message) ?? [];
   return new RowRejected(error.message, SQLSTATES[code] ?? '23000', constraint, error);
 }
+
+/** Returns true for an error that is final, although other parts of the file may seem usable. */
+export const isDamage = ({ code }: ThreadError): boolean =>
+  code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
 
 export const unavailable = ({ message, code, cause }: ThreadError): Unavailable =>
   new Unavailable(message, code, unpackError(cause));

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { FileLost } from './errors.ts';
+import { Damaged, FileLost } from './errors.ts';
 
 /** The path of the write-ahead log. It is beside the target of a symbolic link. */
 const logOf = (file: string): string => `${existsSync(file) ? realpathSync(file) : file}-wal`;
@@ -17,15 +17,19 @@ function identify(name: string): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
+/** Returns true if there is no database in the file: it is missing or empty. */
+export const isVacant = (file: string): boolean => !statsOf(file)?.size;
+
 /**
  * Creates the file if it is missing. Only its owner can read it. SQLite gives its other files the
  * same mode.
  *
  * @throws {FileLost} if the file is missing and `mayCreate` is false.
+ * @throws {Damaged} if it is empty and `mayCreate` is false.
  */
 export function createFile(file: string, mayCreate: boolean): void {
-  if (existsSync(file)) return;
-  if (!mayCreate) throw new FileLost(file);
+  if (!isVacant(file)) return;
+  if (!mayCreate) throw existsSync(file) ? new Damaged('the file is empty') : new FileLost(file);
   try {
     // Not `recursive: true`, which never returns for a path under /proc.
     mkdirSync(dirname(file));
@@ -41,10 +45,10 @@ export function createFile(file: string, mayCreate: boolean): void {
 
 /**
  * Returns a function to call after each commit. SQLite does not notice that its files were moved,
- * deleted or replaced, and would still write to the old files.
+ * deleted, emptied or replaced, and would still write to the old files.
  *
  * The function throws {@link FileLost} if the database or its log is not the same file as at the
- * first call.
+ * first call, and {@link Damaged} if the database is empty.
  */
 export function watchFiles(file: string): () => void {
   const names = [file, logOf(file)];
@@ -55,5 +59,6 @@ export function watchFiles(file: string): () => void {
     first ??= current;
     const lost = names.find((_, index) => current[index] !== first?.[index]);
     if (lost !== undefined) throw new FileLost(lost);
+    if (isVacant(file)) throw new Damaged('the file is empty');
   };
 }

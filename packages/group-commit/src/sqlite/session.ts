@@ -1,11 +1,11 @@
 import { constants, DatabaseSync } from 'node:sqlite';
-import { isLocked, type ThreadError, threadErrorOf } from './errors.ts';
+import { Damaged, isLocked, type ThreadError, threadErrorOf } from './errors.ts';
 import { createFile, watchFiles } from './files.ts';
 import { type Call, createRunner, type Functions, type SentOutcome, touch } from './runner.ts';
 
 /** A request to the thread of a database. */
 export interface Request {
-  readonly kind: 'write' | 'read' | 'rehearse';
+  readonly kind: 'write' | 'read' | 'rehearse' | 'inspect';
   readonly calls: readonly Call[];
   /** The time limit for a lock. */
   readonly milliseconds: number;
@@ -79,6 +79,7 @@ export async function openSession(source: Source) {
         connection ??= open(milliseconds);
         connection.db.exec(`PRAGMA busy_timeout = ${Math.ceil(milliseconds)}`);
         if (kind === 'rehearse') connection.runner.rehearse(calls);
+        else if (kind === 'inspect') inspect(connection.db);
         else return connection.runner[kind](calls);
         return [];
       } catch (error) {
@@ -110,6 +111,12 @@ function connect({ file, readOnly }: Source, define: Define, milliseconds: numbe
     db.close();
     throw error;
   }
+}
+
+/** @throws {Damaged} with the first problem of the structure of the file. */
+function inspect(db: DatabaseSync): void {
+  const problem = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+  if (problem !== 'ok') throw new Damaged(String(problem));
 }
 
 /** Checks that the database is writable, and creates the log. */

@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -209,27 +210,67 @@ describe('The log', () => {
   });
 });
 
-test('A damaged file fails calls and readiness until it is repaired', async () => {
-  const first = await open();
-  await addMany(first, 1, 900);
-  await first.close();
-  const intact = readFileSync(file);
+describe('A damaged file', () => {
+  /** Creates a file, and overwrites all of its pages but the first and the last ones. */
+  async function damage(): Promise<Buffer> {
+    const first = await open();
+    await addMany(first, 1, 900);
+    await first.close();
+    const intact = readFileSync(file);
+    overwrite(file, Buffer.alloc(intact.length / 2), 8192);
+    return intact;
+  }
+
+  test.each<[string, (database: Notes) => Promise<unknown>]>([
+    ['write', (database) => database.write('add', { id: 1, text: 'a' })],
+    ['read', (database) => database.read('list')],
+  ])('that a %s finds fails all calls and readiness until a restart', async (_name, call) => {
+    const intact = await damage();
+    const database = await open();
+    // This call does not touch a damaged page.
+    await database.write('add', { id: 9_000, text: 'a' });
+    await expect(call(database)).rejects.toThrow(Unavailable);
+    overwrite(file, intact, 0);
+    for (const failing of [
+      () => database.write('add', { id: 9_001, text: 'a' }),
+      () => database.read('limits'),
+      () => database.ready(),
+    ])
+      await expect(failing()).rejects.toThrow('is damaged: stop the service, remove its -wal');
+    await database.close();
+    await (await open()).write('add', { id: 9_002, text: 'a' });
+  });
+
+  test('is found by a scheduled check, and the operator is warned', async () => {
+    await damage();
+    const warnings: string[] = [];
+    const warn = (message: string) => void warnings.push(message);
+    const database = await open({ checkMs: 20, warn });
+    await eventually(() => expect(database.ready()).rejects.toThrow('is damaged'));
+    expect(warnings).toEqual([expect.stringMatching(/notes\.db is damaged: stop the service/)]);
+    await expect(database.write('add', { id: 9_000, text: 'a' })).rejects.toThrow('is damaged');
+  });
+});
+
+test('A file that was emptied is not used as a new one', async () => {
   const database = await open();
-  overwrite(file, Buffer.alloc(intact.length - 8192, 0xa5), 8192);
-  await expect(database.write('add', { id: 1, text: 'a' })).rejects.toThrow(Unavailable);
-  await expect(database.write('add', { id: 1, text: 'a' })).rejects.toThrow('is damaged');
-  // The first page is intact, so a check that reads only this page would pass.
-  expect(await readiness(database)).toHaveProperty(
-    'message',
-    expect.stringContaining('is damaged'),
-  );
-  expect(await readiness(database)).toHaveProperty(
-    'message',
-    expect.stringContaining('is damaged'),
-  );
-  overwrite(file, intact, 0);
-  await eventually(() => database.ready());
-  await database.write('add', { id: 1000, text: 'a' });
+  await addMany(database, 1, 10);
+  truncateSync(file);
+  await expect(database.write('add', { id: 11, text: 'a' })).rejects.toThrow('is damaged');
+  await expect(database.ready()).rejects.toThrow('is damaged');
+  await expect(database.write('add', { id: 12, text: 'a' })).rejects.toThrow('is damaged');
+});
+
+test('A new database is reported, whether its file is missing or empty', async () => {
+  const warnings: string[] = [];
+  const warn = (message: string) => void warnings.push(message);
+  await (await open({ warn })).close();
+  expect(warnings).toEqual([`${file} was missing or empty: it is a new database now.`]);
+  await (await open({ warn })).close();
+  expect(warnings).toHaveLength(1);
+  truncateSync(file);
+  await open({ warn });
+  expect(warnings).toHaveLength(2);
 });
 
 function overwrite(name: string, bytes: Buffer, at: number): void {

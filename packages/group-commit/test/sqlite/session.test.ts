@@ -48,6 +48,7 @@ test('a session writes a row, and a read-only session sees it', async () => {
     { error: { message: expect.stringMatching(/readonly/) } },
   ]);
   expect(writer.run('rehearse', add(2))).toEqual([]);
+  expect(reader.run('inspect')).toEqual([]);
   expect(ids()).toEqual([1]);
 });
 
