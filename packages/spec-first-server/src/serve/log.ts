@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { destination, type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
-import sonic from 'sonic-boom';
 import manifest from '../../package.json' with { type: 'json' };
 import { describeError } from '../core/describe-error.ts';
 import type { Config } from './configuration.ts';
+import { createOutput } from './output.ts';
 
 /** The time limit for writing the last lines of the log, in milliseconds. */
 export const FLUSH_LIMIT = 2_000;
@@ -36,43 +36,6 @@ export function describeVersions(values: typeof versions): string {
 
 export const versionText = describeVersions(versions);
 
-let output: ReturnType<typeof createOutput> | undefined;
-
-export let lostLines = 0;
-
-/** @param onLost called with the number of dropped lines when the buffer is written. */
-function createOutput(onLost: (lines: number) => void) {
-  const out = new sonic.SonicBoom({
-    fd: 1,
-    // With strings, sonic-boom would count all buffered bytes again for each new line.
-    contentMode: 'buffer',
-    // In bytes and milliseconds. A write for each line would cost more.
-    minLength: 32 * 1024,
-    periodicFlush: 500,
-    // The bytes of one write: enough for the lines of one round of the event loop.
-    maxWrite: 1024 * 1024,
-    // The maximum number of buffered bytes while the disk is full or no process reads the output.
-    maxLength: 16 * 1024 * 1024,
-  });
-  let reported = 0;
-  out.on('drop', () => {
-    lostLines += 1;
-  });
-  out.on('drain', () => {
-    const lost = lostLines - reported;
-    reported = lostLines;
-    if (lost > 0) onLost(lost);
-  });
-  // Failed lines stay in the buffer, and are written with the next ones.
-  out.on('error', () => undefined);
-  return {
-    // @ts-expect-error the types allow strings only.
-    write: (line: string): unknown => out.write(Buffer.from(line)),
-    /** Finishes the write in progress, then writes the buffered lines. */
-    flush: (callback: () => void): void => out.flush(() => out.flush(callback)),
-  };
-}
-
 /**
  * Creates a log of JSON lines on standard output, or of readable lines if standard output is a
  * terminal and pino-pretty is installed. JSON lines never block the process: lines that cannot be
@@ -88,11 +51,12 @@ export async function createLog(level: Config['LOG_LEVEL']) {
     singleLine: true,
     colorize,
   });
-  const onLost = (lines: number) =>
-    log.warn({ lines }, 'log lines were lost: standard output was too slow');
-  if (readable === undefined) output = createOutput(onLost);
-  const log: Logger = pino(options(level), readable ?? output);
-  return log;
+  if (readable !== undefined) return { log: pino(options(level), readable), lostLines: () => 0 };
+  const output = createOutput((lines) =>
+    log.warn({ lines }, 'log lines were lost: standard output was too slow'),
+  );
+  const log: Logger = pino(options(level), output);
+  return { log, lostLines: output.lostLines };
 }
 
 const IGNORED = 'service,version,pid,requestId,locations';
@@ -127,17 +91,13 @@ export function toggleLogLevel(log: Logger, configured: Config['LOG_LEVEL']): vo
 }
 
 /** Ends the process when the log is written, or after {@link FLUSH_LIMIT}. */
-export async function endProcess(code: 0 | 1): Promise<void> {
+export async function endProcess(code: 0 | 1, log?: Logger): Promise<void> {
   // Readable lines pass through streams, which need another round of the event loop.
   await immediate();
-  const flushed = new Promise<true>((resolve) =>
-    output ? output.flush(() => resolve(true)) : resolve(true),
-  );
-  const isFlushed = await Promise.race([flushed, delay(FLUSH_LIMIT, false)]);
-  // process.exit() would wait for the thread whose write blocks, but execve ends all threads. A
-  // signal would lose the exit code, and has no effect on the first process of a container.
-  if (!isFlushed && process.platform !== 'win32') {
-    process.execve?.(process.execPath, [process.execPath, '-e', `process.exit(${code})`], {});
-  }
+  const flushed = new Promise<void>((resolve) => {
+    if (log === undefined) resolve();
+    else log.flush(() => resolve());
+  });
+  await Promise.race([flushed, delay(FLUSH_LIMIT)]);
   process.exit(code);
 }

@@ -6,12 +6,12 @@ import {
   Histogram,
   Registry,
 } from 'prom-client';
-import { lostLines, versions } from './log.ts';
+import { versions } from './log.ts';
 
 const BATCH_SIZES = exponentialBuckets(1, 2, 10);
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-function measureProcess(register: Registry): void {
+function measureProcess(register: Registry, lostLines: () => number): void {
   collectDefaultMetrics({ register });
   // Removes gauges that end in `_total`, which Prometheus reserves for counters.
   for (const kind of ['handles', 'requests', 'resources']) {
@@ -23,7 +23,7 @@ function measureProcess(register: Registry): void {
     registers: [register],
     collect() {
       this.reset();
-      this.inc(lostLines);
+      this.inc(lostLines());
     },
   });
   new Gauge({
@@ -34,11 +34,15 @@ function measureProcess(register: Registry): void {
   }).set(versions, 1);
 }
 
-/** Creates the metrics of a service: of Node, of requests and of the backend. */
-export function createMetrics() {
+/**
+ * Creates the metrics of a service: of Node, of requests and of the backend.
+ *
+ * @param lostLines returns the number of lines of the log that were dropped.
+ */
+export function createMetrics(lostLines: () => number) {
   const register = new Registry();
   const registers = [register];
-  measureProcess(register);
+  measureProcess(register, lostLines);
   const counter = (name: string, help: string, ...labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers });
   const histogram = (name: string, help: string, buckets = SECONDS, ...labelNames: string[]) =>

@@ -1,6 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
+import type { Logger } from 'pino';
 import { announce, isShownByParent, tellParent } from './announce.ts';
 import type { AppOptions } from './app.ts';
 import {
@@ -48,6 +49,7 @@ export interface ServeOptions<V extends Variables>
 export async function serve<V extends Variables = Record<never, never>>(
   options: ServeOptions<V>,
 ): Promise<void> {
+  let log: Logger | undefined;
   try {
     if (Number.parseInt(process.versions.node, 10) < 24) {
       throw new ConfigError(`Node must be 24 or newer, got ${process.version}: use npm start`);
@@ -64,14 +66,18 @@ export async function serve<V extends Variables = Record<never, never>>(
     else if (values.version) process.stdout.write(`${versionText}\n`);
     else {
       const definition = { ...options, allowOutside: values['allow-outside'] };
-      await (values.check ? check(definition) : run(definition));
+      const setSignalHandlers = values.check ? undefined : handleSignals();
+      const configuration = await configure(options.variables);
+      log = configuration.log;
+      if (setSignalHandlers === undefined) await check(configuration, definition);
+      else await run(configuration, definition, setSignalHandlers);
     }
   } catch (error) {
     const message = explain(error);
     if (isShownByParent) await tellParent({ failed: message });
     else if (isatty(1)) process.stderr.write(startError(message));
     else logStartError(message);
-    await endProcess(1);
+    await endProcess(1, log);
   }
 }
 
@@ -79,22 +85,22 @@ async function configure<V extends Variables>(variables = {} as V) {
   loadEnvFile();
   const config = readConfig(process.env);
   const values = readVariables(variables, process.env);
-  const log = await createLog(config.LOG_LEVEL);
+  const { log, lostLines } = await createLog(config.LOG_LEVEL);
   const names = Object.keys({ ...SERVER_VARIABLES, ...variables });
   for (const [name, similar] of Object.entries(misspelledVariables(process.env, names))) {
     log.warn(`${name} is not a variable of this service: use ${similar}`);
   }
-  return { config, values, log };
+  return { config, values, log, lostLines };
 }
+
+type Configuration<V extends Variables> = Awaited<ReturnType<typeof configure<V>>>;
 
 type Definition<V extends Variables> = ServeOptions<V> & Pick<ServiceDefinition, 'allowOutside'>;
 
-async function check<V extends Variables>({
-  open: _open,
-  variables,
-  ...definition
-}: Definition<V>): Promise<void> {
-  const { config, log } = await configure(variables);
+async function check<V extends Variables>(
+  { config, log }: Configuration<V>,
+  { open: _open, variables: _variables, ...definition }: Definition<V>,
+): Promise<void> {
   const { checkService } = await import('./service.ts');
   await checkService(config, definition, log);
   await new Promise((resolve) => log.flush(resolve));
@@ -102,22 +108,21 @@ async function check<V extends Variables>({
   await endProcess(0);
 }
 
-async function run<V extends Variables>({
-  open,
-  variables,
-  ...definition
-}: Definition<V>): Promise<void> {
-  const setSignalHandlers = handleSignals();
-  const { config, values, log } = await configure(variables);
+async function run<V extends Variables>(
+  { config, values, log, lostLines }: Configuration<V>,
+  { open, variables: _variables, ...definition }: Definition<V>,
+  setSignalHandlers: ReturnType<typeof handleSignals>,
+): Promise<void> {
   process.once('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception; the process ends');
-    void endProcess(1);
+    void endProcess(1, log);
   });
   const { startService } = await import('./service.ts');
   const service = await startService(
     config,
     { ...definition, open: (context) => open(values, context) },
     log,
+    lostLines,
   );
 
   // A signal that arrived during the start is handled before readiness is announced.

@@ -73,8 +73,15 @@ export type RunningService = Awaited<ReturnType<typeof startService>>;
 /**
  * Opens the backend, creates the app and listens, in this order. A stop closes them in reverse
  * order.
+ *
+ * @param lostLines returns the number of lines of the log that were dropped.
  */
-export async function startService(config: Config, definition: ServiceDefinition, log: Logger) {
+export async function startService(
+  config: Config,
+  definition: ServiceDefinition,
+  log: Logger,
+  lostLines = () => 0,
+) {
   const { open, allowOutside } = definition;
   const inDevelopment = isDevelopment(process.env);
   const stopping = new AbortController();
@@ -91,7 +98,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   }
 
   // The document is read while the backend opens.
-  const metrics = await createMetrics(config);
+  const metrics = await createMetrics(config, lostLines);
   const opening = Promise.try(open, { warn: (message) => log.warn(message), ...metrics?.store });
   // The error is handled at `await opening`. An error of the document takes precedence.
   const closable = opening.catch(() => undefined);
@@ -206,10 +213,10 @@ export async function checkService(
   });
 }
 
-async function createMetrics({ METRICS_PORT: port }: Config) {
+async function createMetrics({ METRICS_PORT: port }: Config, lostLines: () => number) {
   if (port === undefined) return undefined;
   const metrics = await import('./metrics.ts');
-  return metrics.createMetrics();
+  return metrics.createMetrics(lostLines);
 }
 
 /**

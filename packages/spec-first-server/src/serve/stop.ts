@@ -78,23 +78,23 @@ export function stopper(
     if (stoppedAt !== undefined) {
       if (reason === DISCONNECT || performance.now() - stoppedAt < SAME_SIGNAL) return;
       log.warn({ reason }, 'a second signal: aborting in-flight requests');
-      return endProcess(1);
+      return endProcess(1, log);
     }
     stoppedAt = performance.now();
     log[level]({ reason, drainSeconds }, 'stopping');
     setTimeout(() => {
       log.fatal(`the stop took longer than ${limit / 1000} s: aborting in-flight requests`);
-      void endProcess(1);
+      void endProcess(1, log);
     }, limit);
     try {
       await service.stop();
       await leaveCluster();
     } catch (error) {
       log.fatal({ err: error }, 'the stop failed');
-      return endProcess(1);
+      return endProcess(1, log);
     }
     log[level]('stopped');
-    return endProcess(0);
+    return endProcess(0, log);
   };
 }
 

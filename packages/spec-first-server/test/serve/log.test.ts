@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
@@ -43,11 +43,11 @@ test('the versions of a project without a version have one space between words',
 describe('the log', () => {
   test('writes a JSON line for each event of its level or above, and flushes at the end', () => {
     const { status, stdout, stderr } = run(`
-      const out = await log.createLog('info');
+      const { log: out } = await log.createLog('info');
       out.debug('not logged');
       out.info({ requestId: 'r1' }, 'answered');
       out.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed');
-      await log.endProcess(1);
+      await log.endProcess(1, out);
     `);
     expect([status, stderr]).toEqual([1, '']);
     const lines = stdout.trimEnd().split('\n');
@@ -71,11 +71,11 @@ describe('the log', () => {
 
   test('has the time of each line', () => {
     const { stdout } = run(`
-      const out = await log.createLog('info');
+      const { log: out } = await log.createLog('info');
       out.info('first');
       await new Promise((resolve) => setTimeout(resolve, 20));
       out.info('second');
-      await log.endProcess(0);
+      await log.endProcess(0, out);
     `);
     const [first, second] = stdout.split('\n', 2).map((line) => Date.parse(JSON.parse(line).time));
     expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(19);
@@ -85,8 +85,9 @@ describe('the log', () => {
   test('omits the name and the version of a project without a package.json', () => {
     const code = `process.chdir('/');
       const { createLog, endProcess } = await import(${JSON.stringify(LOG)});
-      (await createLog('info')).info('listening');
-      await endProcess(0);`;
+      const { log } = await createLog('info');
+      log.info('listening');
+      await endProcess(0, log);`;
     const { stdout, status } = spawnSync(
       process.execPath,
       ['--input-type=module', '--eval', code],
@@ -100,7 +101,7 @@ describe('the log', () => {
 test('each warning about lost lines has the number since the previous one', () => {
   const script = `
     import * as log from ${JSON.stringify(LOG)};
-    const out = await log.createLog('info');
+    const { log: out } = await log.createLog('info');
     const flush = () => new Promise((resolve) => out.flush(resolve));
     for (let burst = 0; burst < 2; burst += 1) {
       // More than the buffer holds: no line is written before the next flush.
@@ -108,14 +109,14 @@ test('each warning about lost lines has the number since the previous one', () =
       await flush();
       await flush();
     }
-    await log.endProcess(0);
+    await log.endProcess(0, out);
   `;
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
-    cwd: folder,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 ** 2,
-  });
-  const lines = stdout
+  const path = join(folder, 'log');
+  const file = openSync(path, 'w');
+  const args = ['--input-type=module', '--eval', script];
+  spawnSync(process.execPath, args, { cwd: folder, stdio: ['ignore', file, 'inherit'] });
+  closeSync(file);
+  const lines = readFileSync(path, 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createMetrics } from '../../src/serve/metrics.ts';
 
-const metrics = createMetrics();
+const metrics = createMetrics(() => 0);
 
 async function linesOf(prefix: string): Promise<string[]> {
   const { body } = await metrics.read();
