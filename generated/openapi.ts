@@ -9,50 +9,65 @@ import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-f
 export type Int64 = number | bigint;
 
 /**
- * @description A plant.
+ * A plant.
  * @see openapi.yaml:154
  */
 export type Plant = {
     /**
-     * @description The name of the plant.
+     * The name of the plant.
      * @example Monstera deliciosa
      */
     name: string;
     /**
-     * @description A text of your choice. A plant without a tag differs from a plant with an empty tag.
+     * A text of your choice. A plant without a tag differs from a plant with an empty tag.
      * @example climber
      */
     tag?: string;
 };
 /**
- * @description A plant with its id.
+ * A plant with its id.
  * @see openapi.yaml:167
  */
-export type NewPlant = Plant & {
+export type NewPlant = {
     /**
-     * Format: int64
-     * @description An integer from −2⁶³ to 2⁶³−1, chosen by the client. Several plants may have the same id.
+     * The name of the plant.
+     * @example Monstera deliciosa
+     */
+    name: string;
+    /**
+     * A text of your choice. A plant without a tag differs from a plant with an empty tag.
+     * @example climber
+     */
+    tag?: string;
+    /**
+     * An integer from −2⁶³ to 2⁶³−1, chosen by the client. Several plants may have the same id.
+     * @format int64
      * @example 1
      */
     id: Int64;
 };
 /**
- * @description An error.
+ * An error.
  * @see openapi.yaml:179
  */
 export type Error = {
     /**
-     * Format: int32
-     * @description The HTTP status code.
+     * The HTTP status code.
+     * @format int32
      * @example 400
      */
     error: number;
     /**
-     * @description The reason, for people. Lists violations of a body with their JSON Pointers.
+     * The reason, for people. Lists violations of a body with their JSON Pointers.
      * @example /body/id must be integer
      */
     message: string;
 };
+export interface paths {
+    "/plants": {
+        post: operations["createPlant"];
+    };
+}
 export interface components {
     schemas: {
         Plant: Plant;
@@ -63,16 +78,17 @@ export interface components {
 export interface operations {
     /**
      * Add a plant
-     * @description Stores the plant, and responds when it is on disk.
      *
-     *     | request body | response |
-     *     |---|---|
-     *     | a valid plant | 200, the plant is on disk |
-     *     | the same id, name and tag again | 200, the plant is stored once |
-     *     | the same id with another name or tag | 200, both plants are stored |
-     *     | a body that does not match `NewPlant` | 400, the message lists the violations |
+     * Stores the plant, and responds when it is on disk.
      *
-     *     Properties that `NewPlant` does not declare are accepted, but not stored.
+     * | request body | response |
+     * |---|---|
+     * | a valid plant | 200, the plant is on disk |
+     * | the same id, name and tag again | 200, the plant is stored once |
+     * | the same id with another name or tag | 200, both plants are stored |
+     * | a body that does not match `NewPlant` | 400, the message lists the violations |
+     *
+     * Properties that `NewPlant` does not declare are accepted, but not stored.
      * @see openapi.yaml:33
      */
     createPlant: {
@@ -82,14 +98,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The plant to store, with its id. */
+        /** The plant to store, with its id. */
         requestBody: {
             content: {
                 "application/json": NewPlant;
             };
         };
         responses: {
-            /** @description The plant is on disk. */
+            /** The plant is on disk. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -98,7 +114,7 @@ export interface operations {
                     "application/json": Plant;
                 };
             };
-            /** @description The body is not a valid plant. Nothing was stored. */
+            /** The body is not a valid plant. Nothing was stored. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -108,18 +124,29 @@ export interface operations {
                 };
             };
             /**
-             * @description Any other error. The status is 401 without a valid token, 404 or 405 for an unknown path or method, 413 for a
-             *     body that is too large, 415 for another media type, charset or encoding, 503 while the store cannot be reached,
-             *     and 500 for an error in the service itself. Other statuses are rare, such as 408 for a request that arrives too
-             *     slowly.
+             * Any other error. The status is 401 without a valid token, 404 or 405 for an unknown path or method, 413 for a
+             * body that is too large, 415 for another media type, charset or encoding, 503 while the store cannot be reached,
+             * and 500 for an error in the service itself. Other statuses are rare, such as 408 for a request that arrives too
+             * slowly.
              */
             default: {
                 headers: {
-                    /** @description With 401, the required scheme, and the fault of the token (RFC 6750, section 3). */
+                    /**
+                     * With 401, the required scheme, and the fault of the token (RFC 6750, section 3).
+                     * @example Bearer error="invalid_token"
+                     */
                     "WWW-Authenticate"?: string;
-                    /** @description With 405, the methods of the path (RFC 9110, section 10.2.1). */
+                    /**
+                     * With 405, the methods of the path (RFC 9110, section 10.2.1).
+                     * @example POST
+                     */
                     Allow?: string;
-                    /** @description With 503, the seconds to wait before the next attempt (RFC 9110, section 10.2.3). */
+                    /**
+                     * With 503, the seconds to wait before the next attempt (RFC 9110, section 10.2.3).
+                     * @format int32
+                     * @minimum 0
+                     * @example 1
+                     */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -130,8 +157,7 @@ export interface operations {
         };
     };
 }
-export interface webhooks {
-}
+export interface webhooks {}
 /** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
     createPlant: "bearerAuth";
@@ -152,4 +178,4 @@ export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
     RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
-export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
+export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'][Id]>;

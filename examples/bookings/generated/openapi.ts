@@ -8,62 +8,116 @@ import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-f
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-/**
- * @see openapi.yaml:107
- */
+/** The form of values in requests: dates are strings. */
+export type Received = { date: string; list: never };
+/** The form of values in replies: also dates as objects, and readonly lists. */
+export type Sent = { date: string | DateLike; list: unknown };
+/** A Date, a Temporal value, or another object that JSON writes as a string. */
+export interface DateLike { toJSON(): string }
+/** A list or tuple that may be readonly if it is sent. */
+export type MaybeReadonly<T extends readonly unknown[], V extends Sent> =
+    T | (Readonly<T> & V['list']);
+/** @see openapi.yaml:107 */
 export type NewRoom = {
+    /**
+     * @minLength 1
+     * @maxLength 50
+     */
     name: string;
+    /**
+     * @minimum 1
+     * @maximum 10
+     */
     beds: number;
-    /** @default [] */
-    amenities?: ("wifi" | "desk" | "bath")[];
-};
-/**
- * @see openapi.yaml:114
- */
-export type Room = NewRoom & WithId;
-/**
- * @see openapi.yaml:116
- */
-export type NewBooking = {
-    /** Format: date */
-    day: string;
-    guest: string;
-};
-/**
- * @see openapi.yaml:122
- */
-export type Booking = NewBooking & WithId & {
-    roomId: number;
-};
-/**
- * @see openapi.yaml:127
- */
-export type WithId = {
-    id: number;
-};
-/**
- * @see openapi.yaml:107
- */
-export type NewRoomWritable = {
-    name: string;
-    beds: number;
-    /** @default [] */
+    /**
+     * @maxItems 3
+     * @uniqueItems true
+     * @default []
+     */
     amenities: ("wifi" | "desk" | "bath")[];
 };
-/**
- * @see openapi.yaml:122
- */
-export type BookingReply = NewBookingReply & WithId & {
-    roomId: number;
+/** @see openapi.yaml:114 */
+export type Room<out V extends Sent = Received> = {
+    /**
+     * @minLength 1
+     * @maxLength 50
+     */
+    name: string;
+    /**
+     * @minimum 1
+     * @maximum 10
+     */
+    beds: number;
+    /**
+     * @maxItems 3
+     * @uniqueItems true
+     * @default []
+     */
+    amenities?: MaybeReadonly<("wifi" | "desk" | "bath")[], V>;
+    /**
+     * @minimum 1
+     * @maximum 9007199254740991
+     */
+    id: number;
 };
-/**
- * @see openapi.yaml:116
- */
-export type NewBookingReply = {
-    /** Format: date */
-    day: string | Date;
+/** @see openapi.yaml:116 */
+export type NewBooking = {
+    /** @format date */
+    day: string;
+    /**
+     * @minLength 1
+     * @maxLength 50
+     */
     guest: string;
 };
+/** @see openapi.yaml:122 */
+export type Booking<out V extends Sent = Received> = {
+    /** @format date */
+    day: V['date'];
+    /**
+     * @minLength 1
+     * @maxLength 50
+     */
+    guest: string;
+    /**
+     * @minimum 1
+     * @maximum 9007199254740991
+     */
+    id: number;
+    /**
+     * @minimum 1
+     * @maximum 9007199254740991
+     */
+    roomId: number;
+};
+/** @see openapi.yaml:127 */
+export type WithId = {
+    /**
+     * @minimum 1
+     * @maximum 9007199254740991
+     */
+    id: number;
+};
+export interface paths {
+    "/rooms": {
+        get: operations["listRooms"];
+        post: operations["createRoom"];
+    };
+    "/rooms/{roomId}": {
+        get: operations["getRoom"];
+        put: operations["updateRoom"];
+        delete: operations["deleteRoom"];
+    };
+    "/rooms/{roomId}/bookings": {
+        get: operations["listBookings"];
+        post: operations["createBooking"];
+    };
+    "/bookings/{bookingId}": {
+        get: operations["getBooking"];
+        put: operations["moveBooking"];
+        delete: operations["cancelBooking"];
+    };
+}
 export interface components {
     schemas: {
         NewRoom: NewRoom;
@@ -71,23 +125,34 @@ export interface components {
         NewBooking: NewBooking;
         Booking: Booking;
         WithId: WithId;
-        NewRoomWritable: NewRoomWritable;
-        BookingReply: BookingReply;
-        NewBookingReply: NewBookingReply;
     };
 }
-export interface operations {
-    /**
-     * @see openapi.yaml:6
-     */
+export interface operations<V extends Sent = Received> {
+    /** @see openapi.yaml:6 */
     listRooms: {
         parameters: {
             query?: {
-                /** @description The minimum number of beds. */
+                /**
+                 * The minimum number of beds.
+                 * @minimum 1
+                 * @maximum 10
+                 * @default 1
+                 */
                 beds?: number;
+                /** @maxItems 5 */
                 amenities?: ("wifi" | "desk" | "bath")[];
-                /** @description The last id of the previous page. */
+                /**
+                 * The last id of the previous page.
+                 * @minimum 0
+                 * @maximum 9007199254740991
+                 * @default 0
+                 */
                 after?: number;
+                /**
+                 * @minimum 1
+                 * @maximum 100
+                 * @default 20
+                 */
                 limit?: number;
             };
             header?: never;
@@ -96,20 +161,18 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of rooms, in the order of their ids. */
+            /** A page of rooms, in the order of their ids. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Room[];
+                    "application/json": Room<V>[] | (readonly Room<V>[] & V['list']);
                 };
             };
         };
     };
-    /**
-     * @see openapi.yaml:17
-     */
+    /** @see openapi.yaml:17 */
     createRoom: {
         parameters: {
             query?: never;
@@ -119,45 +182,47 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": NewRoomWritable;
+                "application/json": NewRoom;
             };
         };
         responses: {
-            /** @description The room. */
+            /** The room. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Room;
+                    "application/json": Room<V>;
                 };
             };
         };
     };
-    /**
-     * @see openapi.yaml:24
-     */
+    /** @see openapi.yaml:24 */
     getRoom: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @minimum 1
+                 * @maximum 9007199254740991
+                 */
                 roomId: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The room. */
+            /** The room. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Room;
+                    "application/json": Room<V>;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -170,34 +235,36 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:29
-     */
+    /** @see openapi.yaml:29 */
     updateRoom: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @minimum 1
+                 * @maximum 9007199254740991
+                 */
                 roomId: number;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": NewRoomWritable;
+                "application/json": NewRoom;
             };
         };
         responses: {
-            /** @description The room. */
+            /** The room. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Room;
+                    "application/json": Room<V>;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -210,28 +277,30 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:35
-     */
+    /** @see openapi.yaml:35 */
     deleteRoom: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @minimum 1
+                 * @maximum 9007199254740991
+                 */
                 roomId: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The room is deleted. */
+            /** The room is deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request failed. */
+            /** The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -242,7 +311,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -255,34 +324,44 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:43
-     */
+    /** @see openapi.yaml:43 */
     listBookings: {
         parameters: {
             query?: {
-                /** @description The last day of the previous page. */
+                /**
+                 * The last day of the previous page.
+                 * @format date
+                 */
                 after?: string;
+                /**
+                 * @minimum 1
+                 * @maximum 100
+                 * @default 20
+                 */
                 limit?: number;
             };
             header?: never;
             path: {
+                /**
+                 * @minimum 1
+                 * @maximum 9007199254740991
+                 */
                 roomId: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the bookings of the room, in the order of their days. */
+            /** A page of the bookings of the room, in the order of their days. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": BookingReply[];
+                    "application/json": Booking<V>[] | (readonly Booking<V>[] & V['list']);
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -295,14 +374,16 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:53
-     */
+    /** @see openapi.yaml:53 */
     createBooking: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @minimum 1
+                 * @maximum 9007199254740991
+                 */
                 roomId: number;
             };
             cookie?: never;
@@ -313,16 +394,16 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The booking. */
+            /** The booking. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": BookingReply;
+                    "application/json": Booking<V>;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -333,7 +414,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -346,30 +427,32 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:63
-     */
+    /** @see openapi.yaml:63 */
     getBooking: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @minimum 1
+                 * @maximum 9007199254740991
+                 */
                 bookingId: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The booking. */
+            /** The booking. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": BookingReply;
+                    "application/json": Booking<V>;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -382,14 +465,16 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:68
-     */
+    /** @see openapi.yaml:68 */
     moveBooking: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @minimum 1
+                 * @maximum 9007199254740991
+                 */
                 bookingId: number;
             };
             cookie?: never;
@@ -400,16 +485,16 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The booking. */
+            /** The booking. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": BookingReply;
+                    "application/json": Booking<V>;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -420,7 +505,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -433,28 +518,30 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:75
-     */
+    /** @see openapi.yaml:75 */
     cancelBooking: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @minimum 1
+                 * @maximum 9007199254740991
+                 */
                 bookingId: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The booking is cancelled. */
+            /** The booking is cancelled. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request failed. */
+            /** The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -468,8 +555,7 @@ export interface operations {
         };
     };
 }
-export interface webhooks {
-}
+export interface webhooks {}
 /** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
     listRooms: "bearerAuth";
@@ -493,7 +579,7 @@ export interface defaults {
     };
 }
 interface contract {
-    operations: operations;
+    operations: operations<Sent>;
     security: security;
     defaults: defaults;
 }
@@ -505,4 +591,4 @@ export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
     RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
-export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
+export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'][Id]>;

@@ -8,34 +8,70 @@ import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-f
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-/**
- * @see openapi.yaml:45
- */
+/** The form of values in requests: dates are strings. */
+export type Received = { date: string; list: never };
+/** The form of values in replies: also dates as objects, and readonly lists. */
+export type Sent = { date: string | DateLike; list: unknown };
+/** A Date, a Temporal value, or another object that JSON writes as a string. */
+export interface DateLike { toJSON(): string }
+/** A list or tuple that may be readonly if it is sent. */
+export type MaybeReadonly<T extends readonly unknown[], V extends Sent> =
+    T | (Readonly<T> & V['list']);
+/** @see openapi.yaml:45 */
 export type NewBook = {
+    /**
+     * @minLength 1
+     * @maxLength 200
+     */
     title: string;
+    /**
+     * @minLength 1
+     * @maxLength 200
+     */
     author: string;
 };
-/**
- * @see openapi.yaml:51
- */
-export type Book = NewBook & {
+/** @see openapi.yaml:51 */
+export type Book = {
+    /**
+     * @minLength 1
+     * @maxLength 200
+     */
+    title: string;
+    /**
+     * @minLength 1
+     * @maxLength 200
+     */
+    author: string;
     isbn: string;
 };
+export interface paths {
+    "/books": {
+        get: operations["listBooks"];
+    };
+    "/books/{isbn}": {
+        get: operations["getBook"];
+        put: operations["putBook"];
+        delete: operations["deleteBook"];
+    };
+}
 export interface components {
     schemas: {
         NewBook: NewBook;
         Book: Book;
     };
 }
-export interface operations {
-    /**
-     * @see openapi.yaml:5
-     */
+export interface operations<V extends Sent = Received> {
+    /** @see openapi.yaml:5 */
     listBooks: {
         parameters: {
             query?: {
-                /** @description The last ISBN of the previous page. */
+                /** The last ISBN of the previous page. */
                 after?: string;
+                /**
+                 * @minimum 1
+                 * @maximum 100
+                 * @default 20
+                 */
                 limit?: number;
             };
             header?: never;
@@ -44,32 +80,31 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of books, in the order of their ISBNs. */
+            /** A page of books, in the order of their ISBNs. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Book[];
+                    "application/json": Book[] | (readonly Book[] & V['list']);
                 };
             };
         };
     };
-    /**
-     * @see openapi.yaml:17
-     */
+    /** @see openapi.yaml:17 */
     getBook: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @pattern ^[0-9]{13}$ */
                 isbn: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The book. */
+            /** The book. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -78,7 +113,7 @@ export interface operations {
                     "application/json": Book;
                 };
             };
-            /** @description There is no such book. */
+            /** There is no such book. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -91,14 +126,13 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:24
-     */
+    /** @see openapi.yaml:24 */
     putBook: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @pattern ^[0-9]{13}$ */
                 isbn: string;
             };
             cookie?: never;
@@ -109,7 +143,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The book is on disk. */
+            /** The book is on disk. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -120,28 +154,27 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:33
-     */
+    /** @see openapi.yaml:33 */
     deleteBook: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @pattern ^[0-9]{13}$ */
                 isbn: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The book is deleted. */
+            /** The book is deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description There is no such book. */
+            /** There is no such book. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -155,8 +188,7 @@ export interface operations {
         };
     };
 }
-export interface webhooks {
-}
+export interface webhooks {}
 /** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
     listBooks: undefined;
@@ -171,7 +203,7 @@ export interface defaults {
     };
 }
 interface contract {
-    operations: operations;
+    operations: operations<Sent>;
     security: security;
     defaults: defaults;
 }
@@ -183,4 +215,4 @@ export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
     RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
-export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
+export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'][Id]>;

@@ -8,18 +8,23 @@ import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-d
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-/**
- * @see openapi.yaml:38
- */
+/** @see openapi.yaml:38 */
 export type NewMessage = {
+    /** @maxLength 500 */
     text: string;
 };
-/**
- * @see openapi.yaml:42
- */
-export type Message = NewMessage & {
+/** @see openapi.yaml:42 */
+export type Message = {
+    /** @maxLength 500 */
+    text: string;
     id: number;
 };
+export interface paths {
+    "/messages": {
+        get: operations["watchMessages"];
+        post: operations["postMessage"];
+    };
+}
 export interface components {
     schemas: {
         NewMessage: NewMessage;
@@ -35,6 +40,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @minimum 0
+                 * @default 0
+                 */
                 "Last-Event-ID"?: number;
             };
             path?: never;
@@ -42,13 +51,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The messages, in order. The stream has no end. */
+            /** The messages, in order. The stream has no end. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "text/event-stream": AsyncIterable<{
+                        /** @pattern ^[0-9]+$ */
                         id: string;
                         data: Message;
                     }>;
@@ -73,7 +83,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The message was sent. */
+            /** The message was sent. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -85,8 +95,7 @@ export interface operations {
         };
     };
 }
-export interface webhooks {
-}
+export interface webhooks {}
 
 const routes: { readonly [Id in keyof operations]: Route } = {
   "watchMessages": {

@@ -8,24 +8,33 @@ import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-f
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-/**
- * @see openapi.yaml:39
- */
+/** @see openapi.yaml:39 */
 export type StoredFile = {
-    /** Format: uuid */
+    /** @format uuid */
     id: string;
     title: string;
+    /**
+     * @minimum 0
+     * @maximum 1000000000
+     */
     bytes: number;
 };
+export interface paths {
+    "/files": {
+        post: operations["uploadFile"];
+    };
+    "/files/{id}": {
+        get: operations["downloadFile"];
+        put: operations["replaceFile"];
+    };
+}
 export interface components {
     schemas: {
         StoredFile: StoredFile;
     };
 }
 export interface operations {
-    /**
-     * @see openapi.yaml:5
-     */
+    /** @see openapi.yaml:5 */
     uploadFile: {
         parameters: {
             query?: never;
@@ -36,14 +45,18 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
+                    /**
+                     * @minLength 1
+                     * @maxLength 100
+                     */
                     title: string;
-                    /** Format: binary */
+                    /** @format binary */
                     file: File;
                 };
             };
         };
         responses: {
-            /** @description The file is stored. */
+            /** The file is stored. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -54,21 +67,20 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:23
-     */
+    /** @see openapi.yaml:23 */
     downloadFile: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The bytes of the file. */
+            /** The bytes of the file. */
             200: {
                 headers: {
                     "Content-Disposition"?: string;
@@ -78,7 +90,7 @@ export interface operations {
                     "application/octet-stream": unknown;
                 };
             };
-            /** @description There is no such file. */
+            /** There is no such file. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -87,14 +99,13 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:31
-     */
+    /** @see openapi.yaml:31 */
     replaceFile: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 id: string;
             };
             cookie?: never;
@@ -105,14 +116,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The bytes are replaced. */
+            /** The bytes are replaced. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description There is no such file. */
+            /** There is no such file. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -122,8 +133,7 @@ export interface operations {
         };
     };
 }
-export interface webhooks {
-}
+export interface webhooks {}
 /** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
     uploadFile: undefined;
@@ -146,4 +156,4 @@ export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
     RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
-export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
+export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'][Id]>;

@@ -8,6 +8,11 @@ import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-f
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
+export interface paths {
+    "/hello/{name}": {
+        get: operations["sayHello"];
+    };
+}
 export interface components {
     schemas: {};
 }
@@ -19,17 +24,23 @@ export interface operations {
     sayHello: {
         parameters: {
             query?: {
+                /**
+                 * @minimum 1
+                 * @maximum 5
+                 * @default 1
+                 */
                 times?: number;
             };
             header?: never;
             path: {
+                /** @maxLength 20 */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A greeting. */
+            /** A greeting. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -43,8 +54,7 @@ export interface operations {
         };
     };
 }
-export interface webhooks {
-}
+export interface webhooks {}
 /** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
     sayHello: undefined;
@@ -68,4 +78,4 @@ export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
     RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
-export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
+export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'][Id]>;

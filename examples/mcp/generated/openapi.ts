@@ -8,27 +8,48 @@ import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-f
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-/**
- * @see openapi.yaml:40
- */
+/** The form of values in requests: dates are strings. */
+export type Received = { date: string; list: never };
+/** The form of values in replies: also dates as objects, and readonly lists. */
+export type Sent = { date: string | DateLike; list: unknown };
+/** A Date, a Temporal value, or another object that JSON writes as a string. */
+export interface DateLike { toJSON(): string }
+/** A list or tuple that may be readonly if it is sent. */
+export type MaybeReadonly<T extends readonly unknown[], V extends Sent> =
+    T | (Readonly<T> & V['list']);
+/** @see openapi.yaml:40 */
 export type Note = {
-    /** Format: uuid */
+    /** @format uuid */
     id?: string;
+    /**
+     * @minLength 1
+     * @maxLength 1000
+     */
     text: string;
 };
-/**
- * @see openapi.yaml:40
- */
+/** @see openapi.yaml:40 */
 export type NoteWritable = {
+    /**
+     * @minLength 1
+     * @maxLength 1000
+     */
     text: string;
 };
+export interface paths {
+    "/notes": {
+        get: operations["listNotes"];
+        post: operations["addNote"];
+    };
+    "/notes/export": {
+        get: operations["exportNotes"];
+    };
+}
 export interface components {
     schemas: {
         Note: Note;
-        NoteWritable: NoteWritable;
     };
 }
-export interface operations {
+export interface operations<V extends Sent = Received> {
     /**
      * List the notes of the caller.
      * @see openapi.yaml:6
@@ -36,6 +57,11 @@ export interface operations {
     listNotes: {
         parameters: {
             query?: {
+                /**
+                 * @minimum 1
+                 * @maximum 100
+                 * @default 20
+                 */
                 limit?: number;
             };
             header?: never;
@@ -44,13 +70,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The notes of the caller, the latest first. */
+            /** The notes of the caller, the latest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Note[];
+                    "application/json": Note[] | (readonly Note[] & V['list']);
                 };
             };
         };
@@ -72,7 +98,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The note is added. */
+            /** The note is added. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -96,7 +122,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The texts of the notes, each in a line. */
+            /** The texts of the notes, each in a line. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -108,8 +134,7 @@ export interface operations {
         };
     };
 }
-export interface webhooks {
-}
+export interface webhooks {}
 /** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
     listNotes: "token";
@@ -123,7 +148,7 @@ export interface defaults {
     };
 }
 interface contract {
-    operations: operations;
+    operations: operations<Sent>;
     security: security;
     defaults: defaults;
 }
@@ -135,4 +160,4 @@ export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
     RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
-export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
+export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'][Id]>;

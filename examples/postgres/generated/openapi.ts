@@ -8,45 +8,68 @@ import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-f
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-/**
- * @see openapi.yaml:25
- */
+/** The form of values in requests: dates are strings. */
+export type Received = { date: string; list: never };
+/** The form of values in replies: also dates as objects, and readonly lists. */
+export type Sent = { date: string | DateLike; list: unknown };
+/** A Date, a Temporal value, or another object that JSON writes as a string. */
+export interface DateLike { toJSON(): string }
+/** A list or tuple that may be readonly if it is sent. */
+export type MaybeReadonly<T extends readonly unknown[], V extends Sent> =
+    T | (Readonly<T> & V['list']);
+/** @see openapi.yaml:25 */
 export type NewNote = {
+    /**
+     * @minLength 1
+     * @maxLength 1000
+     * @pattern ^[^\u0000\ud800-\udfff]*$
+     */
     text: string;
+    /**
+     * @maxLength 20
+     * @pattern ^[a-z]+$
+     */
     tag?: string;
 };
-/**
- * @see openapi.yaml:31
- */
-export type Note = NewNote & {
-    /** Format: int64 */
+/** @see openapi.yaml:31 */
+export type Note<out V extends Sent = Received> = {
+    /**
+     * @minLength 1
+     * @maxLength 1000
+     * @pattern ^[^\u0000\ud800-\udfff]*$
+     */
+    text: string;
+    /**
+     * @maxLength 20
+     * @pattern ^[a-z]+$
+     */
+    tag?: string;
+    /** @format int64 */
     id: Int64;
-    /** Format: date-time */
-    createdAt: string;
+    /** @format date-time */
+    createdAt: V['date'];
 };
-/**
- * @see openapi.yaml:31
- */
-export type NoteReply = NewNote & {
-    /** Format: int64 */
-    id: Int64;
-    /** Format: date-time */
-    createdAt: string | Date;
-};
+export interface paths {
+    "/notes": {
+        get: operations["listNotes"];
+        post: operations["addNote"];
+    };
+}
 export interface components {
     schemas: {
         NewNote: NewNote;
         Note: Note;
-        NoteReply: NoteReply;
     };
 }
-export interface operations {
-    /**
-     * @see openapi.yaml:5
-     */
+export interface operations<V extends Sent = Received> {
+    /** @see openapi.yaml:5 */
     listNotes: {
         parameters: {
             query?: {
+                /**
+                 * @minLength 1
+                 * @pattern ^[a-z]+$
+                 */
                 tag?: string;
             };
             header?: never;
@@ -55,20 +78,18 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The latest notes. */
+            /** The latest notes. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": NoteReply[];
+                    "application/json": Note<V>[] | (readonly Note<V>[] & V['list']);
                 };
             };
         };
     };
-    /**
-     * @see openapi.yaml:14
-     */
+    /** @see openapi.yaml:14 */
     addNote: {
         parameters: {
             query?: never;
@@ -82,20 +103,19 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The note is stored. */
+            /** The note is stored. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": NoteReply;
+                    "application/json": Note<V>;
                 };
             };
         };
     };
 }
-export interface webhooks {
-}
+export interface webhooks {}
 /** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
     listNotes: undefined;
@@ -105,7 +125,7 @@ export interface security {
 export interface defaults {
 }
 interface contract {
-    operations: operations;
+    operations: operations<Sent>;
     security: security;
     defaults: defaults;
 }
@@ -117,4 +137,4 @@ export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
     RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
-export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
+export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'][Id]>;

@@ -8,255 +8,360 @@ import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-d
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-/**
- * @see schemas/customer.yaml:11
- */
-export type NewCustomer = CustomerWritable & {
-    password: string;
-};
-/**
- * @see schemas/customer.yaml:1
- */
-export type Customer = {
-    /** Format: uuid */
-    id: string;
-    /** Format: email */
+/** The form of values in responses. */
+export type Received = { date: string; list: never };
+/** The form of values in requests: also readonly lists. */
+export type Sent = { date: string; list: unknown };
+/** A list or tuple that may be readonly if it is sent. */
+export type MaybeReadonly<T extends readonly unknown[], V extends Sent> =
+    T | (Readonly<T> & V['list']);
+/** @see schemas/customer.yaml:11 */
+export type NewCustomer<out V extends Sent = Received> = {
+    /**
+     * @format email
+     * @maxLength 200
+     */
     email: string;
+    /**
+     * @minLength 1
+     * @maxLength 200
+     * @pattern ^[^\u0000\ud800-\udfff]*$
+     */
     name: Text;
-    /** Format: date */
+    /**
+     * @minLength 8
+     * @maxLength 100
+     */
+    password: string;
+    /** @format date */
+    birthday?: V['date'] | null;
+};
+/** @see schemas/customer.yaml:1 */
+export type Customer = {
+    /** @format uuid */
+    id: string;
+    /**
+     * @format email
+     * @maxLength 200
+     */
+    email: string;
+    /**
+     * @minLength 1
+     * @maxLength 200
+     * @pattern ^[^\u0000\ud800-\udfff]*$
+     */
+    name: Text;
+    /** @format date */
     birthday?: string | null;
-    /** Format: date-time */
+    /** @format date-time */
     createdAt: string;
 };
 /**
- * @description A text that PostgreSQL stores exactly, without U+0000 and lone surrogates.
+ * A text that PostgreSQL stores exactly, without U+0000 and lone surrogates.
+ * @pattern ^[^\u0000\ud800-\udfff]*$
  * @see schemas/common.yaml:1
  */
 export type Text = string;
 /**
- * @description A JSON Merge Patch (RFC 7396). `null` removes the birthday.
+ * A JSON Merge Patch (RFC 7396). `null` removes the birthday.
+ * @minProperties 1
  * @see schemas/customer.yaml:15
  */
-export type CustomerPatch = {
-    /** Format: email */
+export type CustomerPatch<out V extends Sent = Received> = {
+    /**
+     * @format email
+     * @maxLength 200
+     */
     email?: string;
+    /**
+     * @minLength 1
+     * @maxLength 200
+     * @pattern ^[^\u0000\ud800-\udfff]*$
+     */
     name?: Text;
-    /** Format: date */
-    birthday?: string | null;
+    /** @format date */
+    birthday?: V['date'] | null;
 };
 /**
- * @description Euros with two decimals, for one piece.
+ * Euros with two decimals, for one piece.
+ * @pattern ^(0|[1-9][0-9]{0,5})\.[0-9]{2}$
  * @example 19.90
  * @see schemas/common.yaml:5
  */
 export type Price = string;
-/**
- * @see schemas/product.yaml:14
- */
+/** @see schemas/product.yaml:14 */
 export type ProductPage = {
     items: Product[];
-    /** @description The cursor of the next page. */
+    /** The cursor of the next page. */
     next: string | null;
 };
-/**
- * @see schemas/product.yaml:10
- */
-export type Product = NewProduct & {
-    tags: Text[];
-};
-/**
- * @see schemas/product.yaml:1
- */
-export type NewProduct = {
+/** @see schemas/product.yaml:10 */
+export type Product = {
     /**
-     * Format: int64
-     * @description The GTIN of the product.
+     * The GTIN of the product.
+     * @format int64
+     * @minimum 1
      */
     id: Int64;
+    /**
+     * @minLength 1
+     * @maxLength 200
+     * @pattern ^[^\u0000\ud800-\udfff]*$
+     */
     name: Text;
+    /** @pattern ^(0|[1-9][0-9]{0,5})\.[0-9]{2}$ */
     price: Price;
+    /**
+     * @minimum 0
+     * @maximum 1000000
+     */
     stock: number;
-    tags?: Text[];
+    /**
+     * @maxItems 10
+     * @uniqueItems true
+     */
+    tags: Text[];
 };
-/**
- * @enum {string}
- * @see schemas/order.yaml:1
- */
+/** @see schemas/product.yaml:1 */
+export type NewProduct<out V extends Sent = Received> = {
+    /**
+     * The GTIN of the product.
+     * @format int64
+     * @minimum 1
+     */
+    id: Int64;
+    /**
+     * @minLength 1
+     * @maxLength 200
+     * @pattern ^[^\u0000\ud800-\udfff]*$
+     */
+    name: Text;
+    /** @pattern ^(0|[1-9][0-9]{0,5})\.[0-9]{2}$ */
+    price: Price;
+    /**
+     * @minimum 0
+     * @maximum 1000000
+     */
+    stock: number;
+    /**
+     * @maxItems 10
+     * @uniqueItems true
+     */
+    tags?: MaybeReadonly<Text[], V>;
+};
+/** @see schemas/order.yaml:1 */
 export type OrderStatus = "open" | "paid" | "cancelled";
-/**
- * @see schemas/order.yaml:29
- */
+/** @see schemas/order.yaml:29 */
 export type OrderPage = {
     items: Order[];
     next: string | null;
 };
-/**
- * @see schemas/order.yaml:18
- */
-export type Order = NewOrder & {
-    /** Format: uuid */
+/** @see schemas/order.yaml:18 */
+export type Order = {
+    /**
+     * @minItems 1
+     * @maxItems 50
+     */
+    lines: OrderLine[];
+    /**
+     * @maxLength 500
+     * @pattern ^[^\u0000\ud800-\udfff]*$
+     */
+    note?: string | null;
+    /** @format date */
+    deliverOn?: string;
+    /** @format uuid */
     id: string;
-    /** Format: uuid */
+    /** @format uuid */
     customerId: string;
     status: OrderStatus;
+    /** @pattern ^(0|[1-9][0-9]{0,12})\.[0-9]{2}$ */
     total: Amount;
-    /** Format: date-time */
+    /** @format date-time */
     placedAt: string;
 };
-/**
- * @see schemas/order.yaml:11
- */
-export type NewOrder = {
-    lines: OrderLine[];
+/** @see schemas/order.yaml:11 */
+export type NewOrder<out V extends Sent = Received> = {
+    /**
+     * @minItems 1
+     * @maxItems 50
+     */
+    lines: MaybeReadonly<OrderLineWritable[], V>;
+    /**
+     * @maxLength 500
+     * @pattern ^[^\u0000\ud800-\udfff]*$
+     */
     note?: string | null;
-    /** Format: date */
-    deliverOn?: string;
+    /** @format date */
+    deliverOn?: V['date'];
 };
-/**
- * @see schemas/order.yaml:4
- */
+/** @see schemas/order.yaml:4 */
 export type OrderLine = {
-    /** Format: int64 */
+    /**
+     * @format int64
+     * @minimum 1
+     */
     productId: Int64;
+    /**
+     * @minimum 1
+     * @maximum 100
+     */
     quantity: number;
+    /** @pattern ^(0|[1-9][0-9]{0,5})\.[0-9]{2}$ */
     price?: Price;
 };
+/** @see schemas/order.yaml:4 */
+export type OrderLineWritable = {
+    /**
+     * @format int64
+     * @minimum 1
+     */
+    productId: Int64;
+    /**
+     * @minimum 1
+     * @maximum 100
+     */
+    quantity: number;
+};
 /**
- * @description Euros with two decimals, summed over pieces and orders.
+ * Euros with two decimals, summed over pieces and orders.
+ * @pattern ^(0|[1-9][0-9]{0,12})\.[0-9]{2}$
  * @example 1980.50
  * @see schemas/common.yaml:10
  */
 export type Amount = string;
-/**
- * @see schemas/order.yaml:35
- */
+/** @see schemas/order.yaml:35 */
 export type OrderEvent = {
     id?: string;
-    /** @enum {string} */
     event: "status";
     data: string;
 };
-/**
- * @see schemas/payment.yaml:1
- */
+/** @see schemas/payment.yaml:1 */
 export type PaymentMethod = (Card & {
-    /** @enum {unknown} */
     method: "card";
 }) | (Transfer & {
-    /** @enum {unknown} */
     method: "transfer";
 }) | (Voucher & {
-    /** @enum {unknown} */
     method: "voucher";
 });
-/**
- * @see schemas/payment.yaml:12
- */
+/** @see schemas/payment.yaml:1 */
+export type PaymentMethodWritable = (CardWritable & {
+    method: "card";
+}) | (Transfer & {
+    method: "transfer";
+}) | (Voucher & {
+    method: "voucher";
+});
+/** @see schemas/payment.yaml:12 */
 export type Card = {
     method: string;
+    /** @pattern ^[0-9]{4}$ */
     lastDigits?: string;
 };
-/**
- * @see schemas/payment.yaml:19
- */
+/** @see schemas/payment.yaml:12 */
+export type CardWritable = {
+    method: string;
+    /**
+     * @minLength 10
+     * @maxLength 100
+     */
+    token: string;
+};
+/** @see schemas/payment.yaml:19 */
 export type Transfer = {
     method: string;
     /**
-     * Format: iban
+     * @format iban
      * @example DE89370400440532013000
      */
     iban: string;
 };
-/**
- * @see schemas/payment.yaml:25
- */
+/** @see schemas/payment.yaml:25 */
 export type Voucher = {
     method: string;
+    /** @pattern ^[A-Z0-9]{8}$ */
     code: string;
 };
-/**
- * @see schemas/payment.yaml:31
- */
+/** @see schemas/payment.yaml:31 */
 export type Payment = {
-    /** Format: uuid */
+    /** @format uuid */
     id: string;
-    /** Format: uuid */
+    /** @format uuid */
     orderId: string;
+    /** @pattern ^(0|[1-9][0-9]{0,12})\.[0-9]{2}$ */
     amount: Amount;
-    /** @enum {string} */
     state: "pending" | "received";
     method: PaymentMethod;
 };
-/**
- * @see schemas/payment.yaml:40
- */
+/** @see schemas/payment.yaml:40 */
 export type Notification = {
-    /** Format: uuid */
+    /** @format uuid */
     paymentId: string;
-    /** @enum {string} */
     state: "received";
 };
-/**
- * @see schemas/document.yaml:1
- */
+/** @see schemas/document.yaml:1 */
 export type Upload = {
-    /** Format: binary */
+    /** @format binary */
     file: string;
     kind: Kind;
+    /**
+     * @maxLength 200
+     * @pattern ^[^\u0000\ud800-\udfff]*$
+     */
     title?: Text;
 };
-/**
- * @enum {string}
- * @see schemas/document.yaml:8
- */
+/** @see schemas/document.yaml:8 */
 export type Kind = "invoice" | "photo";
-/**
- * @see schemas/document.yaml:11
- */
+/** @see schemas/document.yaml:11 */
 export type Document = {
-    /** Format: uuid */
+    /** @format uuid */
     id: string;
-    /** Format: uuid */
+    /** @format uuid */
     orderId: string;
     kind: Kind;
     title?: string;
     contentType: string;
+    /** @minimum 0 */
     size: number;
 };
-/**
- * @see schemas/report.yaml:1
- */
-export type NewReport = {
-    /** Format: date */
-    from: string;
-    /** Format: date */
-    to: string;
+/** @see schemas/report.yaml:1 */
+export type NewReport<out V extends Sent = Received> = {
+    /**
+     * @format date
+     * @pattern ^[1-9]
+     */
+    from: V['date'];
+    /**
+     * @format date
+     * @pattern ^[1-9]
+     */
+    to: V['date'];
 };
-/**
- * @see schemas/report.yaml:8
- */
+/** @see schemas/report.yaml:8 */
 export type Report = {
-    /** Format: uuid */
+    /** @format uuid */
     id: string;
-    /** @enum {string} */
     state: "running" | "done";
-    /** Format: date */
+    /** @format date */
     from: string;
-    /** Format: date */
+    /** @format date */
     to: string;
+    /** @pattern ^(0|[1-9][0-9]{0,12})\.[0-9]{2}$ */
     revenue?: Amount;
 };
-/**
- * @see schemas/problem.yaml:1
- */
+/** @see schemas/problem.yaml:1 */
 export type problem = {
     /**
-     * Format: uri-reference
-     * @description `about:blank`, or one of the problems of this shop: `/problems/out-of-stock`, `/problems/email-taken`,
-     *     `/problems/product-exists`, `/problems/order-closed`, `/problems/key-reused`.
+     * `about:blank`, or one of the problems of this shop: `/problems/out-of-stock`, `/problems/email-taken`,
+     * `/problems/product-exists`, `/problems/order-closed`, `/problems/key-reused`.
+     * @format uri-reference
      */
     type: string;
     title: string;
+    /**
+     * @minimum 400
+     * @maximum 599
+     */
     status: number;
     detail?: string;
     errors?: {
@@ -264,54 +369,54 @@ export type problem = {
         message: string;
     }[];
 };
-/**
- * @see schemas/order.yaml:11
- */
-export type NewOrderWritable = {
-    lines: OrderLineWritable[];
-    note?: string | null;
-    /** Format: date */
-    deliverOn?: string;
-};
-/**
- * @see schemas/payment.yaml:1
- */
-export type PaymentMethodWritable = (CardWritable & {
-    /** @enum {unknown} */
-    method: "card";
-}) | (Transfer & {
-    /** @enum {unknown} */
-    method: "transfer";
-}) | (Voucher & {
-    /** @enum {unknown} */
-    method: "voucher";
-});
-/**
- * @see schemas/customer.yaml:1
- */
-export type CustomerWritable = {
-    /** Format: email */
-    email: string;
-    name: Text;
-    password?: string;
-    /** Format: date */
-    birthday?: string | null;
-};
-/**
- * @see schemas/order.yaml:4
- */
-export type OrderLineWritable = {
-    /** Format: int64 */
-    productId: Int64;
-    quantity: number;
-};
-/**
- * @see schemas/payment.yaml:12
- */
-export type CardWritable = {
-    method: string;
-    token: string;
-};
+export interface paths {
+    "/customers": {
+        post: operations["createCustomer"];
+    };
+    "/customers/{customerId}": {
+        get: operations["getCustomer"];
+        delete: operations["deleteCustomer"];
+        patch: operations["updateCustomer"];
+    };
+    "/products": {
+        get: operations["listProducts"];
+        post: operations["createProduct"];
+    };
+    "/products/{productId}": {
+        get: operations["getProduct"];
+    };
+    "/orders": {
+        get: operations["listOrders"];
+        post: operations["createOrder"];
+    };
+    "/orders/{orderId}": {
+        get: operations["getOrder"];
+    };
+    "/orders/{orderId}/cancel": {
+        post: operations["cancelOrder"];
+    };
+    "/orders/{orderId}/events": {
+        get: operations["watchOrder"];
+    };
+    "/orders/{orderId}/payments": {
+        post: operations["payOrder"];
+    };
+    "/payment-notifications": {
+        post: operations["notifyPayment"];
+    };
+    "/orders/{orderId}/documents": {
+        post: operations["uploadDocument"];
+    };
+    "/documents/{documentId}": {
+        get: operations["downloadDocument"];
+    };
+    "/reports": {
+        post: operations["startReport"];
+    };
+    "/reports/{reportId}": {
+        get: operations["getReport"];
+    };
+}
 export interface components {
     schemas: {
         NewCustomer: NewCustomer;
@@ -341,17 +446,10 @@ export interface components {
         NewReport: NewReport;
         Report: Report;
         problem: problem;
-        NewOrderWritable: NewOrderWritable;
-        PaymentMethodWritable: PaymentMethodWritable;
-        CustomerWritable: CustomerWritable;
-        OrderLineWritable: OrderLineWritable;
-        CardWritable: CardWritable;
     };
 }
 export interface operations {
-    /**
-     * @see paths/customers.yaml:2
-     */
+    /** @see paths/customers.yaml:2 */
     createCustomer: {
         parameters: {
             query?: never;
@@ -361,14 +459,16 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": NewCustomer;
+                "application/json": NewCustomer<Sent>;
             };
         };
         responses: {
-            /** @description The new customer. */
+            /** The new customer. */
             201: {
                 headers: {
+                    /** @pattern ^"[0-9]{1,15}"$ */
                     ETag: string;
+                    /** @format uri-reference */
                     Location: string;
                     [name: string]: unknown;
                 };
@@ -376,7 +476,7 @@ export interface operations {
                     "application/json": Customer;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -387,23 +487,23 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/customers.yaml:20
-     */
+    /** @see paths/customers.yaml:20 */
     getCustomer: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 customerId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The customer. */
+            /** The customer. */
             200: {
                 headers: {
+                    /** @pattern ^"[0-9]{1,15}"$ */
                     ETag: string;
                     [name: string]: unknown;
                 };
@@ -411,7 +511,7 @@ export interface operations {
                     "application/json": Customer;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -422,28 +522,27 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/customers.yaml:46
-     */
+    /** @see paths/customers.yaml:46 */
     deleteCustomer: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 customerId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The customer is deleted. */
+            /** The customer is deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -454,30 +553,33 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/customers.yaml:30
-     */
+    /** @see paths/customers.yaml:30 */
     updateCustomer: {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of the version to change. */
+                /**
+                 * The ETag of the version to change.
+                 * @pattern ^"[0-9]{1,15}"$
+                 */
                 "If-Match": string;
             };
             path: {
+                /** @format uuid */
                 customerId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/merge-patch+json": CustomerPatch;
+                "application/merge-patch+json": CustomerPatch<Sent>;
             };
         };
         responses: {
-            /** @description The changed customer. */
+            /** The changed customer. */
             200: {
                 headers: {
+                    /** @pattern ^"[0-9]{1,15}"$ */
                     ETag: string;
                     [name: string]: unknown;
                 };
@@ -485,7 +587,7 @@ export interface operations {
                     "application/json": Customer;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -497,20 +599,33 @@ export interface operations {
         };
     };
     /**
-     * @description Public.
+     * Public.
      * @see paths/products.yaml:2
      */
     listProducts: {
         parameters: {
             query?: {
-                /** @description Products with all of these tags. */
-                tags?: Text[];
+                /**
+                 * Products with all of these tags.
+                 * @maxItems 5
+                 */
+                tags?: readonly Text[];
                 price?: {
+                    /** @pattern ^(0|[1-9][0-9]{0,5})\.[0-9]{2}$ */
                     min?: Price;
+                    /** @pattern ^(0|[1-9][0-9]{0,5})\.[0-9]{2}$ */
                     max?: Price;
                 };
-                /** @description The `next` of the previous page. */
+                /**
+                 * The `next` of the previous page.
+                 * @maxLength 200
+                 */
                 cursor?: string;
+                /**
+                 * @minimum 1
+                 * @maximum 100
+                 * @default 20
+                 */
                 limit?: number;
             };
             header?: never;
@@ -519,7 +634,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of products. */
+            /** A page of products. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -528,7 +643,7 @@ export interface operations {
                     "application/json": ProductPage;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -539,9 +654,7 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/products.yaml:29
-     */
+    /** @see paths/products.yaml:29 */
     createProduct: {
         parameters: {
             query?: never;
@@ -551,13 +664,14 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": NewProduct;
+                "application/json": NewProduct<Sent>;
             };
         };
         responses: {
-            /** @description The new product. */
+            /** The new product. */
             201: {
                 headers: {
+                    /** @format uri-reference */
                     Location: string;
                     [name: string]: unknown;
                 };
@@ -565,7 +679,7 @@ export interface operations {
                     "application/json": Product;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -576,21 +690,23 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/products.yaml:48
-     */
+    /** @see paths/products.yaml:48 */
     getProduct: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @format int64
+                 * @minimum 1
+                 */
                 productId: Int64;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The product. */
+            /** The product. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -599,7 +715,7 @@ export interface operations {
                     "application/json": Product;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -610,15 +726,21 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/orders.yaml:2
-     */
+    /** @see paths/orders.yaml:2 */
     listOrders: {
         parameters: {
             query?: {
                 status?: OrderStatus;
-                /** @description The `next` of the previous page. */
+                /**
+                 * The `next` of the previous page.
+                 * @maxLength 200
+                 */
                 cursor?: string;
+                /**
+                 * @minimum 1
+                 * @maximum 100
+                 * @default 20
+                 */
                 limit?: number;
             };
             header?: never;
@@ -627,7 +749,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the customer's orders, the latest first. */
+            /** A page of the customer's orders, the latest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -636,7 +758,7 @@ export interface operations {
                     "application/json": OrderPage;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -647,14 +769,16 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/orders.yaml:14
-     */
+    /** @see paths/orders.yaml:14 */
     createOrder: {
         parameters: {
             query?: never;
             header: {
-                /** @description A repeated request with the same key gets the same order. */
+                /**
+                 * A repeated request with the same key gets the same order.
+                 * @minLength 1
+                 * @maxLength 100
+                 */
                 "Idempotency-Key": string;
             };
             path?: never;
@@ -662,13 +786,14 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": NewOrderWritable;
+                "application/json": NewOrder<Sent>;
             };
         };
         responses: {
-            /** @description The new order. */
+            /** The new order. */
             201: {
                 headers: {
+                    /** @format uri-reference */
                     Location: string;
                     [name: string]: unknown;
                 };
@@ -676,7 +801,7 @@ export interface operations {
                     "application/json": Order;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -687,21 +812,20 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/orders.yaml:41
-     */
+    /** @see paths/orders.yaml:41 */
     getOrder: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 orderId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The order. */
+            /** The order. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -710,7 +834,7 @@ export interface operations {
                     "application/json": Order;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -721,21 +845,20 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/orders.yaml:52
-     */
+    /** @see paths/orders.yaml:52 */
     cancelOrder: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 orderId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The cancelled order. */
+            /** The cancelled order. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -744,7 +867,7 @@ export interface operations {
                     "application/json": Order;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -755,21 +878,20 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/orders.yaml:64
-     */
+    /** @see paths/orders.yaml:64 */
     watchOrder: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 orderId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The current status, and each change. */
+            /** The current status, and each change. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -777,17 +899,16 @@ export interface operations {
                 content: {
                     "text/event-stream": AsyncIterable<{
                         id?: string;
-                        /** @enum {string} */
                         event: "status";
                         data: {
                             status: OrderStatus;
-                            /** Format: date-time */
+                            /** @format date-time */
                             at: string;
                         };
                     }>;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -798,14 +919,13 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/payments.yaml:4
-     */
+    /** @see paths/payments.yaml:4 */
     payOrder: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 orderId: string;
             };
             cookie?: never;
@@ -816,7 +936,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment. The provider notifies the shop when the money has arrived. */
+            /** The payment. The provider notifies the shop when the money has arrived. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -825,7 +945,7 @@ export interface operations {
                     "application/json": Payment;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -837,7 +957,7 @@ export interface operations {
         };
     };
     /**
-     * @description Called by the payment provider.
+     * Called by the payment provider.
      * @see paths/payments.yaml:17
      */
     notifyPayment: {
@@ -853,14 +973,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The notification is stored. */
+            /** The notification is stored. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -871,14 +991,13 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/documents.yaml:4
-     */
+    /** @see paths/documents.yaml:4 */
     uploadDocument: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 orderId: string;
             };
             cookie?: never;
@@ -886,17 +1005,22 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
-                    /** Format: binary */
+                    /** @format binary */
                     file: File;
                     kind: Kind;
+                    /**
+                     * @maxLength 200
+                     * @pattern ^[^\u0000\ud800-\udfff]*$
+                     */
                     title?: Text;
                 };
             };
         };
         responses: {
-            /** @description The stored document. */
+            /** The stored document. */
             201: {
                 headers: {
+                    /** @format uri-reference */
                     Location: string;
                     [name: string]: unknown;
                 };
@@ -904,7 +1028,7 @@ export interface operations {
                     "application/json": Document;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -915,21 +1039,20 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/documents.yaml:28
-     */
+    /** @see paths/documents.yaml:28 */
     downloadDocument: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 documentId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The file. */
+            /** The file. */
             200: {
                 headers: {
                     "Content-Disposition": string;
@@ -941,7 +1064,7 @@ export interface operations {
                     "image/jpeg": unknown;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -952,9 +1075,7 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/reports.yaml:2
-     */
+    /** @see paths/reports.yaml:2 */
     startReport: {
         parameters: {
             query?: never;
@@ -964,13 +1085,14 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": NewReport;
+                "application/json": NewReport<Sent>;
             };
         };
         responses: {
-            /** @description The report is being created. */
+            /** The report is being created. */
             202: {
                 headers: {
+                    /** @format uri-reference */
                     Location: string;
                     [name: string]: unknown;
                 };
@@ -978,7 +1100,7 @@ export interface operations {
                     "application/json": Report;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -989,21 +1111,20 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see paths/reports.yaml:21
-     */
+    /** @see paths/reports.yaml:21 */
     getReport: {
         parameters: {
             query?: never;
             header?: never;
             path: {
+                /** @format uuid */
                 reportId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The report. */
+            /** The report. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1012,7 +1133,7 @@ export interface operations {
                     "application/json": Report;
                 };
             };
-            /** @description The request failed. */
+            /** The request failed. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -1024,8 +1145,7 @@ export interface operations {
         };
     };
 }
-export interface webhooks {
-}
+export interface webhooks {}
 
 const routes: { readonly [Id in keyof operations]: Route } = {
   "createCustomer": {

@@ -8,21 +8,27 @@ import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-f
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-/**
- * @see openapi.yaml:24
- */
+/** @see openapi.yaml:24 */
 export type Account = {
+    /**
+     * @minLength 1
+     * @maxLength 50
+     */
     name: string;
 };
+export interface paths {
+    "/account": {
+        get: operations["readAccount"];
+        patch: operations["renameAccount"];
+    };
+}
 export interface components {
     schemas: {
         Account: Account;
     };
 }
 export interface operations {
-    /**
-     * @see openapi.yaml:5
-     */
+    /** @see openapi.yaml:5 */
     readAccount: {
         parameters: {
             query?: never;
@@ -32,7 +38,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The account of the caller. */
+            /** The account of the caller. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -43,9 +49,7 @@ export interface operations {
             };
         };
     };
-    /**
-     * @see openapi.yaml:12
-     */
+    /** @see openapi.yaml:12 */
     renameAccount: {
         parameters: {
             query?: never;
@@ -59,7 +63,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The account has the new name. */
+            /** The account has the new name. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -69,8 +73,7 @@ export interface operations {
         };
     };
 }
-export interface webhooks {
-}
+export interface webhooks {}
 /** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
     readAccount: "openId";
@@ -92,4 +95,4 @@ export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
     RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
-export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
+export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'][Id]>;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { runInNewContext } from 'node:vm';
-import { type Document, isObject, type Json, schemas, stringifyJson } from 'openapi-document';
+import { createSchemas, type Document, isObject, type Json, stringifyJson } from 'openapi-document';
 import { quoted, TYPES } from './types.ts';
 
 const TITLE = "title: STATUS_CODES[status] ?? 'Error'";
@@ -69,14 +69,14 @@ ${missing && todo}export const errorBody: ErrorBody = {
  * others, since the compiler would reject them.
  */
 function templateFor(root: Json, schema: Json): string | undefined {
-  const declaresMembers = schemas
-    .alternatives(root, schema)
-    .some(({ properties }) => properties !== undefined);
-  const allowed = declaresMembers ? { allOf: [schema], unevaluatedProperties: false } : schema;
+  const schemas = createSchemas(root, { formatTest: () => undefined });
+  const { names } = schemas.outline(schema);
   const fits = (template: string, type: string, status: number, message: string) => {
     const values = { STATUS_CODES, type, status, message };
     const body: unknown = runInNewContext(`({ ${template} })`, values);
-    return schemas.misfitOf(root, allowed, body) === undefined;
+    const isDeclared =
+      names.size === 0 || Object.keys(Object(body)).every((name) => names.has(name));
+    return isDeclared && schemas.at(schema, 'received').isValid(body);
   };
   return TEMPLATES.find(
     (template) =>

@@ -1,146 +1,211 @@
 import { dirname, relative } from 'node:path';
 import {
+  type Annotations,
   asObject,
   type Document,
-  escapePointerToken,
+  type Json,
   type MediaType,
   type Operation,
   type Parameter,
   pointerTokens,
-  type schemas,
-  valueAt,
+  type Schemas,
 } from 'openapi-document';
-import * as openapi from 'openapi-typescript';
-import ts from 'typescript';
-import { schemaTypes } from './schema-types.ts';
-import { annotationsOf, commentOf, formatted, memberOf, objectOf } from './type-text.ts';
+import { type Direction, schemaTypes, type Use } from './schema-types.ts';
+import { commentOf, memberOf, objectOf, type Values } from './type-text.ts';
 
-/** The keyword for the text of a type, in the schemas that openapi-typescript gets. */
-const TYPE = 'x-type';
+/** The forms of the values that a type with the parameter `V` has. */
+const FORMS = {
+  server: `/** The form of values in requests: dates are strings. */
+export type Received = { date: string; list: never };
+/** The form of values in replies: also dates as objects, and readonly lists. */
+export type Sent = { date: string | DateLike; list: unknown };
+/** A Date, a Temporal value, or another object that JSON writes as a string. */
+export interface DateLike { toJSON(): string }
+`,
+  client: `/** The form of values in responses. */
+export type Received = { date: string; list: never };
+/** The form of values in requests: also readonly lists. */
+export type Sent = { date: string; list: unknown };
+`,
+};
+
+const LIST = `/** A list or tuple that may be readonly if it is sent. */
+export type MaybeReadonly<T extends readonly unknown[], V extends Sent> =
+    T | (Readonly<T> & V['list']);
+`;
 
 /**
- * Generates the types of schemas by their names, and `components`, `operations` and `webhooks`, as
- * text.
+ * Generates the types of schemas by their names, and `paths`, `components`, `operations` and
+ * `webhooks`, as text.
  *
  * @param isServer true for the types of a server, false for those of a client.
  * @param documentName the name of the document in comments.
  */
 export function generateSource(
-  document: Document,
+  { file, operations, webhooks, positions }: Document,
+  schemas: Schemas,
   isServer: boolean,
   documentName: string,
-): string {
-  const { root, operations, webhooks } = document;
-  const { typeOf, nameTypes } = schemaTypes(root, isServer);
-  const requests = converterFor('request', typeOf);
-  const responses = converterFor('response', typeOf);
+) {
+  const calls = operations.map((operation) => ({ operation, ...REQUESTS }));
+  // The service sends the requests of webhooks and receives the responses.
+  const notifications = webhooks.map((operation) => ({ operation, ...WEBHOOKS }));
+  const uses = [...calls, ...notifications].flatMap((call) => usesIn(schemas, call));
+  const { typeOf, types, components } = schemaTypes(schemas, uses, isServer);
   const linesOf = (pointers: readonly string[]) =>
-    document
-      .positions(pointers)
-      .map((position) => withoutFolder(document.file, documentName, position));
+    positions(pointers).map((position) => withoutFolder(file, documentName, position));
 
-  const operationLines = linesOf(operations.map(({ pointer }) => pointer));
-  const operationMembers = operations.map((operation, index) => {
-    const { id, source } = operation;
-    const type = operationType(operation, requests, responses);
-    return memberOf(id, type, { source, line: operationLines[index] });
+  const callLines = linesOf(operations.map(({ pointer }) => pointer));
+  /** The types of the operations of a server have the parameter `V`. */
+  const callValues = isServer ? 'generic' : 'sent';
+  const callMembers = calls.map((call, index) => {
+    const { id, source } = call.operation;
+    const annotations = annotationsIn(source);
+    return memberOf(id, operationType(call, callValues), { annotations, line: callLines[index] });
   });
-  const webhookMembers = [...Map.groupBy(webhooks, ({ path }) => path)].map(([path, methods]) => {
-    const members = methods.map((webhook) => {
-      // The service sends the requests of webhooks and receives the responses.
-      const type = operationType(webhook, responses, requests);
-      return memberOf(webhook.method, type, { source: webhook.source });
-    });
-    return memberOf(path, objectOf(members));
+  const isGeneric =
+    isServer && uses.some((use) => typeOf(use, 'generic') !== typeOf(use, 'received'));
+  const webhookMembers = membersByPath(webhooks, ({ method, source }, index) => {
+    const notification = notifications[index];
+    const type = notification === undefined ? 'never' : operationType(notification, 'sent');
+    return memberOf(method, type, { annotations: annotationsIn(source) });
   });
-  const { types, text } = nameTypes(
-    interfaceOf('operations', operationMembers) + interfaceOf('webhooks', webhookMembers),
+  const pathMembers = membersByPath(operations, ({ method, id }) =>
+    memberOf(method, `operations[${JSON.stringify(id)}]`),
   );
-
-  const schemaLines = linesOf(types.map(({ definition }) => pointerOf(definition)));
-  const aliases = types.map(({ alias, type, schema, definition }, index) => {
-    const isDeclared = valueAt(root, pointerOf(definition)) !== undefined;
-    const line = isDeclared ? schemaLines[index] : undefined;
-    return `${commentOf({ source: asObject(schema), line })}export type ${alias} = ${type};\n`;
+  const schemaLines = linesOf(types.map(({ definition }) => definition.pointer));
+  const aliases = types.map(({ declaration, annotations }, index) => {
+    const comment = commentOf({ annotations, line: schemaLines[index] });
+    return `${comment}export type ${declaration};\n`;
   });
-  const byName = objectOf(types.map(({ name, alias }) => memberOf(name, alias)));
-  const components = interfaceOf('components', [memberOf('schemas', byName)]);
-  return formatted(aliases.join('') + components + text);
+  const schemaMembers = components.map(({ name, type }) => memberOf(name, type));
+  const source = [
+    ...aliases,
+    interfaceOf('paths', pathMembers),
+    interfaceOf('components', [memberOf('schemas', objectOf(schemaMembers))]),
+    interfaceOf(`operations${isGeneric ? '<V extends Sent = Received>' : ''}`, callMembers),
+    interfaceOf('webhooks', webhookMembers),
+  ].join('');
+  const forms = isServer ? FORMS.server : FORMS.client;
+  return { text: (/\b(Sent|V)\b/.test(source) ? forms + LIST : '') + source, isGeneric };
+
+  function operationType({ operation, request, response }: Call, values: Values): string {
+    const { parameters, requestBody, responses } = operation;
+    const valueMember = (parameter: Parameter, direction: Direction) => {
+      const { source, required, media } = parameter;
+      // Without a schema, the value is the text.
+      const schema = parameter.schema ?? (media === undefined ? { type: 'string' } : undefined);
+      const annotations = { ...schemas.annotations(schema, direction), ...annotationsIn(source) };
+      // Keeps the case of the document. The name of a header is in lower case.
+      const name = direction === response ? lastToken(parameter.pointer) : parameter.name;
+      const type = typeOf({ schema, direction }, values);
+      return memberOf(name, type, { annotations, isOptional: !required });
+    };
+    const contentMember = (media: readonly MediaType[], direction: Direction) => {
+      const members = media.map((mediaType) => {
+        const type = typeOf(useOf(schemas, mediaType, direction), values);
+        return memberOf(mediaType.type, mediaType.items ? `AsyncIterable<${type}>` : type);
+      });
+      return memberOf('content', objectOf(members));
+    };
+
+    const places = ['query', 'header', 'path', 'cookie'].map((place) => {
+      const declared = parameters.filter((parameter) => parameter.in === place);
+      const members = declared.map((parameter) => valueMember(parameter, request));
+      const isOptional = declared.every(({ required }) => !required);
+      return memberOf(place, members.length > 0 ? objectOf(members) : 'never', { isOptional });
+    });
+    const hasBody = requestBody !== undefined && requestBody.media.length > 0;
+    const body = hasBody
+      ? memberOf('requestBody', objectOf([contentMember(requestBody.media, request)]), {
+          annotations: annotationsIn(requestBody.source),
+          isOptional: !requestBody.required,
+        })
+      : memberOf('requestBody', 'never', { isOptional: true });
+    const responseMembers = responses.map(({ key, headers, media, source }) => {
+      const members = [
+        ...headers.map((header) => valueMember(header, response)),
+        '[name: string]: unknown;',
+      ];
+      const content =
+        media.length > 0
+          ? contentMember(media, response)
+          : memberOf('content', 'never', { isOptional: true });
+      const type = objectOf([memberOf('headers', objectOf(members)), content]);
+      return memberOf(key, type, { annotations: annotationsIn(source) });
+    });
+    return objectOf([
+      memberOf('parameters', objectOf(places)),
+      body,
+      memberOf('responses', responses.length > 0 ? objectOf(responseMembers) : 'never'),
+    ]);
+  }
+}
+
+/** An operation, and the directions of its requests and its responses. */
+interface Call {
+  readonly operation: Operation;
+  readonly request: Direction;
+  readonly response: Direction;
+}
+
+const REQUESTS = { request: 'request', response: 'response' } as const;
+const WEBHOOKS = { request: 'response', response: 'request' } as const;
+
+function usesIn(schemas: Schemas, { operation, request, response }: Call): Use[] {
+  const { parameters, requestBody, responses } = operation;
+  return [
+    ...parameters.map(({ schema }) => ({ schema, direction: request })),
+    ...(requestBody?.media ?? []).map((media) => useOf(schemas, media, request)),
+    ...responses.flatMap(({ headers, media }) => [
+      ...headers.map(({ schema }) => ({ schema, direction: response })),
+      ...media.map((mediaType) => useOf(schemas, mediaType, response)),
+    ]),
+  ];
+}
+
+function useOf(schemas: Schemas, media: MediaType, direction: Direction): Use {
+  const { kind, schema, itemSchema, items, source } = media;
+  if (items !== undefined) return { schema: schemas.event(itemSchema, items.data), direction };
+  const form = kind === 'multipart' ? asObject(source.encoding) : undefined;
+  return { schema, direction, form };
+}
+
+/** Returns a member for each path, with a member for each of its operations. */
+function membersByPath(
+  operations: readonly Operation[],
+  memberFor: (operation: Operation, index: number) => string,
+): string[] {
+  const members = operations.map((operation, index) => ({
+    path: operation.path,
+    member: memberFor(operation, index),
+  }));
+  return [...Map.groupBy(members, ({ path }) => path)].map(([path, methods]) =>
+    memberOf(path, objectOf(methods.map(({ member }) => member))),
+  );
 }
 
 const interfaceOf = (name: string, members: readonly string[]): string =>
   `export interface ${name} ${objectOf(members)}\n`;
 
-const pointerOf = (schema: string): string => `/components/schemas/${escapePointerToken(schema)}`;
+const lastToken = (pointer: string): string => pointerTokens(pointer).at(-1) ?? '';
+
+/** Returns the annotations of an object that is not a schema. */
+function annotationsIn({ summary, description, deprecated, example }: Json): Annotations {
+  return {
+    ...(typeof summary === 'string' && { title: summary }),
+    ...(typeof description === 'string' && { description }),
+    ...(deprecated === true && { isDeprecated: true }),
+    ...(example !== undefined && { examples: [example] }),
+  };
+}
 
 /**
- * Returns `file:line` of a position, relative to the folder of the document.
- *
- * @param name the name that comments show for the main file of the document.
+ * Returns a position as `file:line`, with the file relative to the document. So the generated file
+ * is the same in each working directory.
  */
 function withoutFolder(documentFile: string, name: string, position: string): string {
   const [, file = '', line] = /^(.*):(\d+):\d+$/.exec(position) ?? [];
   const path = file === documentFile ? name : relative(dirname(documentFile), file);
   return `${path.replaceAll('\\', '/')}:${line}`;
-}
-
-/** Returns functions that convert parts of operations for openapi-typescript. */
-function converterFor(
-  direction: schemas.Direction,
-  typeOf: ReturnType<typeof schemaTypes>['typeOf'],
-) {
-  const schemaOf = (type: string) => ({ type: 'object', [TYPE]: type });
-
-  return {
-    typedValue({ source, in: where, name, required, schema = {} }: Parameter) {
-      const type = typeOf(schema, direction);
-      return { ...annotationsOf(source), in: where, name, required, schema: schemaOf(type) };
-    },
-
-    contentOf(media: readonly MediaType[]) {
-      const entries = media.map(({ kind, type, schema = {}, items, source }) => {
-        const form = kind === 'multipart' ? asObject(source.encoding) : undefined;
-        const content = items
-          ? `AsyncIterable<${typeOf(items.schema, direction)}>`
-          : typeOf(schema, direction, form);
-        return [type, { schema: schemaOf(content) }];
-      });
-      return Object.fromEntries(entries);
-    },
-  };
-}
-
-type Converter = ReturnType<typeof converterFor>;
-
-function operationType(
-  { parameters, requestBody, responses }: Operation,
-  forRequest: Converter,
-  forResponse: Converter,
-): string {
-  const body = requestBody && {
-    ...annotationsOf(requestBody.source),
-    required: requestBody.required,
-    content: forRequest.contentOf(requestBody.media),
-  };
-  const responseEntries = responses.map(({ key, headers, media, source }) => {
-    const headerEntries = headers.map((header) => {
-      // Keeps the case of the document. `header.name` is in lower case.
-      const [name] = pointerTokens(header.pointer).slice(-1);
-      return [name, forResponse.typedValue(header)];
-    });
-    const content = forResponse.contentOf(media);
-    return [key, { ...annotationsOf(source), headers: Object.fromEntries(headerEntries), content }];
-  });
-  const operation = Object({
-    parameters: parameters.map(forRequest.typedValue),
-    requestBody: body,
-    responses: Object.fromEntries(responseEntries),
-  });
-  // The compiler prints the name of a type reference unchanged, so the text of any type can be used
-  // as the name.
-  const transform = (schema: object) =>
-    ts.factory.createTypeReferenceNode(String(asObject(schema)[TYPE]));
-  // openapi-typescript reads a missing option as `false`.
-  const ctx: openapi.GlobalContext = Object({ transform });
-  return objectOf([openapi.astToString(openapi.transformOperationObject(operation, { ctx }))]);
 }

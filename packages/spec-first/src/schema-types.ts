@@ -1,268 +1,244 @@
 import {
-  asArray,
+  type Annotations,
   asObject,
+  type Definition,
   escapePointerToken,
-  isObject,
   type Json,
-  onFirstUse,
-  resolveRef,
-  schemas,
-  stringifyJson,
+  refTo,
+  type Schemas,
+  type Shape,
+  type View,
 } from 'openapi-document';
-import {
-  aliasMaker,
-  definitionOf,
-  kindOf,
-  referencesIn,
-  referenceTo,
-  replaceReferences,
-  type TypeKey,
-  type TypeKind,
-} from './type-names.ts';
-import { grouped, intersection, memberOf, objectOf, union } from './type-text.ts';
+import { aliasMaker } from './type-names.ts';
+import { typeText, type Values } from './type-text.ts';
 
-/** The types of JSON Schema that have the same name in TypeScript. */
-const SIMPLE: readonly string[] = ['string', 'number', 'boolean', 'null'];
+/** The requests and the responses of a service. It also sends the requests of webhooks. */
+export type Direction = Extract<View, 'request' | 'response'>;
+
+/** A schema of an operation. */
+export interface Use {
+  readonly schema: unknown;
+  readonly direction: Direction;
+  /** The Encoding Objects, if it is the schema of a form with files. */
+  readonly form?: Json | undefined;
+}
+
+/** A definition as one direction reads it. */
+interface Variant {
+  readonly definition: Definition;
+  readonly direction: Direction;
+  readonly shape: Shape;
+  readonly annotations: Annotations;
+}
+
+/** The name of a variant in the generated file. */
+interface NamedVariant extends Variant {
+  readonly alias: string;
+  /** True if the type has a parameter for the form of its values. */
+  readonly isGeneric: boolean;
+}
+
+/** The types of a definition. `writable` is undefined if requests have the same type. */
+interface NamedTypes {
+  readonly base: NamedVariant;
+  readonly writable: NamedVariant | undefined;
+}
 
 /**
- * Makes TypeScript types from the lowered schemas of a document. Validators use the same schemas.
+ * Returns a function that makes types of schemas, and the named types that these refer to.
  *
- * @param isServer true for a server, which fills defaults in requests and accepts a `Date` in a
- *   response.
+ * - A definition that differs in requests has a second type with the suffix `Writable`.
+ * - A definition that is sent and has dates or lists has the type parameter `V`. So one type serves
+ *   for received values and for values to send, which may be `Date` objects and readonly lists.
+ *
+ * @param isServer true for a server, which sends responses and fills in defaults of requests. A
+ *   client sends requests.
  */
-export function schemaTypes(root: Json, isServer: boolean) {
-  const response = schemas.lower(root, 'response');
-  const lowered = { request: schemas.lower(root, 'request'), response, plain: response };
-  const makers = {
-    request: typeMaker('request', lowered.request, isServer),
-    response: typeMaker('response', response),
-    plain: typeMaker('plain', response),
-  };
-  const schemaOf = (key: TypeKey) => lowered[kindOf(key)].$defs[definitionOf(key)];
-  const typeOfKey = onFirstUse((key: TypeKey) => makers[kindOf(key)](schemaOf(key)));
-  const referencesOf = onFirstUse((key: TypeKey) => referencesIn(typeOfKey(key)));
-  /** Returns true if a type has the same text as the type of the kind `plain`. */
-  const hasPlainText = onFirstUse(
-    (key: TypeKey) => comparable(typeOfKey(key)) === comparable(typeOfKey(plainOf(key))),
-  );
+export function schemaTypes(schemas: Schemas, uses: readonly Use[], isServer: boolean) {
+  const sending: Direction = isServer ? 'response' : 'request';
+  const variants = { request: new Map<Json, Variant>(), response: new Map<Json, Variant>() };
+  const { request: requests, response: responses } = variants;
+  const shapeOf = ({ schema = true, direction, form }: Use) =>
+    schemas.shape(schema, direction, form);
 
-  /**
-   * Lists the references in a text and, recursively, in the types that it references.
-   *
-   * @param merged returns the key that replaces a key.
-   */
-  function reachedFrom(text: string, merged = (key: TypeKey) => key): Set<TypeKey> {
-    const keys = new Set(referencesIn(text).map(merged));
-    for (const key of keys) {
-      for (const next of referencesOf(key)) keys.add(merged(next));
-    }
-    return keys;
-  }
+  for (const use of uses) addReferences(shapeOf(use), use.direction);
+  const sent = [...variants[sending].values()];
+  const names = Object.keys(asObject(asObject(schemas.tree.root.components).schemas));
+  const components = names.map((name) => {
+    const $ref = refTo(`/components/schemas/${escapePointerToken(name)}`);
+    const shape = schemas.shape({ $ref }, 'response');
+    const isRequested = referencesIn(shape).some(({ schema }) => requests.has(schema));
+    if (!isRequested) addReferences(shape, 'response');
+    return { name, shape };
+  });
+  const all = [...requests.values(), ...responses.values()];
+  const differing = propagated(all, ({ definition: { schema } }) => {
+    const [request, response] = [requests.get(schema), responses.get(schema)];
+    return (
+      request !== undefined && response !== undefined && bareText(request) !== bareText(response)
+    );
+  });
+  const varying = propagated(sent, ({ shape }) => hasValues(shape));
+  const named = namedTypes();
 
   return {
-    /**
-     * Returns a type with references, which `nameTypes` replaces.
-     *
-     * @param encoding the Encoding Objects of a form. Its properties may be files (OpenAPI 3.1
-     *   §4.8.14.3 and §4.8.15).
-     */
-    typeOf(source: unknown, direction: schemas.Direction, encoding?: Json): string {
-      const typeKind = direction === 'response' && !isServer ? 'plain' : direction;
-      return makers[typeKind](lowered[typeKind].lower(source), encoding);
-    },
-
-    /**
-     * Replaces the references in a text by names, and returns the named types. A definition that
-     * differs between requests and responses has a second type with the suffix `Writable`. A
-     * definition with dates has a second type with the suffix `Reply`.
-     *
-     * The `name` of a type is that of its definition, with the suffix. Its `alias` is its name in
-     * TypeScript.
-     */
-    nameTypes(text: string) {
-      const used = reachedFrom(text);
-      const inResponses = new Set(
-        [...used].filter((key) => kindOf(key) !== 'request').map(definitionOf),
-      );
-      /**
-       * Merges equal types of a definition. Returns the key of the kind `request` if only requests
-       * contain the definition. Returns the key of the kind `plain` if the type of `key`, and each
-       * type that it references, has the same text as its `plain` type. Otherwise returns `key`.
-       */
-      const mergedKey = onFirstUse((key: TypeKey): TypeKey => {
-        const requestKey: TypeKey = `request ${definitionOf(key)}`;
-        if (!inResponses.has(definitionOf(key))) return used.has(requestKey) ? requestKey : key;
-        return reachedFrom(referenceTo(key)).values().every(hasPlainText) ? plainOf(key) : key;
-      });
-      const suffixOf = (key: TypeKey): string => {
-        if (kindOf(key) === 'response') return 'Reply';
-        return kindOf(key) === 'request' && inResponses.has(definitionOf(key)) ? 'Writable' : '';
-      };
-
-      const declared = Object.keys(asObject(asObject(root.components).schemas)).map((name) => {
-        const $ref = `#/components/schemas/${escapePointerToken(name)}`;
-        return makers.plain(response.lower({ $ref }));
-      });
-      const keys = [...reachedFrom(declared.join('') + text, mergedKey)];
-      const newAlias = aliasMaker();
-      // Names without a suffix come first, since the document has these names.
-      const inOrder = keys.toSorted((one, other) => suffixOf(one).length - suffixOf(other).length);
-      const aliases = new Map(
-        inOrder.map((key) => [key, newAlias(definitionOf(key) + suffixOf(key))]),
-      );
-      const aliasOf = (key: TypeKey) => aliases.get(mergedKey(key)) ?? 'unknown';
-      const withNames = (type: string) => replaceReferences(type, aliasOf);
-      const types = keys.map((key) => ({
-        name: suffixOf(key) === '' ? definitionOf(key) : aliasOf(key),
-        alias: aliasOf(key),
-        definition: definitionOf(key),
-        schema: schemaOf(key),
-        type: withNames(typeOfKey(key)),
-      }));
-      return { types, text: withNames(text) };
-    },
+    /** @param values the form of the values, if the schema is sent. */
+    typeOf: (use: Use, values: Values): string =>
+      textOf(shapeOf(use), use.direction, use.direction === sending ? values : 'received'),
+    components: components.map(({ name, shape }) => ({
+      name,
+      type: textOf(shape, 'response', 'received'),
+    })),
+    types: [...named.values()].flatMap(({ base, writable }) =>
+      writable === undefined ? [declared(base)] : [declared(base), declared(writable)],
+    ),
   };
-}
 
-/**
- * Returns a function that makes the type of a lowered schema.
- *
- * @param fillsDefaults true if properties with a default are always present.
- */
-function typeMaker(
-  typeKind: TypeKind,
-  { $defs }: schemas.LoweredSchemas,
-  fillsDefaults = false,
-): (schema: unknown, encoding?: Json) => string {
-  return (schema, encoding) => typeIn(schema, [], encoding);
-
-  /**
-   * @param enclosing the enclosing schemas that apply to the same value.
-   * @param encoding the Encoding Objects, if the schema is that of a form. They decide which parts
-   *   are files.
-   */
-  function typeIn(schema: unknown, enclosing: readonly Json[] = [], encoding?: Json): string {
-    if (!isObject(schema)) return schema === false ? 'never' : 'unknown';
-    const { $ref, allOf, anyOf, oneOf } = schema;
-    if (encoding !== undefined && $ref !== undefined) {
-      const form = resolveRef({ $defs }, schema);
-      if (form !== undefined && !enclosing.includes(form)) return typeIn(form, enclosing, encoding);
+  function addReferences(shape: Shape, direction: Direction): void {
+    const pending = referencesIn(shape);
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const { schema } = next;
+      if (variants[direction].has(schema)) continue;
+      const variant = { definition: next, direction, ...schemas.definition(schema, direction) };
+      variants[direction].set(schema, variant);
+      pending.push(...referencesIn(variant.shape).toReversed());
     }
-    const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
-    if (Array.isArray(values)) return union(values.map(literalOf));
+  }
 
-    const chain = [...enclosing, schema];
-    const typesIn = (parts: unknown) => asArray(parts).map((part) => typeIn(part, chain, encoding));
-    const composed = [
-      ...(typeof $ref === 'string' ? [definitionType($ref, chain)] : []),
-      ...typesIn(allOf),
-      ...[anyOf, oneOf].filter(Array.isArray).map((parts) => union(typesIn(parts))),
+  function namedTypes(): ReadonlyMap<Json, NamedTypes> {
+    const newAlias = aliasMaker();
+    const inOrder = [
+      ...components.flatMap(({ shape }) => referencesIn(shape)),
+      ...all.map(({ definition }) => definition),
     ];
-    // The type that `type` and the members of the schema describe.
-    const hasMembers = MEMBERS.some((key) => (schema[key] ?? false) !== false);
-    const names = [schema.type ?? (hasMembers ? 'object' : [])].flat();
-    const isEmpty = !hasMembers && names.every((name) => name === 'object' || name === 'null');
-    if (names.length === 0 || (composed.length > 0 && isEmpty)) return intersection(composed);
-    const types = names.flatMap((name): string | string[] => {
-      if (name === 'array') return arrayType(schema);
-      if (name === 'object')
-        return hasMembers ? objectType(schema, chain, encoding) : 'Record<string, unknown>';
-      if (name === 'string' && typeKind === 'response' && isDate(schema)) return ['string', 'Date'];
-      if (name === 'integer') return isSafe(schema) ? 'number' : 'Int64';
-      return SIMPLE.find((type) => type === name) ?? 'unknown';
+    const definitions = new Set(inOrder.map(({ schema }) => schema));
+    const named = (variant: Variant, alias: string, isSent: boolean): NamedVariant => ({
+      ...variant,
+      alias,
+      isGeneric: isSent && varying.has(variant.definition.schema),
     });
-    return intersection([union(types), ...composed]);
-  }
-
-  function arrayType(schema: Json): string {
-    const { prefixItems, items, unevaluatedItems, minItems = 0, maxItems = Infinity } = schema;
-    const itemType = (item: unknown) => grouped(typeIn(item));
-    const rest = `${itemType(items)}[]`;
-    if (!Array.isArray(prefixItems)) return rest;
-    const elements = prefixItems.map(
-      (item, index) => `${itemType(item)}${index < Number(minItems) ? '' : '?'}`,
-    );
-    const isFull = Number(maxItems) <= elements.length;
-    if (!isFull && items !== false && unevaluatedItems !== false) elements.push(`...${rest}`);
-    return `[${elements.join(', ')}]`;
-  }
-
-  function objectType(schema: Json, enclosing: readonly Json[], encoding?: Json): string {
-    const properties = asObject(schema.properties);
-    const filled = Object.keys(properties).filter(
-      (name) => fillsDefaults && Object.hasOwn(asObject(properties[name]), 'default'),
-    );
-    const required = new Set([...asArray(schema.required).map(String), ...filled]);
-    const types = new Map(
-      Object.entries(properties).map(([name, property]) => {
-        const file = encoding && fileType(property, asObject(encoding[name]).contentType);
-        return [name, file ?? typeIn(property)];
+    const bases = [...definitions].flatMap((schema) => {
+      const variant = responses.get(schema) ?? requests.get(schema);
+      if (variant === undefined) return [];
+      const isSent = variant.direction === sending || !differing.has(schema);
+      return named(variant, newAlias(variant.definition.name), isSent);
+    });
+    return new Map(
+      bases.map((base) => {
+        const { schema, name } = base.definition;
+        const request =
+          base.direction === 'response' && differing.has(schema) && requests.get(schema);
+        const writable = request
+          ? named(request, newAlias(`${name}Writable`), sending === 'request')
+          : undefined;
+        return [schema, { base, writable }];
       }),
     );
-    // Another schema for the same value may declare a required member.
-    const declarations = enclosing
-      .flatMap((part) => schemas.allOf({ $defs }, part))
-      .map((part) => asObject(part.properties));
-    for (const name of required) {
-      if (types.has(name)) continue;
-      const declaration = declarations.find((part) => Object.hasOwn(part, name));
-      types.set(name, typeIn(declaration?.[name]));
+  }
+
+  function nameOf({ schema }: Definition, direction: Direction, values: Values): string {
+    const types = named.get(schema);
+    const type = direction === 'request' ? (types?.writable ?? types?.base) : types?.base;
+    if (type === undefined) return 'unknown';
+    if (values === 'received' || !type.isGeneric) return type.alias;
+    return `${type.alias}<${values === 'sent' ? 'Sent' : 'V'}>`;
+  }
+
+  function textOf(shape: Shape, direction: Direction, values: Values): string {
+    return typeText(shape, {
+      ...optionsFor(direction),
+      values,
+      nameOf: (definition) => nameOf(definition, direction, values),
+    });
+  }
+
+  /** Returns the text of a type without comments, in which names stand for any variant. */
+  function bareText({ shape, direction }: Variant): string {
+    const nameOfSchema = ({ schema }: Definition) => `#${schemas.tree.idOf(schema)}`;
+    const options = { values: 'received', nameOf: nameOfSchema, hasComments: false } as const;
+    return typeText(shape, { ...optionsFor(direction), ...options });
+  }
+
+  function optionsFor(direction: Direction) {
+    const isRequest = direction === 'request';
+    const file = isRequest ? 'File' : 'Blob';
+    return { fillsDefaults: isServer && isRequest, file, hasComments: true } as const;
+  }
+
+  function declared(variant: NamedVariant) {
+    const { alias, definition, direction, annotations, isGeneric } = variant;
+    const shape = withoutCycles(variant);
+    // TypeScript allows `out` for object types only. It prevents a comparison of all members.
+    const isObject = shape.kind === 'object';
+    const parameter = isGeneric ? `<${isObject ? 'out ' : ''}V extends Sent = Received>` : '';
+    const type = textOf(shape, direction, isGeneric ? 'generic' : 'received');
+    return { declaration: `${alias}${parameter} = ${type}`, annotations, definition };
+  }
+
+  /** Replaces the references by which a union or an intersection would contain itself. */
+  function withoutCycles({ definition, direction, shape }: Variant): Shape {
+    const containsItself = ({ schema }: Definition) => {
+      const reached = new Set([schema]);
+      for (const next of reached) {
+        const inner = variants[direction].get(next);
+        for (const reference of inner ? referencesInPlace(inner.shape) : [])
+          reached.add(reference.schema);
+      }
+      return reached.has(definition.schema);
+    };
+    const cut = (part: Shape): Shape => {
+      if (part.kind === 'reference') return containsItself(part.to) ? { kind: 'any' } : part;
+      return 'parts' in part ? { ...part, parts: part.parts.map(cut) } : part;
+    };
+    return cut(shape);
+  }
+}
+
+/** Lists the schemas of the variants with a property, and of those that refer to them. */
+function propagated(
+  variants: readonly Variant[],
+  hasProperty: (variant: Variant) => boolean,
+): ReadonlySet<Json> {
+  const users = new Map<Json, Set<Json>>();
+  for (const { definition, shape } of variants) {
+    for (const { schema } of referencesIn(shape)) {
+      const usersOfSchema = users.get(schema) ?? new Set();
+      users.set(schema, usersOfSchema.add(definition.schema));
     }
-    const members = [...types].map(([name, type]) =>
-      memberOf(name, type, { source: asObject(properties[name]), isOptional: !required.has(name) }),
-    );
-
-    const { additionalProperties = false, patternProperties } = schema;
-    const indexed = [additionalProperties, ...Object.values(asObject(patternProperties))].filter(
-      (part) => part !== false,
-    );
-    if (indexed.length === 0) return objectOf(members);
-    // TypeScript requires that all members fit the type of the index signature.
-    const fitting = [...indexed.map((part) => typeIn(part)), ...types.values()];
-    if (types.keys().some((name) => !required.has(name))) fitting.push('undefined');
-    const indexType = fitting.includes('unknown') ? 'unknown' : union(fitting);
-    return objectOf([...members, `[key: string]: ${indexType};`]);
   }
-
-  function fileType(property: unknown, contentType: unknown): string | undefined {
-    const isFile = (field: unknown) => schemas.isFile({ $defs }, field, contentType);
-    const file = typeKind === 'request' ? 'File' : 'Blob';
-    if (isFile(property)) return file;
-    const items = resolveRef({ $defs }, property)?.items;
-    return items !== undefined && isFile(items) ? `${file}[]` : undefined;
-  }
-
-  function definitionType($ref: string, [outermost]: readonly Json[]): string {
-    const definition = schemas.definitionName($ref);
-    // A union or an intersection cannot contain itself. The checks report such a schema.
-    const contained = schemas.alternatives({ $defs }, $defs[definition]);
-    if (outermost !== undefined && contained.includes(outermost)) return 'unknown';
-    return referenceTo(`${typeKind} ${definition}`);
-  }
+  const found = new Set(variants.filter(hasProperty).map(({ definition }) => definition.schema));
+  for (const schema of found) for (const user of users.get(schema) ?? []) found.add(user);
+  return found;
 }
 
-const plainOf = (key: TypeKey): TypeKey => `plain ${definitionOf(key)}`;
+/** True if a shape has dates or lists, whose types depend on their values. */
+const hasValues = (shape: Shape): boolean =>
+  shape.kind === 'array' ||
+  (shape.kind === 'scalar' && shape.type === 'date') ||
+  partsOf(shape).some(hasValues);
 
-/** Removes comments, and sets the kind of each reference to `plain`. */
-const comparable = (type: string): string =>
-  replaceReferences(type.replaceAll(COMMENT, ''), (key) => referenceTo(plainOf(key)));
+/** Lists the references in a shape. */
+const referencesIn = (shape: Shape): Definition[] =>
+  shape.kind === 'reference' ? [shape.to] : partsOf(shape).flatMap(referencesIn);
 
-/** Matches a comment. A string cannot look like one, since comments begin lines. */
-const COMMENT = /^\/\*\*.*?\*\/\n/gms;
+/** Lists the references to types of the same value. */
+const referencesInPlace = (shape: Shape): Definition[] =>
+  shape.kind === 'array' || shape.kind === 'object'
+    ? []
+    : shape.kind === 'reference'
+      ? [shape.to]
+      : partsOf(shape).flatMap(referencesInPlace);
 
-/** Keywords that declare members of an object. */
-const MEMBERS = ['properties', 'additionalProperties', 'patternProperties', 'required'];
-
-const isDate = ({ format }: Json): boolean => /^date(-time)?$/.test(String(format));
-
-/** Returns true if a JavaScript number holds every value exactly. */
-function isSafe(schema: Json): boolean {
-  const { minimum = schema.exclusiveMinimum, maximum = schema.exclusiveMaximum } = schema;
-  return (
-    !schemas.isWide(schema) || [minimum, maximum].every((bound) => Number.isSafeInteger(bound))
-  );
+function partsOf(shape: Shape): readonly Shape[] {
+  switch (shape.kind) {
+    case 'array':
+      return shape.rest === undefined ? shape.items : [...shape.items, shape.rest];
+    case 'object':
+      return [...shape.members.map((member) => member.shape), ...shape.others];
+    case 'union':
+    case 'intersection':
+      return shape.parts;
+    default:
+      return [];
+  }
 }
-
-/** JSON is also valid as a TypeScript type. */
-const literalOf = (value: unknown): string =>
-  typeof value === 'bigint' ? 'Int64' : (stringifyJson(value) ?? 'unknown');

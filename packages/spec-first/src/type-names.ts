@@ -1,28 +1,4 @@
-import { freeName, type schemas } from 'openapi-document';
-
-/** The kind of a type. `plain` is that of a response whose dates are strings. */
-export type TypeKind = schemas.Direction | 'plain';
-
-/** The key of a named type: its kind and its definition. */
-export type TypeKey = `${TypeKind} ${string}`;
-
-/**
- * A reference to a named type, in the text of another type: a key between two NUL characters. The
- * name replaces it after all types are made.
- */
-const REFERENCE = /\0([^\0]*)\0/g;
-
-export const referenceTo = (key: TypeKey): string => `\0${key}\0`;
-
-export const referencesIn = (text: string): TypeKey[] =>
-  [...text.matchAll(REFERENCE)].map(([, key]) => key as TypeKey);
-
-export const replaceReferences = (text: string, replace: (key: TypeKey) => string): string =>
-  text.replaceAll(REFERENCE, (_, key: TypeKey) => replace(key));
-
-export const kindOf = (key: TypeKey) => key.slice(0, key.indexOf(' ')) as TypeKind;
-
-export const definitionOf = (key: TypeKey): string => key.slice(key.indexOf(' ') + 1);
+import { freeName } from 'openapi-document';
 
 /** Returns true if the name of a member needs no quotes. */
 export const isIdentifier = (name: string): boolean =>
@@ -47,12 +23,13 @@ export function aliasMaker(): (name: string) => string {
 
 /** Names that have another meaning in the generated file or in TypeScript. */
 const RESERVED_NAMES = [
-  'Handlers RequestTo ReplyTo Around AroundOf HandlersOf RequestOf ReplyOf Verifiers Int64',
+  'Handlers RequestTo ReplyTo Around AroundOf HandlersOf RequestOf ReplyOf Verifiers Int64 V Id',
+  'Sent Received DateLike MaybeReadonly Readonly',
   'File Blob Record Extract AsyncIterable Date Client ClientOptions Route Readable Promise',
-  'components operations webhooks security defaults contract routes createClient clientOf',
+  'components operations paths webhooks security defaults contract routes createClient clientOf',
   'any bigint boolean never null number object string symbol undefined unknown void type interface',
   'break case catch class const continue debugger default delete do else enum export extends false',
   'finally for function if import in instanceof new return super switch this throw true try typeof',
   'var while with implements let package private protected public static yield await async as',
-  'infer intrinsic keyof readonly unique',
+  'infer intrinsic keyof readonly unique out',
 ].flatMap((names) => names.split(' '));

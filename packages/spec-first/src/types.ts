@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
-import { type Document, type Json, type Operation, schemas } from 'openapi-document';
+import { createSchemas, type Document, type Operation, type Schemas } from 'openapi-document';
 import { routesOf } from 'openapi-document/client';
+import { generateSource } from './generator.ts';
 import { isIdentifier } from './type-names.ts';
 
 /** Returns a string as a literal of TypeScript, in single quotes. */
@@ -38,7 +39,7 @@ export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
     RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
-export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
+export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'][Id]>;
 `;
 
 /**
@@ -52,13 +53,16 @@ export async function generateTypes(
   name = basename(document.file),
 ): Promise<string> {
   const { root, operations } = document;
-  const { generateSource } = await import('./generator.ts');
-  const types = generateSource(document, true, name);
+  const schemas = schemasOf(root);
+  const { text, isGeneric } = generateSource(document, schemas, true, name);
   const imports =
     'import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } ' +
     "from 'spec-first-server';\n";
-  const requirements = securityOf(operations) + defaultsOf(root, operations);
-  return HEADER + imports + INT64 + types + requirements + FOR_HANDLERS;
+  const requirements = securityOf(operations) + defaultsOf(schemas, operations);
+  const handlers = isGeneric
+    ? FOR_HANDLERS.replace('operations: operations;', 'operations: operations<Sent>;')
+    : FOR_HANDLERS;
+  return HEADER + imports + INT64 + text + requirements + handlers;
 }
 
 /**
@@ -66,12 +70,12 @@ export async function generateTypes(
  * `openapi-document`.
  */
 export async function generateClient(document: Document): Promise<string> {
-  const { generateSource } = await import('./generator.ts');
-  const types = INT64 + generateSource(document, false, basename(document.file));
-  const routes = JSON.stringify(routesOf(document.operations), null, 2);
+  const { file, root, operations } = document;
+  const { text } = generateSource(document, schemasOf(root), false, basename(file));
+  const routes = JSON.stringify(routesOf(operations), null, 2);
   const imports = 'import { type Client, type ClientOptions, clientOf, type Route } ';
   return `${HEADER}${imports}from 'openapi-document/client';
-${types}
+${INT64}${text}
 const routes: { readonly [Id in keyof operations]: Route } = ${routes};
 
 /** Makes a client of the service. */
@@ -79,6 +83,9 @@ export const createClient = (options: ClientOptions): Client<operations> =>
     clientOf<operations>(routes, options);
 `;
 }
+
+const schemasOf = (root: Document['root']): Schemas =>
+  createSchemas(root, { formatTest: () => undefined });
 
 function securityOf(operations: readonly Operation[]): string {
   const lines = operations.map(({ id, security }) => {
@@ -95,11 +102,10 @@ function securityOf(operations: readonly Operation[]): string {
   return `${title}\nexport interface security {\n${lines.join('')}}\n`;
 }
 
-function defaultsOf(root: Json, operations: readonly Operation[]): string {
+function defaultsOf(schemas: Schemas, operations: readonly Operation[]): string {
   const lines = operations.flatMap(({ id, parameters }) => {
     const filled = parameters.filter(
-      ({ required, schema }) =>
-        !required && schemas.allOf(root, schema).some((part) => Object.hasOwn(part, 'default')),
+      ({ required, schema }) => !required && schemas.at(schema, 'request').default !== undefined,
     );
     const places = [...Map.groupBy(filled, (parameter) => parameter.in)].map(
       ([place, parametersIn]) =>

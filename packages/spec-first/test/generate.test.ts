@@ -50,7 +50,7 @@ describe('npm run generate', () => {
       const types = typesIn(folder);
       expect(types).toMatch(/^\/\*\*\n \* Generated .* by "npm run generate"\. Do not edit/);
       expect(types).toContain('next?: Plant;');
-      expect(types).toContain('* @see schemas/plant.yaml:1\n */\nexport type Plant = {');
+      expect(types).toContain('/** @see schemas/plant.yaml:1 */\nexport type Plant = {');
       expect(types).toContain(
         '    /**\n     * Lists plants.\n     * @see openapi.yaml:7\n     */\n    listPlants: {',
       );
@@ -358,7 +358,7 @@ components:
       async (folder) => {
         expect(await generate(folder)).toMatchObject({ status: 0, stderr: '' });
         expect(typesIn(folder)).toMatch(
-          /export interface operations \{\n\}\n[\s\S]*\nexport interface security \{\n\}\n/,
+          /export interface operations \{\}\n[\s\S]*\nexport interface security \{\n\}\n/,
         );
       },
     );

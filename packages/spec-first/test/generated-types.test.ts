@@ -98,14 +98,13 @@ components:
       anyOf: [{ type: object, required: [a], properties: { a: { type: string } } }, { type: object, required: [b], properties: { b: { type: string } } }]
 `;
 
-const EVERYTHING_CLAIMS = `import type { components, defaults, Int64, operations, Plant as Reply, PlantWritable as Request, security, webhooks } from './generated/openapi.ts';
+const EVERYTHING_CLAIMS = `import type { components, defaults, Int64, operations, paths, Plant as Reply, PlantWritable as Request, Sent, security, webhooks } from './generated/openapi.ts';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Plant = components['schemas']['Plant'];
 type Read = operations['readPlant'];
 type Bodies = operations['plants/replace']['requestBody']['content'];
 type Named = components['schemas']['Named'];
-type Flat<T> = { [K in keyof T]: T[K] };
 type Part = components['schemas']['Part'];
 type Form = Bodies['multipart/form-data'];
 type Event = webhooks['grown']['post']['requestBody']['content']['application/json'];
@@ -144,8 +143,9 @@ const claims: true[] = [
   true satisfies Same<'born' extends keyof Request ? true : false, false>,
   true satisfies Same<Request['filled'], string>,
   true satisfies Same<Reply['filled'], string | undefined>,
-  true satisfies Same<Event, Reply>,
-  true satisfies Same<Flat<Named>, { id: number; note?: string }>,
+  true satisfies Same<Event, Reply<Sent>>,
+  true satisfies Same<paths['/plants/{id}']['get'], Read>,
+  true satisfies Same<Named, { id: number; note?: string } | null>,
   true satisfies Same<Part, string>,
   true satisfies Same<components['schemas']['title'], string>,
   true satisfies Same<components['schemas']['Odd']['one'], number>,
@@ -170,6 +170,8 @@ paths:
       operationId: put
       requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Order' } } } }
       responses: { '200': { description: it, content: { application/json: { schema: { $ref: '#/components/schemas/Order' } } } } }
+  /tags:
+    get: { operationId: tag, responses: { '200': { description: it, content: { application/json: { schema: { $ref: '#/components/schemas/Tags' } } } } } }
 components:
   schemas:
     JsonValue:
@@ -187,6 +189,7 @@ components:
     Deep: { allOf: [{ $ref: '#/components/schemas/Base' }, { type: object, properties: { n: { type: integer } } }] }
     WithId: { allOf: [{ $ref: '#/components/schemas/Base' }, { required: [id] }] }
     WithDeepId: { allOf: [{ $ref: '#/components/schemas/Deep' }, { required: [id] }] }
+    Tags: { type: object, required: [lists], properties: { lists: { type: array, items: { type: array, items: { type: string } } }, pair: { type: array, prefixItems: [{ type: string }], items: false } } }
     Order: { type: object, required: [at, day], properties: { at: { type: string, format: date-time }, day: { type: string, format: date }, gone: { type: [string, 'null'], format: date-time } } }
     Circle: { type: object, required: [kind, radius], properties: { kind: { type: string }, radius: { type: number } } }
     Square: { type: object, required: [kind, side], properties: { kind: { type: string }, side: { type: number } } }
@@ -197,7 +200,7 @@ components:
     Cow: { allOf: [{ $ref: '#/components/schemas/Pet' }, { type: object, required: [milk], properties: { milk: { type: integer } } }] }
 `;
 
-const SCHEMAS_CLAIMS = `import type { Deep, Filter, JsonValue, Order, Pet, Prices, ReplyTo, RequestTo, Shape, WithDeepId, WithId } from './generated/openapi.ts';
+const SCHEMAS_CLAIMS = `import type { Deep, Filter, JsonValue, Order, Pet, Prices, ReplyTo, RequestTo, Sent, Shape, Tags, WithDeepId, WithId } from './generated/openapi.ts';
 
 export const json: JsonValue = { a: [1, 'x', null, { b: true }] };
 export const filter: Filter = { not: { all: ['x', { not: 'y' }] } };
@@ -219,6 +222,15 @@ export const optional: Deep = {};
 
 export const plain: Order = { at: '2024-01-01T00:00:00Z', day: '2024-01-01' };
 export const reply: ReplyTo<'put'> = { status: 200, body: { at: new Date(), day: new Date(), gone: null } };
+export const temporal: Order<Sent> = { at: Temporal.Now.instant(), day: Temporal.Now.plainDateISO() };
+// @ts-expect-error a number is no date
+export const numeric: Order<Sent> = { at: 1, day: '2024-01-01' };
+declare const lists: readonly (readonly string[])[];
+export const tags: ReplyTo<'tag'> = { status: 200, body: { lists, pair: ['a'] as const } };
+// @ts-expect-error a list of a request may be changed, so it is not readonly
+export const received: Tags = { lists };
+// @ts-expect-error an item is a string
+export const wrongTags: ReplyTo<'tag'> = { status: 200, body: { lists: [[1]] } };
 export const same: ReplyTo<'put'> = { status: 200, body: plain };
 export const read = ({ body }: RequestTo<'put'>): string => body.at + body.day;
 // @ts-expect-error a stored order has strings
@@ -234,6 +246,44 @@ export const wrongShape: Shape = { kind: 'Circle', radius: 1 };
 export const cow: Pet = { type: 'Cow', milk: 1 };
 // @ts-expect-error a cow has milk
 export const dry: Pet = { type: 'Cow' };
+`;
+
+/** Schemas that form a chain. TypeScript stops comparing types at a depth of 100. */
+function chainOf(length: number, isCyclic: boolean): string {
+  const time = { type: 'string', format: 'date-time' };
+  const schemas = Array.from({ length }, (_, index) => {
+    const $ref = `#/components/schemas/Link${(index + 1) % length}`;
+    const next = index < length - 1 || isCyclic ? { next: { $ref } } : {};
+    const list = { type: 'array', items: next.next ?? time };
+    const link = { type: 'object', required: ['at'], properties: { at: time, list, ...next } };
+    const base = { $ref: '#/components/schemas/Base' };
+    return [`Link${index}`, index % 2 === 0 ? link : { allOf: [base, link] }];
+  });
+  const Base = { type: 'object', properties: { day: { type: 'string', format: 'date' } } };
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Link0' } } };
+  const put = {
+    operationId: 'put',
+    requestBody: { required: true, content },
+    responses: { 200: { description: 'It.', content } },
+  };
+  return JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'Chain', version: '1.0.0' },
+    paths: { '/a': { put } },
+    components: { schemas: { Base, ...Object.fromEntries(schemas) } },
+  });
+}
+
+const CHAIN_CLAIMS = `import type { Handlers, Link0, Sent } from './generated/openapi.ts';
+
+export const echo: Handlers = { put: ({ body }) => ({ status: 200, body }) };
+export const dated: Handlers = {
+  put: ({ body }) => ({ status: 200, body: { ...body, at: new Date(), list: [body.next ?? { at: new Date() }] } }),
+};
+declare const link: Link0;
+export const sent: readonly Link0<Sent>[] = [link];
+// @ts-expect-error a received date is a string
+export const received: Link0 = sent[0] ?? link;
 `;
 
 async function writeSources(folder: string, document: string): Promise<string> {
@@ -263,6 +313,13 @@ const SOURCES = [
   ['schemas', SCHEMAS, SCHEMAS_CLAIMS],
 ] as const;
 
+const CHAINS = [
+  ['chain-60', chainOf(60, false)],
+  ['cycle-60', chainOf(60, true)],
+  ['chain-150', chainOf(150, false)],
+  ['cycle-150', chainOf(150, true)],
+] as const;
+
 let folder = '';
 let errors: readonly string[] = [];
 
@@ -274,6 +331,11 @@ beforeAll(async () => {
     const generated = await writeSources(top, document);
     await writeSources(join(folder, 'src', `${name}-names`), withTakenNames(document, generated));
   }
+  for (const [name, document] of CHAINS) {
+    const top = join(folder, 'src', name);
+    writeFiles(top, { 'claims.ts': CHAIN_CLAIMS });
+    await writeSources(top, document);
+  }
   errors = compile(folder).trim().split('\n');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -283,6 +345,7 @@ test.each([
   ['for recursive schemas, maps, required members, dates and discriminators', 'schemas'],
   ['for schemas with the names of keywords and of words in the file', 'everything-names'],
   ['for schemas with the names of other schemas', 'schemas-names'],
+  ...CHAINS.map(([name]) => [`for schemas that form a ${name}`, name] as const),
 ])('types compile %s', (_, name) => {
   // A message without a file concerns all sources.
   const isRelevant = (error: string) => error.includes(`src/${name}/`) || !error.startsWith('src/');

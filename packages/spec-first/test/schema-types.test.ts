@@ -1,16 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
+import { createSchemas, type Json } from 'openapi-document';
 import { withText } from 'test-support/titles';
-import { schemaTypes } from '../src/schema-types.ts';
-import { formatted } from '../src/type-text.ts';
+import { schemaTypes, type Use } from '../src/schema-types.ts';
+import type { Values } from '../src/type-text.ts';
 
-/** The text of types, each on one line, without comments. */
-const linesOf = (types: readonly string[]) =>
-  formatted(types.map((type) => `type X = ${type};\n`).join(''))
+/** The text of a type on one line, without comments. */
+const lineOf = (type: string) =>
+  type
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')
     .replaceAll(/\s+/g, ' ')
-    .split('type X = ')
-    .slice(1)
-    .map((line) => line.trim().replace(/;$/, ''));
+    .trim();
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${encodeURIComponent(name)}` });
 const record = (properties: object) => ({ type: 'object', properties });
@@ -26,25 +25,23 @@ const wide = { type: 'integer', format: 'int64' };
 const id = { type: 'integer', readOnly: true };
 const secret = { type: 'string', writeOnly: true };
 
-const BETWEEN = '\n===\n';
-
-function typesOf(sources: readonly unknown[], schemas: object = {}, isServer = true) {
-  const { typeOf, nameTypes } = schemaTypes({ components: { schemas } }, isServer);
-  const used = [
-    ...sources.map((source) => typeOf(source, 'response')),
-    ...sources.map((source) => typeOf(source, 'request')),
-  ];
-  const { types, text } = nameTypes(used.join(BETWEEN));
-  const lines = linesOf(text.split(BETWEEN));
-  return {
-    replies: lines.slice(0, sources.length),
-    requests: lines.slice(sources.length),
-    types: types.map(({ name, alias, type }) => {
-      expect(name).toBe(alias);
-      return `${name} = ${linesOf([type])}`;
-    }),
-  };
+function typesOf(
+  sources: readonly unknown[],
+  components: object = {},
+  { isServer = true, values = 'received' }: { isServer?: boolean; values?: Values } = {},
+) {
+  const schemas = createSchemas({ components: { schemas: components } }, { formatTest });
+  const uses = (['response', 'request'] as const).map((direction) =>
+    sources.map((schema): Use => ({ schema, direction })),
+  );
+  const { typeOf: textOf, types } = schemaTypes(schemas, uses.flat(), isServer);
+  const [replies = [], requests = []] = uses.map((list) =>
+    list.map((use) => lineOf(textOf(use, values))),
+  );
+  return { replies, requests, types: types.map(({ declaration }) => lineOf(declaration)) };
 }
+
+const formatTest = () => undefined;
 
 interface Types {
   readonly request: string | undefined;
@@ -52,7 +49,7 @@ interface Types {
 }
 
 function typeOf(schema: unknown, schemas: object = {}, isServer = true): Types {
-  const { requests, replies } = typesOf([schema], schemas, isServer);
+  const { requests, replies } = typesOf([schema], schemas, { isServer });
   return { request: requests[0], reply: replies[0] };
 }
 
@@ -66,12 +63,12 @@ test.each(
     [number, 'number'],
     [{ type: 'boolean' }, 'boolean'],
     [{ type: 'null' }, 'null'],
-    [{ type: ['string', 'integer', 'null'] }, 'string | number | null'],
+    [{ type: ['null', 'string', 'integer'] }, 'number | string | null'],
     [{ type: 'unheard-of' }, 'unknown'],
     [integer, 'number'],
     [{ type: 'integer', format: 'int32' }, 'number'],
     [wide, 'Int64'],
-    [{ type: ['string', 'integer'], format: 'int64' }, 'string | Int64'],
+    [{ type: ['string', 'integer'], format: 'int64' }, 'Int64 | string'],
     [{ ...wide, minimum: 0 }, 'Int64'],
     [{ ...wide, maximum: 10 }, 'Int64'],
     [{ ...wide, minimum: 0, maximum: 2 ** 53 - 1 }, 'number'],
@@ -91,12 +88,12 @@ test.each(
 const PAIR = { type: 'array', prefixItems: [text, number] };
 
 test.each<[schema: object, type: string]>([
-  [PAIR, '[ string?, number?, ...unknown[] ]'],
-  [{ ...PAIR, minItems: 1, items: text }, '[ string, number?, ...string[] ]'],
-  [{ ...PAIR, minItems: 2, items: false }, '[ string, number ]'],
-  [{ ...PAIR, minItems: 2, unevaluatedItems: false }, '[ string, number ]'],
-  [{ ...PAIR, minItems: 2, maxItems: 2 }, '[ string, number ]'],
-  [{ ...PAIR, minItems: 2, maxItems: 3, items: text }, '[ string, number, ...string[] ]'],
+  [PAIR, '[string?, number?, ...unknown[]]'],
+  [{ ...PAIR, minItems: 1, items: text }, '[string, number?, ...string[]]'],
+  [{ ...PAIR, minItems: 2, items: false }, '[string, number]'],
+  [{ ...PAIR, minItems: 2, unevaluatedItems: false }, '[string, number]'],
+  [{ ...PAIR, minItems: 2, maxItems: 2 }, '[string, number]'],
+  [{ ...PAIR, minItems: 2, maxItems: 3, items: text }, '[string, number, ...string[]]'],
 ])('the type of the tuple %j is %s', (schema, type) => {
   expect(typeOf(schema)).toEqual({ request: type, reply: type });
 });
@@ -110,7 +107,7 @@ test.each<[schema: object, type: string]>([
   [{ type: ['object', 'null'], properties: { a: text } }, '{ a?: string; } | null'],
   [{ required: ['a', 'b c'], properties: { 'b c': text } }, '{ "b c": string; a: unknown; }'],
   [ADDITIONAL, '{ [key: string]: string; }'],
-  [{ type: 'object', additionalProperties: true }, '{ [key: string]: unknown; }'],
+  [{ type: 'object', additionalProperties: true }, 'Record<string, unknown>'],
   [
     { ...ADDITIONAL, required: ['n'], properties: { n: number } },
     '{ n: number; [key: string]: string | number; }',
@@ -119,7 +116,7 @@ test.each<[schema: object, type: string]>([
     { ...ADDITIONAL, properties: { n: number } },
     '{ n?: number; [key: string]: string | number | undefined; }',
   ],
-  [{ ...ADDITIONAL, required: ['n'] }, '{ n: unknown; [key: string]: unknown; }'],
+  [{ ...ADDITIONAL, required: ['n'] }, '{ n: string; [key: string]: string; }'],
   [
     { additionalProperties: false, patternProperties: { '^n': number, '^t': text } },
     '{ [key: string]: number | string; }',
@@ -128,38 +125,46 @@ test.each<[schema: object, type: string]>([
   expect(typeOf(schema)).toEqual({ request: type, reply: type });
 });
 
-const BASE = { Base: record({ id: integer, name: text }), Deep: { allOf: [ref('Base')] } };
+const PET = { required: ['kind'], properties: { kind: text } };
+const BASE = {
+  Base: record({ id: integer, name: text }),
+  Deep: { allOf: [ref('Base')] },
+  Size: { enum: ['s', 'm', 'l'] },
+  Cat: { ...PET },
+  Dog: { ...PET },
+};
+const discriminator = { propertyName: 'kind', mapping: { dog: ref('Dog').$ref } };
 
 test.each<[schema: object, type: string]>([
   [ref('Base'), 'Base'],
-  [{ ...ref('Base'), description: 'A base.' }, 'Base'],
-  [{ ...ref('Base'), required: ['x'] }, '{ x: unknown; } & Base'],
+  [{ ...ref('Base'), description: 'A base.', 'x-note': 1 }, 'Base'],
+  [{ ...ref('Base'), required: ['x'] }, 'Base & { x: unknown; }'],
   [{ allOf: [ref('Base'), { required: ['id'] }] }, 'Base & { id: number; }'],
-  [{ allOf: [ref('Deep')], required: ['name'] }, '{ name: string; } & Deep'],
+  [{ allOf: [ref('Deep')], required: ['name'] }, 'Deep & { name: string; }'],
   [{ allOf: [text, { minLength: 1 }] }, 'string'],
   [{ type: 'string', allOf: [{ minLength: 1 }] }, 'string'],
+  [{ allOf: [ref('Size'), { enum: ['m', 'l', 'x'] }] }, '"m" | "l"'],
+  [{ type: 'string', enum: ['a', null] }, '"a"'],
   [{ oneOf: [text, ref('Base')] }, 'string | Base'],
-  [{ anyOf: [text, { type: 'null' }], oneOf: [text] }, 'string & (string | null)'],
+  [{ oneOf: [text, {}] }, 'unknown'],
+  [{ oneOf: [text, false] }, 'string'],
+  [{ anyOf: [text, { type: 'null' }], oneOf: [text] }, '(string | null) & string'],
   [{ type: 'object', oneOf: [ref('Base')] }, 'Base'],
   [{ type: ['object', 'null'], oneOf: [ref('Base')] }, 'Base'],
-  [{ type: ['string', 'null'], oneOf: [text] }, '(string | null) & string'],
   [{ properties: { a: text }, anyOf: [ref('Base')] }, '{ a?: string; } & Base'],
+  [
+    { properties: { a: text, b: integer }, anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+    '{ a?: string; b?: number; } & ({ a: string; } | { b: number; })',
+  ],
+  [
+    { oneOf: [ref('Cat'), ref('Dog')], discriminator },
+    '(Cat & { kind: "Cat"; }) | (Dog & { kind: "dog"; })',
+  ],
 ])('the type of the composed schema %j is %s', (schema, type) => {
   expect(typeOf(schema, BASE)).toEqual({ request: type, reply: type });
 });
 
 test.each<[schema: object, server: Types, client: Types]>([
-  [day, { request: 'string', reply: 'string | Date' }, { request: 'string', reply: 'string' }],
-  [
-    { type: ['string', 'null'], format: 'date-time' },
-    { request: 'string | null', reply: 'string | Date | null' },
-    { request: 'string | null', reply: 'string | null' },
-  ],
-  [
-    { type: 'array', prefixItems: [time], items: day },
-    { request: '[ string?, ...string[] ]', reply: '[ (string | Date)?, ...(string | Date)[] ]' },
-    { request: '[ string?, ...string[] ]', reply: '[ string?, ...string[] ]' },
-  ],
   [
     { required: ['id', 'secret'], properties: { id, secret } },
     { request: '{ secret: string; }', reply: '{ id: number; }' },
@@ -176,9 +181,9 @@ test.each<[schema: object, server: Types, client: Types]>([
     { request: '{ secret?: string | null; }', reply: '{ id?: number | null; }' },
   ],
   [
-    { properties: { n: { const: 3, default: 3 }, m: text } },
-    { request: '{ n: 3; m?: string; }', reply: '{ n?: 3; m?: string; }' },
-    { request: '{ n?: 3; m?: string; }', reply: '{ n?: 3; m?: string; }' },
+    { properties: { n: { const: 3, default: 3 }, wrong: { type: 'integer', default: 'x' } } },
+    { request: '{ n: 3; wrong?: number; }', reply: '{ n?: 3; wrong?: number; }' },
+    { request: '{ n?: 3; wrong?: number; }', reply: '{ n?: 3; wrong?: number; }' },
   ],
 ])('the types of %j are %j for a server and %j for a client', (schema, server, client) => {
   expect(typeOf(schema)).toEqual(server);
@@ -186,32 +191,37 @@ test.each<[schema: object, server: Types, client: Types]>([
 });
 
 describe('the properties of a form', () => {
-  const schemas = {
+  const components = {
     Form: record({ photo: binary, photos: arrayOf(binary), scan: {}, note: text }),
     Photos: arrayOf(binary),
     Loop: { allOf: [ref('Loop'), ref('Form')] },
   };
-  const formType = (schema: object, direction: 'request' | 'response', encoding?: object) => {
-    const types = schemaTypes({ components: { schemas } }, true);
-    const type = types.typeOf(schema, direction, encoding && { ...encoding });
-    return linesOf([types.nameTypes(type).text])[0];
+  const formType = (schema: object, direction: 'request' | 'response', form?: Json) => {
+    const schemas = createSchemas({ components: { schemas: components } }, { formatTest });
+    const use = { schema, direction, form };
+    return lineOf(schemaTypes(schemas, [use], true).typeOf(use, 'received'));
   };
   const FILES = '{ photo?: File; photos?: File[]; scan?: File; note?: string; }';
 
-  test.each<[schema: object, encoding: object, type: string]>([
-    [schemas.Form, {}, FILES],
+  test.each<[schema: object, form: Json, type: string]>([
+    [components.Form, {}, FILES],
     [ref('Form'), {}, FILES],
-    [{ allOf: [ref('Form'), record({ all: ref('Photos') })] }, {}, `${FILES} & { all?: File[]; }`],
+    [
+      { allOf: [ref('Form'), record({ all: ref('Photos') })] },
+      {},
+      FILES.replace(' }', ' all?: File[]; }'),
+    ],
     [
       ref('Form'),
       { scan: { contentType: 'application/json' } },
       FILES.replace('scan?: File', 'scan?: unknown'),
     ],
     [ref('Form'), { note: { contentType: 'image/png' } }, FILES],
+    [{ oneOf: [ref('Form'), record({ a: binary })] }, {}, `${FILES} | { a?: File; }`],
     [record({ form: ref('Form') }), {}, '{ form?: Form; }'],
     [ref('Loop'), {}, FILES],
-  ])('%j with the encoding %j have the type %s in requests', (schema, encoding, type) => {
-    expect(formType(schema, 'request', encoding)).toBe(type);
+  ])('%j with the encoding %j have the type %s in requests', (schema, form, type) => {
+    expect(formType(schema, 'request', form)).toBe(type);
   });
 
   test('are not files if the schema is not that of a form', () => {
@@ -224,12 +234,12 @@ describe('the properties of a form', () => {
 });
 
 const componentTypes = (schemas: object, uses: readonly string[], isServer = true) =>
-  typesOf(uses.map(ref), schemas, isServer);
+  typesOf(uses.map(ref), schemas, { isServer });
 
 describe('a named type', () => {
   test('has a suffix in requests if it differs there, or if it contains a type that differs', () => {
     const schemas = {
-      Team: record({ users: arrayOf(ref('User')) }),
+      Team: record({ leader: ref('User') }),
       User: record({ id, secret }),
       Plain: record({ a: text }),
     };
@@ -237,11 +247,11 @@ describe('a named type', () => {
       replies: ['Team', 'Plain'],
       requests: ['TeamWritable', 'Plain'],
       types: [
-        'Team = { users?: User[]; }',
+        'Team = { leader?: User; }',
+        'TeamWritable = { leader?: UserWritable; }',
         'User = { id?: number; }',
-        'Plain = { a?: string; }',
-        'TeamWritable = { users?: UserWritable[]; }',
         'UserWritable = { secret?: string; }',
+        'Plain = { a?: string; }',
       ],
     });
   });
@@ -254,7 +264,7 @@ describe('a named type', () => {
       Whole: { ...record({ count: integer }), default: { count: 1 } },
     };
     const names = Object.keys(schemas);
-    const types = [
+    const [filled, ...types] = [
       'Filled = { count?: number; note?: string; }',
       'Required = { count: number; }',
       'Whole = { count?: number; }',
@@ -262,123 +272,141 @@ describe('a named type', () => {
     expect(componentTypes(schemas, names)).toEqual({
       replies: names,
       requests: ['FilledWritable', 'Required', 'Whole'],
-      types: [...types, 'FilledWritable = { count: number; note?: string; }'],
+      types: [filled, 'FilledWritable = { count: number; note?: string; }', ...types],
     });
     expect(componentTypes(schemas, names, false)).toEqual({
       replies: names,
       requests: names,
-      types,
+      types: [filled, ...types],
     });
   });
 
-  test('has a suffix in the replies of a server if it has dates, or if it contains a type with dates', () => {
-    const schemas = {
-      Day: record({ day }),
-      List: record({ parts: arrayOf({ oneOf: [ref('Part'), text] }) }),
-      Part: { allOf: [ref('Day')] },
-      Tree: record({ parts: arrayOf(ref('Tree')), top: { enum: [null] } }),
-    };
-    const types = [
-      'Day = { day?: string; }',
-      'List = { parts?: (Part | string)[]; }',
-      'Part = Day',
-      'Tree = { parts?: Tree[]; top?: null; }',
-    ];
-    expect(componentTypes(schemas, ['List', 'Tree'])).toEqual({
-      replies: ['ListReply', 'Tree'],
-      requests: ['List', 'Tree'],
-      types: [
-        ...types,
-        'ListReply = { parts?: (PartReply | string)[]; }',
-        'PartReply = DayReply',
-        'DayReply = { day?: string | Date; }',
-      ],
+  const DATED = {
+    Day: record({ day, time, id }),
+    List: record({ parts: arrayOf({ oneOf: [ref('Part'), text] }), pair: PAIR }),
+    Part: { allOf: [ref('Day')] },
+    Tree: { oneOf: [text, arrayOf(ref('Tree'))] },
+    Plain: record({ a: text }),
+  };
+  const dated = (values: Values, isServer = true) =>
+    typesOf(['List', 'Tree', 'Plain'].map(ref), DATED, { values, isServer });
+
+  test('has a parameter for the form of its values if it is sent and has dates or lists', () => {
+    const { types, ...server } = dated('sent');
+    expect(server).toEqual({
+      replies: ['List<Sent>', 'Tree<Sent>', 'Plain'],
+      requests: ['ListWritable', 'Tree', 'Plain'],
     });
-    expect(componentTypes(schemas, ['List', 'Tree'], false)).toEqual({
-      replies: ['List', 'Tree'],
-      requests: ['List', 'Tree'],
-      types,
+    expect(types).toEqual([
+      "Day<out V extends Sent = Received> = { day?: V['date']; time?: V['date']; id?: number; }",
+      'DayWritable = { day?: string; time?: string; }',
+      'List<out V extends Sent = Received> = ' +
+        '{ parts?: MaybeReadonly<(Part<V> | string)[], V>; pair?: MaybeReadonly<[string?, number?, ...unknown[]], V>; }',
+      'ListWritable = ' +
+        '{ parts?: (PartWritable | string)[]; pair?: [string?, number?, ...unknown[]]; }',
+      'Part<V extends Sent = Received> = Day<V>',
+      'PartWritable = DayWritable',
+      'Tree<V extends Sent = Received> = ' +
+        "string | Tree<V>[] | (readonly Tree<V>[] & V['list'])",
+      'Plain = { a?: string; }',
+    ]);
+    expect(dated('generic').replies).toEqual(['List<V>', 'Tree<V>', 'Plain']);
+    const { types: clientTypes, ...client } = dated('sent', false);
+    expect(client).toEqual({
+      replies: ['List', 'Tree', 'Plain'],
+      requests: ['ListWritable<Sent>', 'Tree<Sent>', 'Plain'],
     });
+    expect(clientTypes[0]).toBe('Day = { day?: string; time?: string; id?: number; }');
   });
 
   test('gets a number if its name with a suffix is the name of another schema', () => {
-    const schemas = { A: record({ id, day }), AWritable: text, AReply: text };
-    expect(componentTypes(schemas, ['A', 'AReply'])).toEqual({
-      replies: ['AReply2', 'AReply'],
-      requests: ['AWritable2', 'AReply'],
-      types: [
-        'A = { id?: number; day?: string; }',
-        'AWritable = string',
-        'AReply = string',
-        'AReply2 = { id?: number; day?: string | Date; }',
-        'AWritable2 = { day?: string; }',
-      ],
+    const schemas = { A: record({ id }), AWritable: text };
+    expect(componentTypes(schemas, ['A', 'AWritable'])).toEqual({
+      replies: ['A', 'AWritable'],
+      requests: ['AWritable2', 'AWritable'],
+      types: ['A = { id?: number; }', 'AWritable2 = {}', 'AWritable = string'],
     });
   });
 
-  test('gets a number if its name with a suffix is the name of a part of a schema', () => {
-    const Part = { $ref: '#/components/schemas/A/properties/writable' };
-    const schemas = { A: record({ id, writable: text }), Part };
-    expect(componentTypes(schemas, ['A']).types).toEqual([
-      'A = { id?: number; writable?: string; }',
-      'Part = AWritable',
-      'AWritable2 = { writable?: string; }',
-      'AWritable = string',
+  test('has no suffix if only requests contain it', () => {
+    const use: Use = { schema: ref('A'), direction: 'request' };
+    const root = { components: { schemas: { A: record({ secret }) } } };
+    const { typeOf: textOf, types } = schemaTypes(createSchemas(root, { formatTest }), [use], true);
+    expect(textOf(use, 'received')).toBe('A');
+    expect(types.map(({ declaration }) => lineOf(declaration))).toEqual([
+      'A = { secret?: string; }',
     ]);
   });
 
-  test('has no suffix if only requests contain it', () => {
-    const schemas = { A: record({ secret }) };
-    const types = schemaTypes({ components: { schemas } }, true);
-    const { types: named, text } = types.nameTypes(types.typeOf(ref('A'), 'request'));
-    expect(text).toBe('A');
-    expect(linesOf(named.map(({ type }) => type))).toEqual(['{ secret?: string; }']);
-  });
-
-  test.each([
-    ['a default that only requests have', { status: ref('Status') }],
-    ['a constant that looks like a comment', { a: { const: '/**' }, b: { title: 'B' } }],
-  ])('has no suffix for %s', (_, properties) => {
-    const schemas = { A: record(properties), Status: { ...text, default: 'on' } };
+  test('has no suffix for a default that only requests have', () => {
+    const schemas = { A: record({ status: ref('Status') }), Status: { ...text, default: 'on' } };
     expect(componentTypes(schemas, ['A'], false)).toMatchObject({
       replies: ['A'],
       requests: ['A'],
     });
   });
 
-  test('has a suffix if a member differs after a constant that looks like a comment', () => {
-    const schemas = { A: record({ a: { const: '/**' }, secret, b: { title: 'B' } }) };
-    expect(componentTypes(schemas, ['A'])).toMatchObject({
-      replies: ['A'],
-      requests: ['AWritable'],
-    });
+  test('exists for a referenced part of another schema', () => {
+    const $ref = '#/components/schemas/A/properties/part';
+    const schemas = { A: record({ part: text }), Part: { $ref } };
+    expect(componentTypes(schemas, []).types).toEqual([
+      'A = { part?: string; }',
+      'Part = APart',
+      'APart = string',
+    ]);
   });
 
-  test('exists for a referenced part of another schema', () => {
-    const $ref = '#/components/schemas/A/properties/parts/items';
-    const schemas = { A: record({ parts: arrayOf(text) }), Part: { $ref } };
+  test('has all members of the schemas that it extends', () => {
+    const schemas = {
+      Base: { ...record({ id: integer, name: text }), required: ['id'] },
+      Middle: { allOf: [ref('Base'), record({ name: { enum: ['a', 'b'] } })] },
+      Top: { allOf: [ref('Middle'), { required: ['name'] }] },
+    };
     expect(componentTypes(schemas, []).types).toEqual([
-      'A = { parts?: string[]; }',
-      'Part = APartsItems',
-      'APartsItems = string',
+      'Base = { id: number; name?: string; }',
+      'Middle = { id: number; name?: "a" | "b"; }',
+      'Top = { id: number; name: "a" | "b"; }',
+    ]);
+  });
+
+  const EXTENSIONS = {
+    Cat: { allOf: [ref('Pet'), record({ lives: integer })] },
+    Dog: { allOf: [ref('Pet'), record({ bark: text })] },
+  };
+
+  test('of a base with a discriminator is a union of the schemas that extend it', () => {
+    const schemas = { Pet: { ...PET, discriminator: { propertyName: 'kind' } }, ...EXTENSIONS };
+    expect(componentTypes(schemas, []).types).toEqual([
+      'Pet = (Cat & { kind: "Cat"; }) | (Dog & { kind: "Dog"; }) | ' +
+        '({ kind: string; } & { kind: "Pet"; })',
+      'Cat = { kind: string; lives?: number; }',
+      'Dog = { kind: string; bark?: string; }',
+    ]);
+  });
+
+  test('of an abstract base is not part of the union', () => {
+    const mapping = { cat: ref('Cat').$ref, dog: ref('Dog').$ref };
+    const Pet = { ...PET, discriminator: { propertyName: 'kind', mapping } };
+    const { types, replies } = componentTypes({ Pet, ...EXTENSIONS }, ['Pet']);
+    expect([types[0], replies]).toEqual([
+      'Pet = (Cat & { kind: "cat"; }) | (Dog & { kind: "dog"; })',
+      ['Pet'],
     ]);
   });
 
   test('is unknown where a schema contains itself directly', () => {
-    const schemas = { A: { oneOf: [ref('B')] }, B: { allOf: [ref('A'), { type: 'object' }] } };
-    expect(componentTypes(schemas, ['A']).types).toEqual([
-      'A = unknown',
-      'B = Record<string, unknown>',
+    const schemas = {
+      A: { oneOf: [ref('B')] },
+      B: { allOf: [ref('A')], type: 'object' },
+      Loop: { oneOf: [ref('Loop'), text] },
+      Odd: record({ odd: { allOf: [ref('Odd')], required: ['odd'] } }),
+    };
+    expect(componentTypes(schemas, []).types).toEqual([
+      'A = B',
+      'B = unknown',
+      'Loop = unknown | string',
+      'Odd = { odd?: Odd & { odd: unknown; }; }',
     ]);
-  });
-
-  test('contains the value of its discriminator', () => {
-    const pet = { required: ['kind'], properties: { kind: text } };
-    const discriminator = { propertyName: 'kind', mapping: { dog: ref('Dog').$ref } };
-    const schemas = { Cat: pet, Dog: pet, Pet: { oneOf: [ref('Cat'), ref('Dog')], discriminator } };
-    expect(componentTypes(schemas, ['Pet']).types).toContain(
-      'Pet = (Cat & { kind: "Cat"; }) | (Dog & { kind: "dog"; })',
-    );
   });
 
   test.each<[names: string[], aliases: string[]]>([
@@ -399,13 +427,13 @@ describe('a named type', () => {
       ['Schema1st', 'Schema', 'Schema2'],
     ],
     [
-      ['Handlers', 'Int64', 'string', 'default'],
-      ['Handlers2', 'Int642', 'string2', 'default2'],
+      ['Handlers', 'Int64', 'string', 'default', 'Sent', 'V'],
+      ['Handlers2', 'Int642', 'string2', 'default2', 'Sent2', 'V2'],
     ],
   ])('of the schemas %j is named %j in TypeScript', (names, aliases) => {
-    const schemas = Object.fromEntries(names.map((name) => [name, text]));
-    const { types } = schemaTypes({ components: { schemas } }, true).nameTypes('');
-    expect(types.map(({ name }) => name)).toEqual(names);
-    expect(types.map(({ alias }) => alias)).toEqual(aliases);
+    const components = Object.fromEntries(names.map((name) => [name, { ...text }]));
+    const schemas = createSchemas({ components: { schemas: components } }, { formatTest });
+    const { components: members } = schemaTypes(schemas, [], true);
+    expect(members).toEqual(names.map((name, index) => ({ name, type: aliases[index] })));
   });
 });

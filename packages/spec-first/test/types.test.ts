@@ -107,8 +107,9 @@ test('the types of a server name the document, and are the same each time', asyn
       /^\/\*\*\n \* Generated from the OpenAPI document by "npm run generate"\./,
     );
     expect(text).toContain("from 'spec-first-server';\n\n/** An integer.");
-    expect(text).toContain(' * @see openapi.json:1\n */\nexport type A = string;');
-    expect(text).toContain('"application/json": string | Date;');
+    expect(text).toContain('/** @see openapi.json:1 */\nexport type A = string;');
+    expect(text).toContain(`"application/json": V['date'];`);
+    expect(text).toContain('operations: operations<Sent>;');
     expect(await generateTypes(document)).toBe(text);
     expect(await generateTypes(document, 'api.json')).toBe(
       text.replaceAll('openapi.json', 'api.json'),
@@ -121,7 +122,7 @@ test('the file of a client has types, routes and a function that creates the cli
   expect(text.match(/^import .*/gm)).toEqual([
     "import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-document/client';",
   ]);
-  expect(text).toContain(' * @see openapi.json:1\n */\nexport type A = string;');
+  expect(text).toContain('/** @see openapi.json:1 */\nexport type A = string;');
   expect(text).toContain('"application/json": string;');
   const [, routes = ''] = /: Route \} = (\{[\s\S]*?\n\});/.exec(text) ?? [];
   expect(JSON.parse(routes)).toMatchObject({ getA: { method: 'GET', path: '/a' } });

@@ -27,7 +27,8 @@ export function arrayRules(set: SchemaSet): ArrayRules {
   // JSON writes `undefined` and functions as null, so each item of a reply is read.
   const readsAll = context.view === 'response' || unmatched.length > 0;
 
-  return { read, item: (index) => (index < prefixLength ? first[index] : others) };
+  const item = (index: number) => (index < prefixLength ? first[index] : others);
+  return { read, item, prefixLength };
 
   function read(items: readonly unknown[], run: Run): unknown {
     for (const assertion of before) assertion(items, run);

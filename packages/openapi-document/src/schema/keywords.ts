@@ -33,3 +33,8 @@ export const alternativesIn = ({ anyOf, oneOf, then, else: otherwise }: Json): u
   ...asArray(oneOf),
   ...[then, otherwise].filter((schema) => schema !== undefined),
 ];
+
+/** Keywords with schemas that apply to the same value, not to a member of it. */
+export const IN_PLACE: ReadonlySet<string> = new Set([
+  ...['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas'],
+]);

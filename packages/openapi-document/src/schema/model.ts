@@ -45,6 +45,8 @@ export interface ObjectRules {
   readonly required: ReadonlySet<string>;
   /** The names in `properties`. */
   readonly declaredNames: ReadonlySet<string>;
+  /** True if a request gets the default of a member that it lacks. */
+  isFilled(name: string): boolean;
 }
 
 /** Validates the items of arrays. */
@@ -53,6 +55,8 @@ export interface ArrayRules {
   read(items: readonly unknown[], run: Run): unknown;
   /** Returns the set of an item, or `undefined` if any item is allowed. */
   item(index: number): SchemaSet | undefined;
+  /** The number of first items that have schemas of their own. */
+  readonly prefixLength: number;
 }
 
 /** The place of a schema in a set. */
@@ -69,6 +73,8 @@ export interface Membership {
  */
 export interface SchemaSet {
   readonly context: Context;
+  /** The schemas that the set was created for. They add all others. */
+  readonly roots: readonly Json[];
   readonly schemas: ReadonlyMap<Json, Membership>;
   /** The types that all schemas allow, as bits. */
   readonly types: number;

@@ -1,7 +1,7 @@
 import { asObject, type Json } from '../document/document.ts';
 import type { Budget } from './budget.ts';
 import { typeBitOf } from './json-types.ts';
-import type { Assertion, Member, ObjectRules, Run, SchemaSet } from './model.ts';
+import { type Assertion, type Member, type ObjectRules, Run, type SchemaSet } from './model.ts';
 import { asStrings, entriesOf } from './scalar-rules.ts';
 import { ANYTHING } from './tree.ts';
 import { innerFirst, within } from './unevaluated.ts';
@@ -70,7 +70,13 @@ export function objectRules(set: SchemaSet): ObjectRules {
   const lastNames: string[] = [];
   const lastMembers: Member[] = [];
 
-  return { read, member: (name) => member(name, NO_STEPS), required, declaredNames };
+  return {
+    read,
+    member: (name) => member(name, NO_STEPS),
+    required,
+    declaredNames,
+    isFilled: (name) => defaults.some((preset) => preset.name === name && fits(preset)),
+  };
 
   function read(source: Json, run: Run): unknown {
     const object = enumerable(source);
@@ -140,13 +146,20 @@ export function objectRules(set: SchemaSet): ObjectRules {
     }
   }
 
+  function fits(
+    { set: memberSet, value }: Default,
+    run = new Run({ budget: NO_STEPS, files: false, onDrop: undefined }),
+  ): boolean {
+    return run.test(memberSet, value, true);
+  }
+
   function withDefaults(object: Json, run: Run): Json {
     if (run.violations === undefined) return object;
     let completed: Record<string, unknown> | undefined;
     for (const preset of defaults) {
       const { name, set: memberSet, value } = preset;
       if (Object.hasOwn(object, name)) continue;
-      preset.isValid ??= run.test(memberSet, value, true);
+      preset.isValid ??= fits(preset, run);
       if (!preset.isValid) continue;
       completed ??= { ...object };
       // Scalars are not cloned: `structuredClone` takes a microsecond.

@@ -83,7 +83,7 @@ export class Outline {
 const MAX_NAME_STEPS = 1_000_000;
 
 /** The types in `type`, or else the types that other keywords imply. */
-function typesIn(schema: Json): TypeName[] {
+export function typesIn(schema: Json): TypeName[] {
   const { type } = schema;
   if (type !== undefined) return [type].flat().flatMap((name) => typeNames(typeBits([name])));
   const values = Object.hasOwn(schema, 'const') ? [schema.const] : asArray(schema.enum);

@@ -1,8 +1,11 @@
 import { type Json, valueAt } from '../document/document.ts';
+import { type Annotations, annotationsOf } from './annotations.ts';
+import { decodedEvent, type EventData } from './event.ts';
 import type { Context } from './model.ts';
 import { Outline } from './outline.ts';
 import { Schema } from './schema.ts';
 import { JoinedSchemas, SelectionCounter } from './set.ts';
+import { type Shape, Shapes } from './shape.ts';
 import { SchemaTree, type TextTest, type View } from './tree.ts';
 
 export interface SchemasOptions {
@@ -33,6 +36,19 @@ export function createSchemas(root: Json, options: SchemasOptions) {
     at: (place: unknown, view: View): Schema =>
       new Schema(contextOf(view).setOf([schemaAt(place)])),
     outline: (place: unknown): Outline => new Outline(tree, [schemaAt(place)]),
+    /** Returns the shape of a value, see {@link Shapes.of}. */
+    shape: (place: unknown, view: View, form?: Json): Shape =>
+      new Shapes(contextOf(view)).of([schemaAt(place)], form),
+    /** Returns the schema of events with decoded `data`. */
+    event: (place: unknown, data: EventData): unknown => decodedEvent(tree, schemaAt(place), data),
+    annotations: (place: unknown, view: View): Annotations =>
+      annotationsOf(contextOf(view).setOf([schemaAt(place)])),
+    /** Returns the shape and the annotations of a schema that others refer to. */
+    definition(schema: Json, view: View) {
+      const context = contextOf(view);
+      const shape = new Shapes(context).ofDefinition(schema);
+      return { shape, annotations: annotationsOf(context.setOf([schema])) };
+    },
   };
 }
 

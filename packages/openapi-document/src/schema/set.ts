@@ -48,6 +48,7 @@ const NO_SELECTORS: readonly Selector[] = [];
 /** A {@link SchemaSet} whose rules are created when the first value of their type arrives. */
 export class JoinedSchemas implements SchemaSet {
   readonly context: Context;
+  readonly roots: readonly Json[];
   readonly schemas: ReadonlyMap<Json, Membership>;
   readonly types: number;
   readonly hidden: ReadonlySet<string>;
@@ -75,7 +76,7 @@ export class JoinedSchemas implements SchemaSet {
   ): JoinedSchemas {
     const members = new Map<Json, Membership>();
     for (const schema of schemas) addSchema(context.tree, members, schema, false);
-    const set = new JoinedSchemas(context, counter, members, hidden);
+    const set = new JoinedSchemas(context, counter, schemas, members, hidden);
     set.#selectors = [...members].flatMap(([schema, { isBase }]) =>
       selectorsOf(set, schema, isBase),
     );
@@ -85,10 +86,12 @@ export class JoinedSchemas implements SchemaSet {
   private constructor(
     context: Context,
     counter: SelectionCounter,
+    roots: readonly Json[],
     schemas: ReadonlyMap<Json, Membership>,
     outerHidden: ReadonlySet<string>,
   ) {
     this.context = context;
+    this.roots = roots;
     this.#counter = counter;
     this.schemas = schemas;
     this.#outerHidden = outerHidden;
@@ -114,7 +117,8 @@ export class JoinedSchemas implements SchemaSet {
     const { adds = [], isBase: isOwnerBase = false } = members.get(owner) ?? {};
     members.set(owner, { adds: [...adds, schema], isBase: isOwnerBase });
     addSchema(context.tree, members, schema, isBase);
-    const set = new JoinedSchemas(context, this.#counter, members, this.#outerHidden);
+    const counter = this.#counter;
+    const set = new JoinedSchemas(context, counter, this.roots, members, this.#outerHidden);
     const added = [...members].slice(this.schemas.size);
     set.#selectors = [
       ...this.#selectors,

@@ -24,6 +24,8 @@ export interface Union {
   readonly keyword: 'anyOf' | 'oneOf';
   /** The schema that has the union. */
   readonly owner: Json;
+  /** True if the alternatives extend the owner. */
+  readonly isOfBase: boolean;
 }
 
 /** Lists the unions of all schemas in a set. */
@@ -42,14 +44,12 @@ function unionsIn(tree: SchemaTree, owner: Json, isBase: boolean): Union[] {
     if (!Array.isArray(list)) return [];
     const alternatives = list.map((alternative) => tree.schemaOf(alternative));
     const tag = tagOfUnion(tree, alternatives, owner.discriminator);
-    return [{ owner, alternatives, tag, keyword }];
+    return [{ owner, alternatives, tag, keyword, isOfBase: false }];
   });
   const tag = isBase ? undefined : tagOfBase(tree, owner);
   if (tag === undefined) return unions;
-  return [
-    ...unions,
-    { owner, alternatives: [...new Set(tag.values.values())], tag, keyword: 'oneOf' },
-  ];
+  const extensions = [...new Set(tag.values.values())];
+  return [...unions, { owner, alternatives: extensions, tag, keyword: 'oneOf', isOfBase: true }];
 }
 
 /** Returns the selectors of one schema. */
