@@ -1,5 +1,5 @@
-import { RowRejected, Unusable } from 'group-commit';
-import { checkPlant, type PlantStore, type StoreOptions, Unstorable } from './store.ts';
+import { RowRejected, Unavailable, Unusable } from 'group-commit';
+import { checkPlant, type PlantStore, type StoredPlant, type StoreOptions } from './store.ts';
 
 const VALID_URLS =
   'Use sqlite:data/plants.db (a file, relative or absolute), sqlite::memory: (lost at a stop), ' +
@@ -20,14 +20,31 @@ export async function openStore(url: string, options: StoreOptions): Promise<Pla
     file === undefined
       ? await (await import('./postgres.ts')).openPostgres(url, options)
       : await (await import('./sqlite.ts')).openSqlite(file, options);
+  /** The plant of the last call, if the database rejected it. */
+  let rejected: StoredPlant | undefined;
+
+  async function add(plant: StoredPlant): Promise<void> {
+    checkPlant(plant);
+    try {
+      await store.add(plant);
+      rejected = undefined;
+    } catch (error) {
+      if (!(error instanceof RowRejected)) throw error;
+      rejected = plant;
+      options.onUnavailable?.(error.code);
+      const reason = `${store.location} rejects a valid plant: ${error.message}`;
+      const advice = 'Change the table plants so that it accepts what the document accepts.';
+      throw new Unavailable(`${reason}. ${advice}`, error.code, error.cause);
+    }
+  }
+
   return {
     ...store,
-    async add(plant) {
-      checkPlant(plant);
-      await store.add(plant).catch((error: unknown) => {
-        if (!(error instanceof RowRejected)) throw error;
-        throw new Unstorable('/body violates a constraint of the database', { cause: error.cause });
-      });
+    add,
+    async ready() {
+      await store.ready();
+      // Its client got 503, after which the plant may be stored.
+      if (rejected) await add(rejected);
     },
   };
 }

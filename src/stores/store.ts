@@ -15,9 +15,9 @@ export interface PlantStore {
   /**
    * Stores a plant, unless there is one with the same id, name and tag. Resolves after the commit.
    *
-   * @throws {Unstorable} if the store cannot store a string exactly, or a constraint is violated.
-   * @throws {Unavailable} if the store is unreachable, its disk is full, or too many plants wait.
-   *   The plant may have been stored. Retries are safe.
+   * @throws {Unstorable} if the store cannot store a string exactly.
+   * @throws {Unavailable} if the store is unreachable, its disk is full, its table has a constraint
+   *   that the plant violates, or too many plants wait. The plant may be stored. Retries are safe.
    */
   add(plant: StoredPlant): Promise<void>;
   /** Resolves if a plant could be added now. @throws {Unavailable} otherwise. */

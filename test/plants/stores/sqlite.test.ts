@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Unusable } from 'group-commit';
+import { Unavailable, Unusable } from 'group-commit';
 import { eventually } from 'test-support/eventually';
 import { openStore } from '../../../src/stores/index.ts';
-import { type PlantStore, type StoredPlant, Unstorable } from '../../../src/stores/store.ts';
+import type { PlantStore, StoredPlant } from '../../../src/stores/store.ts';
 import { describeStore } from './store-suite.ts';
 
 const LIMITS = { maxWaiting: 1_000 };
@@ -86,8 +86,11 @@ describe('the table of plants', () => {
     expect(readdirSync(folder)).toEqual(['plants.db']);
   });
 
-  test('may have additional constraints, which reject only the plants that violate them', async () => {
-    const store = await open();
+  test('with an additional constraint is unavailable for the plants that violate it', async () => {
+    const codes: string[] = [];
+    const onUnavailable = (code: string) => void codes.push(code);
+    const store = await openStore(`sqlite:${path}`, { ...LIMITS, onUnavailable });
+    opened.push(store);
     run(`CREATE TRIGGER no_moss BEFORE INSERT ON plants WHEN new.name = 'Moss'
       BEGIN SELECT raise(ABORT, 'no moss'); END`);
     const names = ['Fern', 'Moss', 'Palm'];
@@ -95,9 +98,24 @@ describe('the table of plants', () => {
       names.map((name, id) => store.add({ id: BigInt(id), name })),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(outcomes[1]).toHaveProperty('reason', expect.any(Unstorable));
-    expect(outcomes[1]).toHaveProperty('reason.cause.message', 'no moss');
+    expect(outcomes[1]).toHaveProperty('reason', expect.any(Unavailable));
+    expect(outcomes[1]).toHaveProperty(
+      'reason.message',
+      expect.stringMatching(/plants\.db rejects a valid plant: no moss\. Change the table plants/),
+    );
+    expect(codes).toEqual(['23000']);
     expect(plants().map(({ name }) => name)).toEqual(['Fern', 'Palm']);
+  });
+
+  test('with an additional constraint is not ready, until the constraint is removed', async () => {
+    const store = await open();
+    run(`CREATE TRIGGER none BEFORE INSERT ON plants BEGIN SELECT raise(ABORT, 'none'); END`);
+    await expect(store.add({ id: 1n, name: 'Fern' })).rejects.toThrow(Unavailable);
+    await expect(store.ready()).rejects.toThrow('rejects a valid plant: none');
+    run('DROP TRIGGER none');
+    await eventually(() => store.ready());
+    await store.add({ id: 1n, name: 'Fern' });
+    expect(plants()).toEqual([{ id: 1n, name: 'Fern' }]);
   });
 });
 
