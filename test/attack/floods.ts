@@ -195,6 +195,17 @@ const FLOODS: readonly Flood[] = [
     first: request('POST /waiting', GOOD, `[${Array(33_000).fill('{}').join()}]`),
   },
   {
+    name: 'bodies of 100 kB in chunks of one byte',
+    connections: 20,
+    again: `${inChunks(GOOD)}${'1\r\n \r\n'.repeat(100_000)}0\r\n\r\n`,
+  },
+  {
+    name: 'bodies of 100 kB in chunks of one byte while the handler waits',
+    connections: 90,
+    costly: true,
+    first: `${head('POST /waiting', GOOD)}${'1\r\n1\r\n'.repeat(100_000)}0\r\n\r\n`,
+  },
+  {
     name: 'ten connections of one caller, against another one',
     connections: 10,
     costly: true,

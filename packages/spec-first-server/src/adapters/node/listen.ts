@@ -10,6 +10,7 @@ import { type ErrorBody, PROBLEM_DETAILS } from '../../core/response/problem.ts'
 import { admit } from './arrivals.ts';
 import { ClientConnection, isLarge } from './connection.ts';
 import { faultOf, MAX_HEADER_SIZE, MAX_HEADERS } from './faults.ts';
+import { joinPieces } from './join-pieces.ts';
 import { http, type OnRejected, rejecter } from './rejected.ts';
 import { continueRequest } from './request-body.ts';
 import { watchMemory } from './watch-memory.ts';
@@ -111,6 +112,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     response: ServerResponse,
     fault = faultOf(request),
   ): void {
+    joinPieces(request);
     const connection = connections.get(request.socket);
     // The previous response has announced that the connection closes (RFC 9112 §9.6).
     if (connection === undefined || connection.closing) return;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Bytes, Call, CallRecord } from '../../core/call.ts';
+import { joinPieces } from './join-pieces.ts';
 import { continueRequest, hasBody, readAll, requestBody } from './request-body.ts';
 
 /**
@@ -24,6 +25,7 @@ export class NodeCall implements Call {
     this.path = queryMark < 0 ? url : url.slice(0, queryMark);
     this.query = queryMark < 0 ? '' : url.slice(queryMark + 1);
     this.client = client;
+    joinPieces(request);
   }
 
   get method(): string {
