@@ -428,7 +428,7 @@ describe('replies', () => {
       'x-count': '1',
       'x-point': 'x,1,y,2',
       'x-json': '[1,2]',
-      vary: 'A,B',
+      vary: 'A, B',
     });
     expect(response.headers['set-cookie']).toEqual(['a=1', 'b=2']);
   });
