@@ -1,20 +1,10 @@
-import { exec } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { Unusable } from 'group-commit';
 import { type Backend, ConfigError, type OpenContext, type ValuesOf } from 'spec-first-server';
 import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
+import { passwordFrom } from './password.ts';
 import { openStore } from './stores/index.ts';
 import type { PlantStore } from './stores/store.ts';
-
-const run = promisify(exec);
-
-/**
- * The time limit of the command that prints the password, in milliseconds. Shorter than
- * `connect_timeout` (3 s by default), so that the error names the command.
- */
-const PASSWORD_MS = 2_500;
 
 /** The environment variables of the plant store, in addition to those of the server. */
 export const variables = {
@@ -112,21 +102,6 @@ function checkPassword(values: ValuesOf<typeof variables>): void {
   const { name, url } = databaseUrl(values);
   if (sources.length > 0 && /^sqlite:/i.test(url))
     throw new ConfigError(`${name} must name a PostgreSQL database if ${sources[0]} is set`);
-}
-
-/** The returned function is called for each connection, since passwords may change. */
-function passwordFrom(file: string, command: string): (() => Promise<string>) | undefined {
-  if (!file && !command) return undefined;
-  return async () => {
-    try {
-      return (
-        file ? await readFile(file, 'utf8') : (await run(command, { timeout: PASSWORD_MS })).stdout
-      ).trim();
-    } catch (error) {
-      const { code, signal } = Object(error);
-      throw new Error(`DATABASE_PASSWORD_${file ? 'FILE' : 'COMMAND'} failed (${code ?? signal})`);
-    }
-  };
 }
 
 export const plantBackend = (store: PlantStore): Backend => ({

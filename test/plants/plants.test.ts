@@ -195,8 +195,8 @@ describe('the password of PostgreSQL is read again for each connection', () => {
 
   test.each([
     ['DATABASE_PASSWORD_FILE', '/none/password', 'ENOENT'],
-    ['DATABASE_PASSWORD_COMMAND', 'exit 3', '3'],
-    ['DATABASE_PASSWORD_COMMAND', 'exec sleep 60', 'SIGTERM'],
+    ['DATABASE_PASSWORD_COMMAND', 'exit 3', 'exit status 3'],
+    ['DATABASE_PASSWORD_COMMAND', 'exec sleep 60', 'no password after 2500 ms'],
   ])('and the store is unavailable if this fails: %s=%s', async (name, value, reason) => {
     const backend = await open({ DATABASE_URL: await server.createSchema(), [name]: value });
     await eventually(async () => {
