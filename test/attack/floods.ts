@@ -193,6 +193,7 @@ const FLOODS: readonly Flood[] = [
     connections: 600,
     costly: true,
     first: request('POST /waiting', GOOD, `[${Array(33_000).fill('{}').join()}]`),
+    other: { path: '/lists', body: '[{}]' },
   },
   {
     name: 'bodies of 100 kB in chunks of one byte',

@@ -21,20 +21,33 @@ export const NO_MEMORY = new HttpError(503, 'too many requests at once: try agai
 /** The memory that the calls of a process share. */
 export class Memory {
   #bytesLeft = MEMORY_LIMIT;
+  readonly #heldBy = new Map<string, number>();
 
   get bytesLeft(): number {
     return this.#bytesLeft;
   }
 
-  /** Returns false if too few bytes are left. Then none are reserved. */
-  reserve(bytes: number): boolean {
-    if (bytes > this.#bytesLeft) return false;
-    this.#bytesLeft -= bytes;
+  /**
+   * Returns false if too few bytes are left, or if the caller would hold more than is left for
+   * others. Then none are reserved.
+   */
+  reserve(bytes: number, caller?: string): boolean {
+    const left = this.#bytesLeft - bytes;
+    if (bytes > 0 && left < (caller === undefined ? 0 : this.#held(caller) + bytes)) return false;
+    this.release(-bytes, caller);
     return true;
   }
 
-  release(bytes: number): void {
+  release(bytes: number, caller?: string): void {
     this.#bytesLeft += bytes;
+    if (caller === undefined) return;
+    const held = this.#held(caller) - bytes;
+    if (held === 0) this.#heldBy.delete(caller);
+    else this.#heldBy.set(caller, held);
+  }
+
+  #held(caller: string): number {
+    return this.#heldBy.get(caller) ?? 0;
   }
 }
 
@@ -70,7 +83,7 @@ export class Account {
   /** Charges bytes until they are refunded, or the call is settled. @throws {HttpError} 503 */
   charge(bytes: number): void {
     if (this.#isSettled) return;
-    if (!this.#resources.memory.reserve(this.#resize(bytes))) {
+    if (!this.#resources.memory.reserve(this.#resize(bytes), this.caller)) {
       this.#charged -= bytes;
       throw NO_MEMORY;
     }
@@ -78,7 +91,7 @@ export class Account {
 
   /** Releases charged bytes that the call does not need any more. */
   refund(bytes: number): void {
-    if (!this.#isSettled) this.#resources.memory.release(-this.#resize(-bytes));
+    if (!this.#isSettled) this.#resources.memory.release(-this.#resize(-bytes), this.caller);
   }
 
   /** Runs `cleanup` when the call is settled. */

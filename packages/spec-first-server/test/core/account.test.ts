@@ -6,21 +6,40 @@ const MIB = 1024 ** 2;
 /** Creates accounts of calls that share 64 MiB. */
 function accounts() {
   const resources = new Resources();
-  return { memory: resources.memory, open: () => new Account(resources, '192.0.2.1') };
+  const open = (client = '192.0.2.1') => new Account(resources, client);
+  return { memory: resources.memory, open };
 }
 
 test('calls share 64 MiB, beyond which the answer is 503', () => {
   const { memory, open } = accounts();
-  for (let count = 0; count < 4; count += 1) open().charge(15 * MIB);
-  expect(memory.bytesLeft).toBe(4 * MIB);
-  const last = open();
-  last.charge(3 * MIB);
+  for (let count = 0; count < 9; count += 1) open(`192.0.2.${count}`).charge(6 * MIB);
+  expect(memory.bytesLeft).toBe(10 * MIB);
+  const last = open('192.0.2.9');
+  last.charge(4 * MIB);
   expect(() => last.charge(MIB + 1)).toThrow(
     expect.objectContaining({ status: 503, headers: { 'Retry-After': 1 }, expected: true }),
   );
-  expect(memory.bytesLeft).toBe(MIB);
+  expect(memory.bytesLeft).toBe(6 * MIB);
   last.charge(MIB);
-  expect(memory.bytesLeft).toBe(0);
+  expect(memory.bytesLeft).toBe(5 * MIB);
+});
+
+test('one caller holds at most as much as is left for others', () => {
+  const { memory, open } = accounts();
+  const calls = Array.from({ length: 40 }, () => open());
+  const accepted = calls.filter((call) => {
+    try {
+      call.charge(MIB);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  expect(accepted).toHaveLength(32);
+  open('192.0.2.2').charge(16 * MIB);
+  expect(() => accepted[0]?.charge(1)).toThrow(expect.objectContaining({ status: 503 }));
+  for (const call of accepted) call.settle();
+  expect(memory.bytesLeft).toBe(48 * MIB);
 });
 
 test('a call is charged at most 16 MiB, or larger bodies could never be sent', () => {
