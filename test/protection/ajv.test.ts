@@ -1,0 +1,128 @@
+import { expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { parseJson, stringifyJson } from 'spec-first-server';
+import { randomly } from './randomly.ts';
+import { type Keywords, mapSchemas, mapValues, type Schema, withoutFaults } from './schemas.ts';
+import { documentOf, serve, sorted } from './serve.ts';
+
+const ajv = new Ajv2020({
+  strict: false,
+  validateSchema: false,
+  ownProperties: true,
+  multipleOfPrecision: 6,
+});
+addFormats.default(ajv);
+
+/** Returns a function that validates a value with Ajv. */
+function compile(schema: Schema, direction: 'request' | 'reply'): (value: unknown) => boolean {
+  const document = documentOf({ Root: forAjv(schema, direction) });
+  ajv.removeSchema().addSchema(document, 'document');
+  const validate = ajv.compile({ $ref: 'document#/components/schemas/Root' });
+  return (value) => validate(smaller(value));
+}
+
+/** Returns a schema that means the same for Ajv, in spite of its faults. */
+const forAjv = (schema: Schema, direction: string): Schema =>
+  mapKeywords(schema, ({ if: test, then, else: otherwise, contains, maxContains, ...rest }) => {
+    const allOf = [...(rest.allOf ?? [])];
+    // Ajv counts the members of an `if` that fails as evaluated.
+    if (test !== undefined) {
+      const isTrue = { allOf: [test, then ?? true] };
+      allOf.push({ anyOf: [isTrue, { allOf: [{ not: test }, otherwise ?? true] }] });
+    }
+    // Ajv accepts an empty array if `contains` is beside `prefixItems`.
+    if (contains !== undefined) allOf.push(withValues({ contains, maxContains }));
+    // Integers of requests are less than 2^53, which is 2^50 here, unless they have a format.
+    const isPlain = [rest.type].flat().includes('integer') && rest.format === undefined;
+    if (isPlain && direction === 'request')
+      allOf.push({ not: { type: 'number', minimum: 2 ** 50 } });
+    return { ...Object(smaller(rest)), allOf };
+  });
+
+const mapKeywords = (schema: Schema, map: (keywords: Keywords) => Schema): Schema =>
+  mapSchemas(schema, (part) => (typeof part === 'boolean' ? part : map(part)));
+
+const withValues = (keywords: Keywords): Keywords =>
+  Object.fromEntries(Object.entries(keywords).filter(([_key, value]) => value !== undefined));
+
+/**
+ * Replaces integers beyond 2^53, which Ajv cannot represent, by smaller ones. They have the same
+ * order and the same small factors.
+ */
+function smaller(value: unknown): unknown {
+  if (typeof value === 'bigint')
+    return Number(value - (value < 2n ** 61n ? 2n ** 53n - 2n ** 50n : 2n ** 62n - 2n ** 51n));
+  if (Array.isArray(value)) return value.map(smaller);
+  return typeof value === 'object' && value !== null ? mapValues(Object(value), smaller) : value;
+}
+
+/** Returns a schema without keywords of OpenAPI, and without what Ajv gets wrong. */
+function plain(schema: Schema): Schema {
+  // Ajv counts all items as evaluated by `contains`.
+  const hasUnevaluated = stringifyJson(schema).includes('unevaluatedItems');
+  return mapKeywords(withoutFaults(schema), ({ readOnly, writeOnly, contains, ...rest }) =>
+    withValues({ ...rest, contains: hasUnevaluated ? undefined : contains }),
+  );
+}
+
+/** Returns a schema that allows all undeclared members, so that replies keep them. */
+const opened = (schema: Schema): Schema =>
+  mapKeywords(schema, (part) => {
+    const open = Object.entries(part).filter(([_keyword, value]) => value !== false);
+    return {
+      ...(part.type === 'object' && { additionalProperties: true }),
+      ...Object.fromEntries(open),
+    };
+  });
+
+test('requests: Ajv accepts the same values', () =>
+  randomly(plain, async (schema) => {
+    const isValid = compile(schema, 'request');
+    const send = await serve(documentOf({ Root: schema }));
+    return async (value) => {
+      const status = isValid(value) ? 204 : 400;
+      const { request } = await send(value);
+      expect({ value, status: request.status }).toEqual({ value, status });
+    };
+  }));
+
+test('replies: Ajv accepts the same values, if undeclared members are allowed', () =>
+  randomly(
+    (schema) => opened(plain(schema)),
+    async (schema) => {
+      const isValid = compile(schema, 'reply');
+      const send = await serve(documentOf({ Root: schema }));
+      return async (value) => {
+        const reply = isValid(value) ? { status: 200, body: sorted(value) } : { status: 500 };
+        expect({ value, reply: (await send(value)).reply }).toEqual({ value, reply });
+      };
+    },
+  ));
+
+test('replies: undeclared members are removed, and Ajv accepts what is sent', () =>
+  randomly(plain, async (schema) => {
+    const isValid = compile(schema, 'reply');
+    const send = await serve(documentOf({ Root: schema }));
+    return async (value) => {
+      const { reply } = await send(value);
+      if (reply.body === undefined) return;
+      const sent = parseJson(reply.body);
+      expect({ value, sent, isValid: isValid(sent), isPart: isPart(sent, value) }).toEqual({
+        value,
+        sent,
+        isValid: true,
+        isPart: true,
+      });
+    };
+  }));
+
+/** Returns true if a value has only members of another one. */
+function isPart(part: unknown, whole: unknown): boolean {
+  if (Array.isArray(part) && Array.isArray(whole))
+    return part.length === whole.length && part.every((item, index) => isPart(item, whole[index]));
+  if (typeof part !== 'object' || part === null) return Object.is(part, whole);
+  return Object.entries(part).every(
+    ([name, member]) => Object.hasOwn(Object(whole), name) && isPart(member, Object(whole)[name]),
+  );
+}
