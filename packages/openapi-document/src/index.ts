@@ -31,7 +31,6 @@ export {
   type Operation,
   type Parameter,
 } from './document/operations.ts';
-export { conflictIn } from './document/parse.ts';
 export { pathTemplate } from './document/path-template.ts';
 export { InvalidJson, parseJson, stringifyJson } from './json/exact.ts';
 export { parameterReader } from './parameters/parameter-reader.ts';

@@ -1,17 +1,18 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { loadDocument } from 'openapi-document';
+import { dirname, join, posix } from 'node:path';
+import { asArray, loadDocument, type Operation } from 'openapi-document';
 import { ALLOW_OUTSIDE, command, documentFile, UsageError } from './command.ts';
-import { addStubs, readHandlers } from './handlers-file.ts';
+import { propertyName, quoted, TYPES } from './types.ts';
 
-/** The file for the stubs. Not used if only other files have an object for all handlers. */
-const DEFAULT_FILE = join('src', 'handlers.ts');
+/** The file that combines the handlers of all tags. */
+const ALL_HANDLERS = 'src/handlers.ts';
+const FOLDER = 'src/handlers';
 
 const USAGE = `Usage: spec-first stub ID… | --all [--allow-outside]
 
-Adds a stub of a handler for each operationId. A stub answers 501. Operations that have a handler
-in src are skipped. The stubs are added to the file in src with an object of type Handlers, or to
-${DEFAULT_FILE}.
+Writes a stub of a handler for each operationId. A stub answers 501. The stubs of each tag are a new
+file ${FOLDER}/TAG.ts. Existing files are not changed: if the file exists, its new stubs are
+printed. Operations with a handler in src are skipped: a member with the name of the operationId.
 
   --all             all operations without a handler
   --allow-outside   read files outside the document's folder that it references
@@ -28,32 +29,111 @@ export const run = command(USAGE, OPTIONS, Number.POSITIVE_INFINITY, async (valu
   const { all: isAll = false, 'allow-outside': allowOutside } = values;
   if (isAll === names.length > 0) throw new UsageError('Name operationIds, or use --all');
   const document = await loadDocument(documentFile(), { allowOutside });
-  const declared = document.operations.map(({ id }) => id);
-  const ids = isAll ? declared : [...new Set(names)];
-  const unknown = ids.filter((id) => !declared.includes(id));
+  const { operations } = document;
+  const unknown = names.filter((name) => !operations.some(({ id }) => id === name));
   if (unknown.length > 0)
     throw new Error(`${document.file} has no operation ${unknown.join(', ')}`);
 
-  const handlers = globSync('src/**/*.ts')
+  const sources = globSync('src/**/*.ts')
     .sort()
-    .map((path) => ({ path, ...readHandlers(path, readFileSync(path, 'utf8')) }));
-  const candidates = handlers.filter(({ start }) => start !== undefined).map(({ path }) => path);
-  const file = candidates.includes(DEFAULT_FILE) ? DEFAULT_FILE : (candidates[0] ?? DEFAULT_FILE);
-  const fileOf = new Map(
-    handlers.flatMap(({ path, operationIds }) => operationIds.map((id) => [id, path] as const)),
-  );
-  for (const id of names) {
-    if (fileOf.has(id)) console.log(`${id} has a handler in ${fileOf.get(id)}`);
-  }
-
-  const missing = ids.filter((id) => !fileOf.has(id));
+    .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+  const missing = operations.filter(({ id }) => {
+    if (!isAll && !names.includes(id)) return false;
+    const source = sources.find(({ text }) => memberPattern(id).test(text));
+    if (source !== undefined && !isAll) console.log(`${id} has a handler in ${source.path}`);
+    return source === undefined;
+  });
   if (missing.length === 0) {
-    console.log(`${file} is unchanged: nothing is missing`);
+    console.log('Nothing is missing.');
     return 0;
   }
-  const current = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, addStubs(file, current, missing));
-  console.log(`Added to ${file}: ${missing.join(', ')}. They answer 501 until they are written.`);
+  const groups = [...Map.groupBy(missing, groupOf)].map(([name, members]) => ({
+    name,
+    ids: members.map(({ id }) => id),
+  }));
+  const written = groups.filter(writeGroup);
+  if (written.length > 0) combine(written, missing.length === operations.length);
   return 0;
 });
+
+/** Matches a member of an object or a class, such as `id(`, `'id':` or the shorthand `id,`. */
+function memberPattern(id: string): RegExp {
+  const names = [propertyName(id), quoted(id), JSON.stringify(id)].map(RegExp.escape);
+  return new RegExp(`(?<![\\w$.])(${names.join('|')})\\s*[(:,}=<]`);
+}
+
+/** Returns the name of the file of an operation: its first tag, or the first name of its path. */
+function groupOf({ source, path }: Operation): string {
+  const [tag = path.replace(/\/?\{.*/, '').split('/')[1]] = asArray(source.tags);
+  const words = String(tag)
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu);
+  return words?.join('-') ?? 'other';
+}
+
+interface Group {
+  readonly name: string;
+  readonly ids: readonly string[];
+}
+
+const fileOf = ({ name }: Group): string => `${FOLDER}/${name}.ts`;
+
+/** The constant with the handlers of a group. */
+function constantOf({ name }: Group): string {
+  const words = name.replaceAll(/-(.)/g, (_, next: string) => next.toUpperCase());
+  return `${words.replace(/^\d/, '_$&')}Handlers`;
+}
+
+/** Writes the file of a group, or prints its stubs if the file exists. Returns true if written. */
+function writeGroup(group: Group): boolean {
+  const file = fileOf(group);
+  const stubs = group.ids.map((id) => {
+    const name = quoted(id);
+    return `  async ${propertyName(id)}(_request: RequestTo<${name}>): Promise<ReplyTo<${name}>> {
+    throw new HttpError(501, ${quoted(`${id} is not implemented yet`)});
+  },
+`;
+  });
+  if (existsSync(file)) {
+    console.log(`${file} exists. Add to its handlers:\n\n${stubs.join('')}`);
+    return false;
+  }
+  write(
+    file,
+    `import { HttpError } from 'spec-first-server';
+import type { Handlers, ReplyTo, RequestTo } from '${posix.join('../..', TYPES)}';
+
+export const ${constantOf(group)} = {
+${stubs.join('\n')}} satisfies Partial<Handlers>;
+`,
+  );
+  console.log(`${file} written: ${group.ids.join(', ')}. They answer 501 until you write them.`);
+  return true;
+}
+
+/**
+ * Writes the file that combines the handlers, unless a project has written its own: then prints
+ * what to add.
+ */
+function combine(groups: readonly Group[], isComplete: boolean): void {
+  const imports = groups.map(
+    (group) => `import { ${constantOf(group)} } from './handlers/${group.name}.ts';\n`,
+  );
+  const spreads = groups.map((group) => `  ...${constantOf(group)},\n`);
+  const template = readFileSync(join(import.meta.dirname, '../templates/project', ALL_HANDLERS));
+  const current = existsSync(ALL_HANDLERS) ? readFileSync(ALL_HANDLERS) : template;
+  if (!current.equals(template)) {
+    console.log(`Add to the file with all handlers:\n\n${imports.join('')}\n${spreads.join('')}`);
+    return;
+  }
+  const text = String(template)
+    .replace(/;\n/, `;\n${imports.join('')}`)
+    .replace('{}', `{\n${spreads.join('')}}`);
+  write(ALL_HANDLERS, isComplete ? text.replace('Partial<Handlers>;', 'Handlers;') : text);
+  console.log(`${ALL_HANDLERS} written.`);
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

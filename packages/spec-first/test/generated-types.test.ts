@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { compile, makeProject } from 'test-support/project';
-import ts from 'typescript';
+import { ts } from 'test-support/typescript-5';
 import { generateClient, generateTypes } from '../src/types.ts';
 import { writeFiles } from './folder.ts';
 

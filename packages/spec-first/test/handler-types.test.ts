@@ -453,7 +453,7 @@ describe('the compiler', () => {
 });
 
 test('an editor completes the declared statuses of a reply', async () => {
-  const { default: ts } = await import('typescript');
+  const { ts } = await import('test-support/typescript-5');
   const file = join(folder, 'mistakes/completed.ts');
   const text = RIGHT.replace('status: 200', 'status: 0');
   const read = (path: string) => (path === file ? text : ts.sys.readFile(path));

@@ -1,8 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
+import { compile, makeProject } from 'test-support/project';
 import { run } from '../src/stub.ts';
+import { generateTypes, TYPES } from '../src/types.ts';
 import { call } from './call.ts';
 import { writeFiles } from './folder.ts';
 
@@ -11,26 +13,16 @@ info: { title: Library, version: 1.0.0 }
 security: []
 paths:
   /books:
-    get: { operationId: listBooks, responses: { '200': { description: All., content: { application/json: { schema: { type: array } } } } } }
-  /loans:
+    get: { tags: [Book shelf, other], operationId: listBooks, responses: { '200': { description: All., content: { application/json: { schema: { type: array } } } } } }
+    post: { tags: [book-shelf], operationId: it's new, responses: { '204': { description: Done. } } }
+  /loans/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
     post: { operationId: createLoan, responses: { '204': { description: Done. } } }
+  /:
     delete: { operationId: end all, responses: { '204': { description: Done. } } }
 `;
 
-const ADDED = '. They answer 501 until they are written.\n';
-
-/** A file with some handlers, which another file imports. */
-const PART = `import type { Handlers } from '../../generated/openapi.ts';
-
-export const books: Pick<Handlers, 'listBooks'> = {
-  listBooks: () => ({ status: 200, body: [] }),
-};
-`;
-const COMBINED = `import type { Handlers } from '../../generated/openapi.ts';
-import { books } from '../books/list.ts';
-
-export const handlers = { ...books } satisfies Partial<Handlers>;
-`;
+const TEMPLATE = join(import.meta.dirname, '../templates/project/src/handlers.ts');
 
 let folder: string;
 const write = (name: string, text: string) => writeFiles(folder, { [name]: text });
@@ -41,91 +33,90 @@ const stub = async (...args: string[]) => {
 };
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'stub-test-'));
-  write('openapi.yaml', DOCUMENT);
+  folder = makeProject({ 'openapi.yaml': DOCUMENT });
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('npm run stub', () => {
-  test('writes a typed file of handlers, and changes nothing when it runs again', async () => {
-    expect(await stub('listBooks')).toEqual({
+  test('writes a typed file for each tag or path, and the file that combines them', async () => {
+    mkdirSync(join(folder, 'src'));
+    cpSync(TEMPLATE, join(folder, 'src/handlers.ts'));
+    expect(await stub('--all')).toEqual({
       code: 0,
-      output: `Added to src/handlers.ts: listBooks${ADDED}`,
+      output: `src/handlers/book-shelf.ts written: listBooks, it's new. They answer 501 until you write them.
+src/handlers/loans.ts written: createLoan. They answer 501 until you write them.
+src/handlers/other.ts written: end all. They answer 501 until you write them.
+src/handlers.ts written.
+`,
     });
-    expect(read('src/handlers.ts')).toBe(`import { HttpError } from 'spec-first-server';
-import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
+    expect(read('src/handlers/loans.ts')).toBe(`import { HttpError } from 'spec-first-server';
+import type { Handlers, ReplyTo, RequestTo } from '${join('../..', TYPES)}';
 
-/**
- * A function for each operation of the document. \`npm run stub -- --all\` adds the missing ones.
- *
- * When each operation has a handler, replace \`Partial<Handlers>\` with \`Handlers\`: then the compiler
- * reports operations without one.
- */
-export const handlers = {
-  async listBooks(_request: RequestTo<'listBooks'>): Promise<ReplyTo<'listBooks'>> {
-    throw new HttpError(501, 'listBooks is not implemented yet');
+export const loansHandlers = {
+  async createLoan(_request: RequestTo<'createLoan'>): Promise<ReplyTo<'createLoan'>> {
+    throw new HttpError(501, 'createLoan is not implemented yet');
   },
 } satisfies Partial<Handlers>;
 `);
-    expect((await stub('--all')).output).toBe(
-      `Added to src/handlers.ts: createLoan, end all${ADDED}`,
-    );
-    const text = read('src/handlers.ts');
-    expect(text).toContain(
-      "  async 'end all'(_request: RequestTo<'end all'>): Promise<ReplyTo<'end all'>> {\n",
-    );
-    expect(await stub('--all')).toEqual({
-      code: 0,
-      output: 'src/handlers.ts is unchanged: nothing is missing\n',
-    });
-    expect(read('src/handlers.ts')).toBe(text);
+    expect(read('src/handlers.ts')).toMatch(/\n\} satisfies Handlers;\n$/);
+    const types = await generateTypes(await loadDocument(join(folder, 'openapi.yaml')));
+    write(TYPES, types);
+    expect(compile(folder)).toBe('');
+    expect(await stub('--all')).toEqual({ code: 0, output: 'Nothing is missing.\n' });
   });
 
-  test('writes a stub once if its operation is named twice', async () => {
-    expect((await stub('createLoan', 'createLoan')).output).toBe(
-      `Added to src/handlers.ts: createLoan${ADDED}`,
+  test('changes no file: prints what to add to files that exist', async () => {
+    const own = "import { books } from './books.ts';\nexport const handlers = { ...books };\n";
+    const books = 'export const books = { listBooks };\n';
+    write('src/handlers.ts', own);
+    write('src/handlers/book-shelf.ts', books);
+    const { code, output } = await stub('--all');
+    expect(code).toBe(0);
+    expect(output).toContain(
+      "src/handlers/book-shelf.ts exists. Add to its handlers:\n\n  async 'it\\'s new'(",
     );
+    expect(output).toContain(`Add to the file with all handlers:
+
+import { loansHandlers } from './handlers/loans.ts';
+import { otherHandlers } from './handlers/other.ts';
+
+  ...loansHandlers,
+  ...otherHandlers,
+`);
+    expect([read('src/handlers.ts'), read('src/handlers/book-shelf.ts')]).toEqual([own, books]);
   });
 
-  test('skips operations with a handler in another file of src', async () => {
-    write('src/handlers.ts', '');
-    write('src/books/list.ts', PART);
-    expect(await stub('listBooks', 'createLoan', 'end all')).toEqual({
-      code: 0,
-      output: `listBooks has a handler in src/books/list.ts
-Added to src/handlers.ts: createLoan, end all${ADDED}`,
-    });
+  test('writes a file for handlers of a part of the operations', async () => {
+    expect((await stub('createLoan', 'createLoan')).code).toBe(0);
+    expect(readdirSync(join(folder, 'src/handlers'))).toEqual(['loans.ts']);
+    expect(read('src/handlers.ts')).toMatch(
+      / \.\.\.loansHandlers,\n\} satisfies Partial<Handlers>;/,
+    );
   });
 
   test.each([
-    [['src/service/all.ts'], 'src/service/all.ts'],
-    [['src/z.ts', 'src/b.ts', 'src/c/a.ts'], 'src/b.ts'],
-    [['src/a.ts', 'src/handlers.ts'], 'src/handlers.ts'],
-    [[], 'src/handlers.ts'],
-  ])('if %j have an object for all handlers, adds the stubs to %s', async (names, file) => {
-    write('src/books/list.ts', PART);
-    for (const name of names) write(name, COMBINED);
-    expect(await stub('--all')).toEqual({
+    'const a = { listBooks() {} };',
+    'const a = { async listBooks ({ body }) {} };',
+    "const a = { 'listBooks': f };",
+    'const a = { b, listBooks, c };',
+    'const a = { b, listBooks };',
+    'class A { listBooks = async () => {}; }',
+  ])('skips an operation with a handler such as %s', async (text) => {
+    write('src/own.ts', text);
+    expect(await stub('listBooks')).toEqual({
       code: 0,
-      output: `Added to ${file}: createLoan, end all${ADDED}`,
+      output: 'listBooks has a handler in src/own.ts\nNothing is missing.\n',
     });
-    expect(read(file)).toMatch(/ from '(\.\.\/)+generated\/openapi\.ts';/);
-    expect(existsSync(join(folder, 'src/handlers.ts'))).toBe(file === 'src/handlers.ts');
   });
 
-  test.each([
-    ['src/merged.ts', 'const a = 1;\n<<<<<<< HEAD\n', /^src\/merged\.ts:2:1 has a merge conflict/],
-    ['src/broken.ts', 'const = 1; // Handlers', /^src\/broken\.ts:1:7 cannot be parsed: /],
-    [
-      'src/handlers.ts',
-      'export const a = {};',
-      /^src\/handlers\.ts has no object of type Handlers/,
-    ],
-  ])('exits with 1 for %s with the text %j', async (name, text, message) => {
-    write(name, text);
-    expect(await stub('--all')).toEqual({ code: 1, output: expect.stringMatching(message) });
-    expect(read(name)).toBe(text);
-  });
+  test.each(['// listBooks is missing', 'api.listBooks();', "type A = RequestTo<'listBooks'>;"])(
+    'writes a stub if a file only contains %s',
+    async (text) => {
+      write('src/own.ts', text);
+      await stub('listBooks');
+      expect(existsSync(join(folder, 'src/handlers/book-shelf.ts'))).toBe(true);
+    },
+  );
 
   test('names unknown operations, and writes nothing', async () => {
     expect(await stub('listBook', 'createLoan', 'CreateLoans')).toEqual({
