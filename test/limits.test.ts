@@ -62,8 +62,8 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'target, names and values of headers': 'spec-first-server/MAX_HEADER_SIZE',
   'number of headers at which a request is rejected': 'spec-first-server/MAX_HEADERS',
   'requests of one connection that wait for responses': 'spec-first-server/MAX_REQUESTS',
-  'memory of all large bodies; from 100 connections on, also of incomplete requests and unread responses':
-    'spec-first-server/BUDGET',
+  'memory of all bodies, received and parsed; from 100 connections on, also of incomplete requests and unread responses':
+    'spec-first-server/MEMORY_LIMIT',
   'time for the header section': 'spec-first-server/headersTimeout',
   'time for the whole request': 'spec-first-server/requestTimeout',
   'no byte in either direction, or a response that is not read': 'spec-first-server/idleTimeout',

@@ -112,8 +112,9 @@ export class Account {
   }
 
   /** Waits if the time of this round of the event loop is used up. */
-  takeTurn(): void | Promise<void> {
-    return this.inTurn(() => undefined);
+  takeTurn(): Promise<void> | undefined {
+    const { turns } = this.#resources;
+    return turns.hasTime ? undefined : Promise.resolve(turns.run(this, () => undefined));
   }
 
   /** See {@link Turns.sent}. */

@@ -18,15 +18,20 @@ type Queue = (() => void)[];
  * however many requests it sends. A caller that has not waited lately is first.
  */
 export class Turns {
-  /** The queues of callers without a turn since they have work. */
+  /** The queues of callers that have had no turn yet. They are first. */
   readonly #newcomers = new Map<string, Queue>();
-  /** The queues of callers that have had a turn, in order. A queue may be empty. */
+  /** The queues of callers that have had a turn while others waited. Some are empty. */
   readonly #others = new Map<string, Queue>();
   /** The number of units of work that wait. */
   #waiting = 0;
   #isScheduled = false;
   /** The CPU time used in this round of the event loop, in milliseconds. */
   #spent = 0;
+
+  /** True if calls have not used up the time of this round of the event loop. */
+  get hasTime(): boolean {
+    return this.#spent < MAX_ROUND_MS;
+  }
 
   /**
    * Runs CPU work. If the time of this round of the event loop is used up, the work runs in a later
@@ -38,8 +43,7 @@ export class Turns {
    * @throws {unknown} the error of `work`.
    */
   run<T>(taker: TurnTaker, work: () => T, isContinued = false): T | Promise<T> {
-    if ((isContinued || this.#waiting === 0) && this.#spent < MAX_ROUND_MS)
-      return this.#timed(work);
+    if ((isContinued || this.#waiting === 0) && this.hasTime) return this.#timed(work);
     return new Promise((resolve, reject) => {
       this.#enqueue(taker, isContinued, () => {
         try {
@@ -81,7 +85,7 @@ export class Turns {
   #spend(milliseconds: number): void {
     this.#spent += milliseconds;
     // Schedules a round even if no work is queued, since each round resets the time.
-    if (this.#spent >= MAX_ROUND_MS) this.#schedule();
+    if (!this.hasTime) this.#schedule();
   }
 
   #enqueue({ caller }: TurnTaker, isFirst: boolean, begin: () => void): void {
@@ -107,7 +111,7 @@ export class Turns {
     this.#next()?.();
     if (this.#waiting === 0) this.#others.clear();
     // If the time is spent and work is left, `#spend` has scheduled the next round.
-    else if (this.#spent < MAX_ROUND_MS) {
+    else if (this.hasTime) {
       // Runs after all promises are settled: the call may continue with its next unit of work.
       queueMicrotask(() => process.nextTick(() => this.#runNext()));
     }
