@@ -107,12 +107,11 @@ async function publish(version = '1.0.0', changes = ''): Promise<void> {
     await run(stage, 'tar', 'xzf', tarballs.get(name) ?? '', '--strip-components=1');
     const path = join(stage, 'package.json');
     const manifest = JSON.parse(readFileSync(path, 'utf8'));
-    for (const other of PACKAGES) {
-      if (manifest.dependencies?.[other] !== undefined)
-        manifest.dependencies[other] = `^${version}`;
+    const { dependencies = {}, peerDependencies = {} } = manifest;
+    for (const list of [dependencies, peerDependencies]) {
+      for (const other of PACKAGES) if (list[other] !== undefined) list[other] = `^${version}`;
     }
     // npm update must succeed if the exact version of express-openapi-validator changes.
-    const { dependencies = {} } = manifest;
     if (version === '1.1.0' && dependencies['express-openapi-validator'] !== undefined)
       dependencies['express-openapi-validator'] = OTHER_VALIDATOR;
     writeFileSync(path, JSON.stringify({ ...manifest, version }));
@@ -281,7 +280,8 @@ test('a major release is installed only on request, and its changelog lists the 
   const installed = (file: string) =>
     readFileSync(join(project, 'node_modules/spec-first-server', file), 'utf8');
   assert.equal(JSON.parse(installed('package.json')).version, '1.1.0');
-  await run(project, 'npm', 'install', 'spec-first@2', 'spec-first-server@2');
+  const libraries = ['spec-first', 'spec-first-server', 'openapi-document'];
+  await run(project, 'npm', 'install', ...libraries.map((name) => `${name}@2`));
   assert.equal(JSON.parse(installed('package.json')).version, '2.0.0');
   assert.match(installed('CHANGELOG.md'), /## 2\.0\.0\n\nRename `accepts`/);
 });

@@ -109,7 +109,7 @@ ${files.length} files written to ${books}. Next:
   test('depends on its own version of the tools and the server', () => {
     const { version } = JSON.parse(readFileSync('packages/spec-first/package.json', 'utf8'));
     expect(JSON.parse(readFileSync(join(books, 'package.json'), 'utf8'))).toMatchObject({
-      dependencies: { 'spec-first-server': `^${version}` },
+      dependencies: { 'openapi-document': `^${version}`, 'spec-first-server': `^${version}` },
       devDependencies: { 'spec-first': `^${version}` },
     });
   });
