@@ -7,8 +7,12 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 export type HeaderValues = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** Returns true if a header can be sent (RFC 9110 §5.1, §5.5). */
-export const isHeader = (name: string, value: HeaderValues[string]): boolean =>
-  NAME.test(name) && [value].flat().every((line) => VALUE.test(String(line)));
+export function isHeader(name: string, value: HeaderValues[string]): boolean {
+  if (!NAME.test(name)) return false;
+  return typeof value === 'object'
+    ? value.every((line) => VALUE.test(line))
+    : VALUE.test(String(value));
+}
 
 /**
  * Helmet's headers for a JSON service, by name. None requires HTTPS: the service may be reachable
