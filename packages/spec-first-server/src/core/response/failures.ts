@@ -215,6 +215,7 @@ function replyFor(
   // A 401 must have a challenge (RFC 9110 §15.5.2), if the operation has a scheme.
   const challenge = status === 401 && context?.challenge(isPresented);
   const headers = mergeHeaders(
+    DEFAULT_HEADERS,
     errorBody.headers?.(problem),
     challenge ? { 'WWW-Authenticate': challenge } : undefined,
     errorHeaders,
@@ -268,6 +269,9 @@ function replyFor(
 
 const { make: describeProblem } = PROBLEM_DETAILS;
 
+/** Also for requests that the server rejects before the service gets them. */
+const DEFAULT_HEADERS = Object.fromEntries(SECURITY_HEADERS);
+
 function writeBody(contentType: string, body: unknown): Pick<CheckedReply, 'type' | 'body'> {
   const type = withCharset(contentType);
   return { type, body: inCharset(type, typeof body === 'string' ? body : writeJson(body)) };
@@ -279,8 +283,9 @@ function headerMismatchOf(
   headers: HeaderValues,
 ): string | undefined {
   if (declared.headers.length === 0) return undefined;
-  const sentHeaders = [...SECURITY_HEADERS, ...Object.entries(headers)];
-  const texts = new Map(sentHeaders.map(([name, value]) => [name.toLowerCase(), String(value)]));
+  const texts = new Map(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+  );
   try {
     const values = declared.headers.flatMap(({ name, read }) => {
       const text = texts.get(name);

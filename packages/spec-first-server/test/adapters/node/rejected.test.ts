@@ -243,7 +243,11 @@ describe('bytes that the app does not get', () => {
   test('get the headers of errorBody, except those that frame the response', async () => {
     const headers = () => ({ 'X-Api': '1', 'content-length': '9', 'transfer-encoding': 'chunked' });
     const { response } = await rejectedBy({ ...json(() => 'text'), headers });
-    expect(response?.headers).toMatchObject({ 'x-api': '1', 'content-length': '4' });
+    expect(response?.headers).toMatchObject({
+      'x-api': '1',
+      'content-length': '4',
+      'x-content-type-options': 'nosniff',
+    });
     expect(response?.headers).not.toHaveProperty('transfer-encoding');
   });
 
