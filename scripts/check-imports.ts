@@ -28,9 +28,19 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/openapi-document/src/json': [],
   'packages/openapi-document/src/schema': ['../document', '../json'],
-  'packages/openapi-document/src/document': ['../json', '../parameters', '../sequences'],
+  'packages/openapi-document/src/document': [
+    '../json',
+    '../parameters',
+    '../schema',
+    '../sequences',
+  ],
   'packages/openapi-document/src/parameters': ['../document', '../json'],
-  'packages/openapi-document/src/sequences': ['../document', '../json', '../parameters'],
+  'packages/openapi-document/src/sequences': [
+    '../document',
+    '../json',
+    '../parameters',
+    '../schema',
+  ],
   'packages/openapi-document/src/checks': ['../document', '../json'],
   'packages/openapi-document/src/client': [
     '../document',

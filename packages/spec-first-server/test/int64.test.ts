@@ -209,13 +209,12 @@ describe('over HTTP', () => {
     );
   });
 
-  test('an integer whose schema has no format is at most 2^53 − 1, also if one schema has the type number', async () => {
+  test('one int64 format makes an integer exact, also if another schema has the type number', async () => {
     reply({});
     for (const name of ['both', 'either']) {
-      await post(`{"${name}":9007199254740991}`).expect(200);
-      expect(last.request?.body).toEqual({ [name]: 9007199254740991 });
+      await post(`{"${name}":9007199254740993}`).expect(200);
+      expect(last.request?.body).toEqual({ [name]: 9007199254740993n });
     }
-    await post('{"both":9007199254740993}').expect(400);
     await post('{"both":0.5}').expect(400);
   });
 

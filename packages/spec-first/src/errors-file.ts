@@ -69,7 +69,7 @@ ${missing && todo}export const errorBody: ErrorBody = {
  * others, since the compiler would reject them.
  */
 function templateFor(root: Json, schema: Json): string | undefined {
-  const schemas = createSchemas(root, { formatTest: () => undefined });
+  const schemas = createSchemas(root);
   const { names } = schemas.outline(schema);
   const fits = (template: string, type: string, status: number, message: string) => {
     const values = { STATUS_CODES, type, status, message };

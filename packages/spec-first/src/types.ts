@@ -84,8 +84,7 @@ export const createClient = (options: ClientOptions): Client<operations> =>
 `;
 }
 
-const schemasOf = (root: Document['root']): Schemas =>
-  createSchemas(root, { formatTest: () => undefined });
+const schemasOf = (root: Document['root']): Schemas => createSchemas(root);
 
 function securityOf(operations: readonly Operation[]): string {
   const lines = operations.map(({ id, security }) => {

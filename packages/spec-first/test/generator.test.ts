@@ -4,7 +4,7 @@ import { createSchemas, type Document, loadDocument } from 'openapi-document';
 import { generateSource } from '../src/generator.ts';
 import { inFolder, withDocument } from './folder.ts';
 
-const schemasOf = ({ root }: Document) => createSchemas(root, { formatTest: () => undefined });
+const schemasOf = ({ root }: Document) => createSchemas(root);
 
 const DOCUMENT = `openapi: 3.2.0
 info: { title: Garden, version: 1.0.0 }

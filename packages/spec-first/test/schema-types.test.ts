@@ -30,7 +30,7 @@ function typesOf(
   components: object = {},
   { isServer = true, values = 'received' }: { isServer?: boolean; values?: Values } = {},
 ) {
-  const schemas = createSchemas({ components: { schemas: components } }, { formatTest });
+  const schemas = createSchemas({ components: { schemas: components } });
   const uses = (['response', 'request'] as const).map((direction) =>
     sources.map((schema): Use => ({ schema, direction })),
   );
@@ -40,8 +40,6 @@ function typesOf(
   );
   return { replies, requests, types: types.map(({ declaration }) => lineOf(declaration)) };
 }
-
-const formatTest = () => undefined;
 
 interface Types {
   readonly request: string | undefined;
@@ -197,7 +195,7 @@ describe('the properties of a form', () => {
     Loop: { allOf: [ref('Loop'), ref('Form')] },
   };
   const formType = (schema: object, direction: 'request' | 'response', form?: Json) => {
-    const schemas = createSchemas({ components: { schemas: components } }, { formatTest });
+    const schemas = createSchemas({ components: { schemas: components } });
     const use = { schema, direction, form };
     return lineOf(schemaTypes(schemas, [use], true).typeOf(use, 'received'));
   };
@@ -229,7 +227,7 @@ describe('the properties of a form', () => {
   });
 
   test('are blobs in replies', () => {
-    expect(formType(ref('Form'), 'response', {})).toBe(FILES.replaceAll('File', 'Blob'));
+    expect(formType(ref('Form'), 'response')).toBe(FILES.replaceAll('File', 'Blob'));
   });
 });
 
@@ -331,7 +329,7 @@ describe('a named type', () => {
   test('has no suffix if only requests contain it', () => {
     const use: Use = { schema: ref('A'), direction: 'request' };
     const root = { components: { schemas: { A: record({ secret }) } } };
-    const { typeOf: textOf, types } = schemaTypes(createSchemas(root, { formatTest }), [use], true);
+    const { typeOf: textOf, types } = schemaTypes(createSchemas(root), [use], true);
     expect(textOf(use, 'received')).toBe('A');
     expect(types.map(({ declaration }) => lineOf(declaration))).toEqual([
       'A = { secret?: string; }',
@@ -432,7 +430,7 @@ describe('a named type', () => {
     ],
   ])('of the schemas %j is named %j in TypeScript', (names, aliases) => {
     const components = Object.fromEntries(names.map((name) => [name, { ...text }]));
-    const schemas = createSchemas({ components: { schemas: components } }, { formatTest });
+    const schemas = createSchemas({ components: { schemas: components } });
     const { components: members } = schemaTypes(schemas, [], true);
     expect(members).toEqual(names.map((name, index) => ({ name, type: aliases[index] })));
   });

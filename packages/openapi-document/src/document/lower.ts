@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type ParentTag, type Tag, tagOf, tagOfParent, type UnionTag } from './discriminator.ts';
 import {
   asArray,
@@ -9,13 +8,11 @@ import {
   freeName,
   isObject,
   type Json,
-  mapMembers,
   memoized,
   pointerTokens,
   refTo,
   valueAt,
 } from './document.ts';
-import { decodedData, EVENT_DATA, type EventData } from './event-schema.ts';
 import { mapKeyword } from './kinds.ts';
 import { allOfSchemas, alternatives, isWide } from './schema.ts';
 
@@ -40,7 +37,6 @@ export type LoweredSchema = Json | boolean;
  * - Integers with a limit or a value beyond ±(2^53−1) have `format: int64`.
  * - In requests, the `default` of a `$ref` target or of a schema in `allOf` is copied to the schema
  *   with the `$ref` or the `allOf`. A default that does not fit its schema is removed.
- * - The `data` of server-sent events has the schema of the decoded value.
  */
 export interface LoweredSchemas {
   /** The targets of references. Grows while schemas are lowered. */
@@ -54,7 +50,7 @@ export interface LoweredSchemas {
 const OMITTED = new Set([
   ...['dependencies', 'required', 'properties', 'allOf', 'anyOf', 'oneOf', 'discriminator'],
   ...['$ref', '$dynamicRef', '$defs', '$id', '$schema', '$anchor', '$dynamicAnchor'],
-  ...['readOnly', 'writeOnly', EVENT_DATA],
+  ...['readOnly', 'writeOnly'],
 ]);
 
 const CONDITIONS = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
@@ -78,7 +74,6 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   const refs: Record<string, string> = {};
   const names = new Map<string, string>();
   const cache = new WeakMap<Json, LoweredSchema>();
-  const eventCache = new WeakMap<Json, LoweredSchema>();
   const droppedKeyword = direction === 'request' ? 'readOnly' : 'writeOnly';
   /** A queue, because recursion could overflow the stack. */
   const pending: (() => void)[] = [];
@@ -89,12 +84,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     lower(schema) {
       const lowered = lower(schema);
       lowerPending();
-      if (!isObject(schema) || schema[EVENT_DATA] === undefined) return lowered;
-      const event =
-        eventCache.get(schema) ?? decodedEvent(lowered, schema[EVENT_DATA] as EventData, false);
-      eventCache.set(schema, event);
-      lowerPending();
-      return event;
+      return lowered;
     },
   };
 
@@ -192,37 +182,6 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     const union = { [key]: lowerings, ...(tag && { 'x-tag': annotation(tag) }) };
     if (lowered.anyOf === undefined) Object.assign(lowered, union);
     else lowered.allOf = [...asArray(lowered.allOf), union];
-  }
-
-  /**
-   * Returns the lowered schema of an event, or of its `data`, after decoding. A reference to a
-   * schema that decoding changes is replaced by a changed copy.
-   *
-   * @param copied the schemas that are being copied. Ends the recursion at circular references.
-   */
-  function decodedEvent(
-    schema: unknown,
-    data: EventData,
-    isData: boolean,
-    copied: readonly unknown[] = [],
-  ): LoweredSchema {
-    if (!isObject(schema)) return schema !== false;
-    if (copied.includes(schema)) return schema;
-    const dataSchema = isData ? decodedData(schema, data) : undefined;
-    if (dataSchema !== undefined) return lower(dataSchema);
-    const inside = (part: unknown) => decodedEvent(part, data, isData, [...copied, schema]);
-    const { $ref, ...siblings } = mapMembers(schema, (value, key) =>
-      IN_PLACE.has(key) ? mapKeyword(key, value, inside) : value,
-    ) as Record<string, unknown>;
-    const properties = asObject(schema.properties);
-    if (!isData && properties.data !== undefined)
-      siblings.properties = { ...properties, data: decodedEvent(properties.data, data, true) };
-    if (typeof $ref !== 'string') return siblings;
-    const target = $defs[definitionName($ref)];
-    const copy = inside(target);
-    if (isDeepStrictEqual(copy, target)) return { ...siblings, $ref };
-    if (Object.keys(siblings).length === 0) return copy;
-    return { ...siblings, allOf: [...asArray(siblings.allOf), copy] };
   }
 
   /** Returns the reference to a definition, which is lowered later. */

@@ -1,10 +1,11 @@
 import { formReader } from '../parameters/form-reader.ts';
 import { coerce, jsonOrText } from '../parameters/texts.ts';
 import type { FormEncoding } from '../parameters/write-parameter.ts';
+import { decodedEvent, eventDataOf, type Items } from '../schema/event.ts';
+import { SchemaTree } from '../schema/tree.ts';
 import { readEventData, readItems } from '../sequences/read-items.ts';
 import { itemWriter } from '../sequences/write-items.ts';
 import { asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
-import { eventItems, type Items } from './event-schema.ts';
 import { isConstrained, kindOf, sequenceOf } from './media-types.ts';
 
 /** A Media Type Object (`source`, OpenAPI 3.1 §4.8.14) with its name. */
@@ -20,9 +21,7 @@ function mediaType(root: Json, type: string, value: unknown, parentPointer: stri
   const { schema, itemSchema } = source;
   const sequence = sequenceOf(type);
   const isSequence = itemSchema !== undefined && sequence !== undefined;
-  const events = isSequence && sequence === 'events' ? eventItems(root, itemSchema) : undefined;
-  const items: Items | undefined =
-    events ?? (isSequence ? { schema: itemSchema, data: 'text' } : undefined);
+  const items = isSequence ? itemsOf(root, sequence, itemSchema) : undefined;
   const pointer = `${parentPointer}/content/${escapePointerToken(type)}`;
   const encoding = encodingOf(source.encoding);
   const stream = { sequence, items, source };
@@ -62,6 +61,13 @@ function mediaType(root: Json, type: string, value: unknown, parentPointer: stri
   /** For a range such as `application/*`: the same media type with bodies read as JSON. */
   const asJson = isRange ? ({ ...media, kind: 'json', asJson: undefined } as const) : undefined;
   return { ...media, asJson };
+}
+
+function itemsOf(root: Json, sequence: string, schema: unknown): Items {
+  if (sequence !== 'events') return { schema, data: 'text' };
+  const tree = new SchemaTree(root);
+  const data = eventDataOf(tree, schema);
+  return { schema: decodedEvent(tree, schema, data), data };
 }
 
 const encodingOf = (encoding: unknown): FormEncoding =>

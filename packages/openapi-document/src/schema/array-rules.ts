@@ -41,11 +41,11 @@ export function arrayRules(set: SchemaSet): ArrayRules {
 
   function readItems(items: readonly unknown[], run: Run): readonly unknown[] {
     let copy: unknown[] | undefined;
+    run.countMembers(items.length);
     for (let index = 0; index < items.length; index += 1) {
       const source = items[index];
       const itemSet = index < prefixLength ? first[index] : others;
       const isFree = itemSet !== undefined && (itemSet.free & typeBitOf(source)) !== 0;
-      run.steps -= 1;
       let item = source;
       if (!isFree || unmatched.length > 0) {
         const countBefore = run.count;

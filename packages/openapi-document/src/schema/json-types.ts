@@ -3,13 +3,13 @@ export type TypeName = keyof typeof TYPE_BITS;
 
 /** Types as bits, so that several `type` keywords join to one number. */
 export const TYPE_BITS = {
-  null: 1,
-  boolean: 2,
   integer: 4,
   number: 4 | 8,
   string: 16,
+  boolean: 2,
   array: 32,
   object: 64,
+  null: 1,
 } as const;
 
 /** The bit of values that JSON cannot express, such as `undefined` and `NaN`. */

@@ -9,7 +9,7 @@ export interface Violation {
   /** The keyword of JSON Schema that the value breaks. `budget` if the check takes too long. */
   readonly keyword: string;
   /** Values of the schema or the value that the message contains, for messages in other words. */
-  readonly params: Json;
+  readonly params?: Json;
   /** A predicate of the value at the path, such as `must be integer`. */
   readonly message: string;
 }
@@ -80,6 +80,8 @@ export interface SchemaSet {
   readonly types: number;
   /** The types whose values are valid as they are. Known after the first value of a type. */
   readonly free: number;
+  /** True if a schema depends on the members or items that other schemas evaluate. */
+  readonly tracksEvaluated: boolean;
   /** The members that are removed, since only the other direction has them. */
   readonly hidden: ReadonlySet<string>;
   readonly objectRules: ObjectRules;
@@ -103,8 +105,20 @@ export type Assertion<Value> = (value: Value, run: Run) => void;
 /** The maximum number of violations. A hostile value can have thousands. */
 export const MAX_VIOLATIONS = 20;
 
-/** The maximum nesting of values. Deeper ones could overflow the stack. */
-const MAX_DEPTH = 1_000;
+/**
+ * The maximum nesting of values and tests. Deeper ones could overflow the stack. JSON of 256 levels
+ * takes up to four for each level.
+ */
+const MAX_DEPTH = 1_100;
+
+/**
+ * The steps of a check, besides those that it earns. They take about 20 milliseconds, so that no
+ * other request waits longer.
+ */
+export const DEFAULT_STEPS = 150_000;
+
+/** The steps that a check earns for each member and item, since reading them is inevitable. */
+const EARNED_STEPS = 5;
 
 export interface RunOptions {
   readonly budget: Budget;
@@ -114,13 +128,20 @@ export interface RunOptions {
   readonly onDrop: ((name: string) => void) | undefined;
 }
 
-/** The state of one check. */
+/**
+ * The state of one check.
+ *
+ * Reading a value once is inevitable, so it costs no steps. It earns some: the larger a value, the
+ * more steps its check may take. Testing alternatives and matching texts costs steps.
+ */
 export class Run implements Budget {
   /** Undefined while a value is only tested. */
   violations: Violation[] | undefined = [];
   /** The number of violations, which may be higher than the number of those that are kept. */
   count = 0;
   steps: number;
+  /** The number of members that were removed. */
+  dropped = 0;
   depth = 0;
   /** True while undeclared members of a reply are rejected instead of ignored. */
   isStrict = false;
@@ -179,6 +200,16 @@ export class Run implements Budget {
     return isValid;
   }
 
+  /** Returns the number of members that a set removes from a valid value. */
+  droppedBy(set: SchemaSet, value: unknown): number {
+    const { dropped } = this;
+    this.dropped = 0;
+    this.#quietly(() => set.read(value, this), false);
+    const result = this.dropped;
+    this.dropped = dropped;
+    return result;
+  }
+
   #quietly(read: () => void, isStrict: boolean): boolean {
     const { violations, count, isStrict: wasStrict } = this;
     this.violations = undefined;
@@ -208,8 +239,18 @@ export class Run implements Budget {
     return found;
   }
 
-  /** Counts steps. @throws {BudgetExceeded} */
-  spend(steps: number): void {
-    spend(this, steps);
+  /** Counts the reading of a value: a step if it is only tested. @throws {BudgetExceeded} */
+  countValue(): void {
+    if (this.violations === undefined) spend(this, 1);
+    else this.earn(EARNED_STEPS);
+  }
+
+  /** Counts the members or items of a value that is only tested. @throws {BudgetExceeded} */
+  countMembers(count: number): void {
+    if (this.violations === undefined) spend(this, count);
+  }
+
+  earn(steps: number): void {
+    if (this.steps < DEFAULT_STEPS) this.steps += steps;
   }
 }

@@ -86,12 +86,16 @@ export function objectRules(set: SchemaSet): ObjectRules {
     let index = 0;
     for (const name in object) {
       if (!Object.hasOwn(object, name)) continue;
-      run.steps -= 1;
       const value = object[name];
       const declared =
         lastNames[index] === name ? lastMembers[index] : nextMember(name, index, run);
       index += 1;
       if (value === undefined || declared === undefined) continue;
+      // JSON does not write functions and symbols.
+      if (typeof value === 'function' || typeof value === 'symbol') {
+        copy ??= copyBefore(object, name);
+        continue;
+      }
       if (declared.isRequired) missing -= 1;
       const result =
         declared.set === undefined
@@ -101,8 +105,9 @@ export function objectRules(set: SchemaSet): ObjectRules {
       if (result !== value) copy ??= copyBefore(object, name);
       if (copy !== undefined && result !== undefined) put(copy, name, result);
     }
-    if (missing > 0) reportMissing(object, run);
+    run.countMembers(index);
     const written = copy ?? object;
+    if (missing > 0) reportMissing(written, run);
     for (const assertion of assertions) assertion(written, run);
     return defaults.length === 0 ? written : withDefaults(written, run);
   }
@@ -132,6 +137,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
       run.report(rejectedBy, message, { [`${rejectedBy.replace(/ies$/, 'y')}`]: name });
       run.locate(countBefore, name);
     }
+    run.dropped += 1;
     if (run.violations !== undefined) run.onDrop?.(name);
     return undefined;
   }
@@ -223,6 +229,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
 
   function oneWayMember(found: readonly Json[]): Member {
     if (view === 'received') return WRITE_ONLY;
+    if (view === 'sent') return READ_ONLY;
     const isRejected = view === 'request' && found.some((schema) => tree.isRejected(schema));
     return isRejected ? READ_ONLY : REMOVED;
   }

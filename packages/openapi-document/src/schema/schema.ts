@@ -2,31 +2,29 @@ import { asArray, type Json } from '../document/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
 import { baseTagName } from './discriminator.ts';
 import { type TypeName, typeNames } from './json-types.ts';
-import { Run, type SchemaSet, type Violation } from './model.ts';
+import { DEFAULT_STEPS, Run, type SchemaSet, type Violation } from './model.ts';
 import { isExact } from './numbers.ts';
 import { isWide, lengthLimits } from './scalar-rules.ts';
 import { type Union, unionsOf } from './unions.ts';
 
 export interface CheckOptions {
-  /** The steps that the check may take: about one for each member, item and character. */
-  readonly budget?: Budget;
+  /** The steps that the check may take, see {@link Run}. It keeps those that are left. */
+  readonly budget?: Budget | undefined;
   /** True if strings may be files: `Blob` or bytes. */
-  readonly files?: boolean;
+  readonly files?: boolean | undefined;
   /** Called with the name of each member that is removed from a reply. */
   readonly onDrop?: ((name: string) => void) | undefined;
 }
 
 export type CheckResult =
-  | { readonly value: unknown; readonly violations?: undefined }
+  | { readonly value: unknown; readonly violations?: undefined; readonly isComplete: true }
   | {
+      readonly value?: undefined;
       /** At most 20. */
       readonly violations: readonly Violation[];
       /** False if there are more violations. */
       readonly isComplete: boolean;
     };
-
-/** The steps of a check without a budget. They take about 30 milliseconds. */
-export const DEFAULT_STEPS = 3_000_000;
 
 /**
  * A schema as one view of the document reads it: everything that applies to one value at the same
@@ -45,7 +43,7 @@ export class Schema {
     const run = new Run({ budget, files, onDrop });
     try {
       const result = this.#set.read(value, run);
-      if (run.count === 0) return { value: result };
+      if (run.count === 0) return { value: result, isComplete: true };
       const violations = run.violations ?? [];
       return { violations, isComplete: run.count === violations.length };
     } catch (error) {

@@ -1,3 +1,4 @@
+import addFormats from 'ajv-formats';
 import { type Json, valueAt } from '../document/document.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
 import { decodedEvent, type EventData } from './event.ts';
@@ -8,8 +9,12 @@ import { JoinedSchemas, SelectionCounter } from './set.ts';
 import { type Shape, Shapes } from './shape.ts';
 import { SchemaTree, type TextTest, type View } from './tree.ts';
 
+/** Formats of a service: each function returns true if a text has the format. */
+export type Formats = Readonly<Record<string, (text: string) => boolean>>;
+
 export interface SchemasOptions {
-  formatTest(format: string): TextTest | undefined;
+  /** Formats besides those of OpenAPI and JSON Schema: `{ iban: (text) => isIban(text) }`. */
+  readonly formats?: Formats | undefined;
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set();
@@ -18,13 +23,15 @@ const NO_NAMES: ReadonlySet<string> = new Set();
 export type Schemas = ReturnType<typeof createSchemas>;
 
 /** Creates the schemas of a bundled document: each `$ref` points into `root`. */
-export function createSchemas(root: Json, options: SchemasOptions) {
+export function createSchemas(root: Json, { formats = {} }: SchemasOptions = {}) {
+  const formatTest = (format: string): TextTest | undefined =>
+    Object.hasOwn(formats, format) ? formats[format] : standardFormat(format);
   const tree = new SchemaTree(root);
   const contexts = new Map<View, Context>();
   const contextOf = (view: View): Context => {
     const existing = contexts.get(view);
     if (existing !== undefined) return existing;
-    const context = createContext(tree, view, options);
+    const context = createContext(tree, view, formatTest);
     contexts.set(view, context);
     return context;
   };
@@ -52,11 +59,11 @@ export function createSchemas(root: Json, options: SchemasOptions) {
   };
 }
 
-function createContext(tree: SchemaTree, view: View, options: SchemasOptions): Context {
+function createContext(tree: SchemaTree, view: View, formatTest: Context['formatTest']): Context {
   const counter = new SelectionCounter();
   const single = new Map<Json, JoinedSchemas>();
   const joined = new Map<string, JoinedSchemas>();
-  const context = { tree, view, ...options, setOf };
+  const context = { tree, view, formatTest, setOf };
   return context;
 
   function setOf(schemas: readonly Json[], hidden = NO_NAMES): JoinedSchemas {
@@ -75,4 +82,19 @@ function createContext(tree: SchemaTree, view: View, options: SchemasOptions): C
     joined.set(key, set);
     return set;
   }
+}
+
+const UNCHECKED = new Set(['int32', 'int64', 'float', 'double', 'password', 'binary', 'byte']);
+
+function standardFormat(name: string): TextTest | undefined {
+  if (UNCHECKED.has(name)) return undefined;
+  let format: unknown;
+  try {
+    format = addFormats.default.get(name as never);
+  } catch {
+    return undefined;
+  }
+  const test: unknown = Object(format).validate ?? format;
+  if (test instanceof RegExp) return (text) => test.test(text);
+  return typeof test === 'function' ? (text) => Boolean(test(text)) : undefined;
 }

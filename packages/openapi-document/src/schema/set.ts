@@ -1,7 +1,6 @@
 import { isDate } from 'node:util/types';
 import { asArray, isObject, type Json } from '../document/document.ts';
 import { arrayRules } from './array-rules.ts';
-import { BudgetExceeded } from './budget.ts';
 import { isBytes } from './equality.ts';
 import { ANY_TYPE, TYPE_BITS, typeBitOf, typeNames } from './json-types.ts';
 import type {
@@ -24,7 +23,7 @@ import {
   readsDoubles,
   textRules,
 } from './scalar-rules.ts';
-import { NOTHING, type SchemaTree } from './tree.ts';
+import { ANYTHING, NOTHING, type SchemaTree } from './tree.ts';
 import { selectorsOf } from './unions.ts';
 
 /** Limits the memory: clients choose the combinations of alternatives. */
@@ -51,11 +50,13 @@ export class JoinedSchemas implements SchemaSet {
   readonly roots: readonly Json[];
   readonly schemas: ReadonlyMap<Json, Membership>;
   readonly types: number;
+  readonly tracksEvaluated: boolean;
   readonly hidden: ReadonlySet<string>;
   free = 0;
   readonly #counter: SelectionCounter;
   readonly #outerHidden: ReadonlySet<string>;
   readonly #isReply: boolean;
+  readonly #allowsAnything: boolean;
   #selectors = NO_SELECTORS;
   #generation = 0;
   readonly #selected = new Map<number, JoinedSchemas>();
@@ -100,7 +101,12 @@ export class JoinedSchemas implements SchemaSet {
     for (const schema of schemas.keys())
       types &= schema === NOTHING ? 0 : (declaredTypes(schema) ?? ANY_TYPE);
     this.types = types;
+    this.tracksEvaluated = schemas
+      .keys()
+      .some((schema) => (schema.unevaluatedProperties ?? schema.unevaluatedItems) !== undefined);
     this.hidden = hiddenNames(context, schemas, outerHidden);
+    this.#allowsAnything = schemas.keys().every((schema) => schema === ANYTHING);
+    if (this.#allowsAnything && !this.#isReply) this.free = ANY_TYPE;
   }
 
   select(owner: Json, schema: Json, isBase = false): JoinedSchemas {
@@ -129,8 +135,9 @@ export class JoinedSchemas implements SchemaSet {
   }
 
   read(source: unknown, run: Run): unknown {
-    run.steps -= 1;
-    if (run.steps < 0) throw new BudgetExceeded();
+    run.countValue();
+    // Only a reply that is written has values to convert.
+    if (this.#allowsAnything && (run.violations === undefined || !this.#isReply)) return source;
     if (typeof source !== 'object' || source === null) {
       return this.#selectors.length === 0
         ? this.#readScalar(source, run)
@@ -182,6 +189,7 @@ export class JoinedSchemas implements SchemaSet {
     switch (typeof value) {
       case 'string':
         this.#texts ??= textRules(this);
+        if (this.#texts.length > 0 && run.violations !== undefined) run.earn(2 * value.length);
         for (const rule of this.#texts) rule(value, run);
         break;
       case 'number':

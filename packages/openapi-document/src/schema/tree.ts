@@ -9,11 +9,12 @@ import { alternativesIn } from './keywords.ts';
  * - `request`: `readOnly` members are removed, defaults are filled in.
  * - `response`: a reply of a handler, as it is written. `writeOnly` and undeclared members are
  *   removed, `toJSON` is called.
+ * - `sent`: a request as a client sends it. Nothing is changed; `readOnly` members are violations.
  * - `received`: a response as a client receives it. Nothing is changed; `writeOnly` members are
  *   violations.
  * - `example`: an example or a default, which may have the members of both directions.
  */
-export type View = 'request' | 'response' | 'received' | 'example';
+export type View = 'request' | 'response' | 'sent' | 'received' | 'example';
 
 /** Tests a text. Throws `BudgetExceeded` if the test takes too many steps. */
 export type TextTest = (text: string, budget: Budget) => boolean;
@@ -27,6 +28,7 @@ export const NOTHING: Json = Object.freeze({});
 const ONE_WAY_KEYWORDS: Readonly<Record<View, readonly string[]>> = {
   request: ['readOnly'],
   response: ['writeOnly'],
+  sent: ['readOnly'],
   received: ['writeOnly'],
   example: ['readOnly', 'writeOnly'],
 };
@@ -58,8 +60,8 @@ export class SchemaTree {
 
   /** Returns a schema as an object: also `true`, `false`, and values that are no schemas. */
   schemaOf(value: unknown): Json {
-    if (isObject(value)) return value;
-    return value === false ? NOTHING : ANYTHING;
+    if (!isObject(value)) return value === false ? NOTHING : ANYTHING;
+    return Object.keys(value).length === 0 && value !== NOTHING ? ANYTHING : value;
   }
 
   idOf(schema: Json): number {

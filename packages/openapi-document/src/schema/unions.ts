@@ -2,7 +2,7 @@
 import { isObject, type Json } from '../document/document.ts';
 import { baseTagName, type Tag, tagOfBase, tagOfUnion } from './discriminator.ts';
 import { isBytes } from './equality.ts';
-import { TYPE_BITS, typeBitOf, typeNames } from './json-types.ts';
+import { TYPE_BITS, typeBitOf } from './json-types.ts';
 import {
   type Context,
   MAX_VIOLATIONS,
@@ -101,11 +101,6 @@ function unionSelector(context: Context, { owner, keyword, alternatives, tag }: 
     const [only] = candidates;
     if (only !== undefined && candidates.length === 1) return current.select(owner, only);
     const matches = matching(current, candidates, value, run);
-    if (candidates.length === 0) {
-      const types = typeNames(typesOf(alternatives));
-      run.report('type', `must be ${types.join(' or ')}`, { type: types });
-      return current;
-    }
     if (matches.length === 0) {
       reportMismatch(current, keyword, candidates, value, run);
       return current;
@@ -117,11 +112,14 @@ function unionSelector(context: Context, { owner, keyword, alternatives, tag }: 
     }
     // A scalar has no members that another set could change, except for numbers beyond 2^53.
     if (typeof value !== 'object' && typeof value !== 'bigint') return current;
+    if (run.violations === undefined && !dependsOn(current, matches)) return current;
     return matches.reduce((set, schema) => set.select(owner, schema), current);
   };
 
-  function typesOf(schemas: readonly Json[]): number {
-    return schemas.reduce((sum, schema) => sum | context.setOf([schema]).types, 0);
+  /** True if the rest of the set depends on the alternatives that a value matches. */
+  function dependsOn({ tracksEvaluated, hidden }: SchemaSet, matches: readonly Json[]): boolean {
+    const hides = (schema: Json) => context.setOf([schema], hidden).hidden.size > hidden.size;
+    return tracksEvaluated || matches.some(hides);
   }
 
   function candidatesFor(type: number): readonly Json[] {
@@ -135,17 +133,23 @@ function unionSelector(context: Context, { owner, keyword, alternatives, tag }: 
   }
 
   /**
-   * Undeclared members of a reply are ignored, unless only one alternative may match and they tell
-   * which.
+   * Lists the alternatives that a value matches. Undeclared members of a reply are ignored, unless
+   * only one alternative may match and they tell which: then it is the one that removes the fewest.
    */
   function matching(current: SchemaSet, candidates: readonly Json[], value: unknown, run: Run) {
-    const isOpen = context.view === 'response' && !run.isStrict;
+    const setOf = (schema: Json) => context.setOf([schema], current.hidden);
     const test = (isStrict: boolean) =>
-      candidates.filter((schema) =>
-        run.test(context.setOf([schema], current.hidden), value, isStrict),
-      );
-    const strict = isOpen && keyword === 'anyOf' ? [] : test(true);
-    return strict.length === 0 && isOpen ? test(false) : strict;
+      candidates.filter((schema) => run.test(setOf(schema), value, isStrict));
+    const isOpen = context.view === 'response' && !run.isStrict;
+    if (!isOpen) return test(true);
+    if (keyword === 'anyOf') return test(false);
+    const strict = test(true);
+    if (strict.length > 0) return strict;
+    const open = test(false);
+    if (open.length < 2) return open;
+    const dropped = open.map((schema) => run.droppedBy(setOf(schema), value));
+    const fewest = Math.min(...dropped);
+    return open.filter((_, index) => dropped[index] === fewest);
   }
 }
 
@@ -158,17 +162,19 @@ function reportMismatch(
   run: Run,
 ): void {
   const quantity = keyword === 'oneOf' ? 'exactly one' : 'a';
-  run.report(keyword, `must match ${quantity} schema in ${keyword}`);
-  if (run.violations === undefined) return;
-  const attempts = candidates.slice(0, MAX_VIOLATIONS).map((schema) => {
-    const violations = run.violationsOf(context.setOf([schema], hidden), value);
-    return { violations, distance: distanceOf(violations) };
-  });
+  const attempts =
+    run.violations === undefined
+      ? []
+      : candidates.slice(0, MAX_VIOLATIONS).map((schema) => {
+          const violations = run.violationsOf(context.setOf([schema], hidden), value);
+          return { violations, distance: distanceOf(violations) };
+        });
   const least = Math.min(...attempts.map(({ distance }) => distance));
-  const best = attempts.filter(({ distance }) => distance === least);
-  if (best.length !== 1) return;
-  for (const { path, keyword: inner, message, params } of best[0]?.violations ?? [])
-    run.report(inner, message, params, path);
+  const [best, ...others] = attempts.filter(({ distance }) => distance === least);
+  if (best !== undefined && others.length === 0)
+    for (const { path, keyword: inner, message, params } of best.violations)
+      run.report(inner, message, params, path);
+  run.report(keyword, `must match ${quantity} schema in ${keyword}`);
 }
 
 /** Violations of a constant or near the top weigh more: the value was not meant for the schema. */

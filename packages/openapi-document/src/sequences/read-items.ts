@@ -1,7 +1,7 @@
-import type { Items } from '../document/event-schema.ts';
 import { kindOf, type sequenceOf } from '../document/media-types.ts';
 import { InvalidJson, parseJson } from '../json/exact.ts';
 import { jsonOrText } from '../parameters/texts.ts';
+import type { Items } from '../schema/event.ts';
 
 /** Thrown if an item cannot be parsed. The message is a predicate: `must be JSON`. */
 export class UnreadableItem extends Error {

@@ -1,7 +1,7 @@
 import { asArray, asObject, type Json } from '../document/document.ts';
-import type { Items } from '../document/event-schema.ts';
 import { kindOf } from '../document/media-types.ts';
 import { stringifyJson } from '../json/exact.ts';
+import type { Items } from '../schema/event.ts';
 import type { ItemFormat } from './read-items.ts';
 
 /** Prepares to serialize the items of a sequence. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Items } from '../../src/document/event-schema.ts';
 import { sequenceOf } from '../../src/document/media-types.ts';
+import type { Items } from '../../src/schema/event.ts';
 import { readEventData, readItems, UnreadableItem } from '../../src/sequences/read-items.ts';
 
 const LIMIT = 1_000;

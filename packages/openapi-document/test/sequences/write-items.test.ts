@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { withText } from 'test-support/titles';
-import type { Items } from '../../src/document/event-schema.ts';
 import { sequenceOf } from '../../src/document/media-types.ts';
+import type { Items } from '../../src/schema/event.ts';
 import { readItems } from '../../src/sequences/read-items.ts';
 import { itemWriter } from '../../src/sequences/write-items.ts';
 

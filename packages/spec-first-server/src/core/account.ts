@@ -1,3 +1,4 @@
+import { DEFAULT_STEPS } from 'openapi-document';
 import { HttpError } from './response/http-error.ts';
 import { Turns } from './turns.ts';
 
@@ -9,9 +10,6 @@ const MEMORY_LIMIT = 64 * 1024 ** 2;
  * more than this; it would otherwise be rejected for ever.
  */
 const MAX_CHARGED = MEMORY_LIMIT / 4;
-
-/** The steps that a call may use to validate its request and its reply. */
-const STEPS = 10_000_000;
 
 export const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later', {
   headers: { 'Retry-After': 1 },
@@ -60,7 +58,7 @@ export class Resources {
 /** The memory, the CPU time and the steps of validation that one call spends. */
 export class Account {
   /** The steps that are left to validate the request and the reply. */
-  steps = STEPS;
+  steps = DEFAULT_STEPS;
   /** The authenticated subject, once it is known. */
   subject: string | undefined;
   readonly #client: string | undefined;

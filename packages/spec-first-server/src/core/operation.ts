@@ -1,4 +1,4 @@
-import { type Operation, parameterReader } from 'openapi-document';
+import { type Budget, type Operation, parameterReader } from 'openapi-document';
 import type { Answer, Call, CallRecord } from './call.ts';
 import { describeError } from './describe-error.ts';
 import type { AnyAround, AnyHandler } from './handlers/types.ts';
@@ -72,9 +72,12 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       const caller = await authenticate?.(call);
       record.caller = caller;
       account.subject = caller?.subject;
-      const parameters = await account.inTurn(() => checkParameters({ path, query, headers }));
+      const parameters = await account.inTurn(() =>
+        checkParameters({ path, query, headers }, account),
+      );
       const { media, body: received } = await readBody(call, account);
-      const body = media && (await account.inTurn(() => validator.body(media, received), true));
+      const body =
+        media && (await account.inTurn(() => validator.body(media, received, account), true));
       const request = new RequestContext(call, record, log);
 
       const reply = await handle(
@@ -86,7 +89,8 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
         );
       record.reason = reply.reason;
       record.mocked = reply.mocked;
-      const checked = await account.inTurn(() => checkReply(operation, validator, reply), true);
+      const check = () => checkReply(operation, validator, reply, account);
+      const checked = await account.inTurn(check, true);
       if (isItemStream(checked.body)) {
         return await streamedAnswer(checked, record, method, {
           stopping,
@@ -115,11 +119,14 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
 function parameterCheck(
   read: ReturnType<typeof parameterReader>,
   validator: OperationValidator,
-): (source: Parameters<typeof read>[0]) => ReturnType<OperationValidator['parameters']> {
-  return (source) => {
+): (
+  source: Parameters<typeof read>[0],
+  budget: Budget,
+) => ReturnType<OperationValidator['parameters']> {
+  return (source, budget) => {
     const { values, violations } = read(source);
     try {
-      const checked = validator.parameters(values);
+      const checked = validator.parameters(values, budget);
       if (violations.length === 0) return checked;
     } catch (error) {
       if (!(error instanceof Violations)) throw error;

@@ -1,7 +1,9 @@
 import {
   checkDocument,
+  createSchemas,
   type Document,
   DocumentError,
+  type Formats,
   loadDocument,
   type Operation,
 } from 'openapi-document';
@@ -20,7 +22,7 @@ import {
   type Verifiers,
 } from './security/schemes.ts';
 import { type Authenticator, type AuthSettings, createAuthenticator } from './security/tokens.ts';
-import { createValidators, type Formats } from './validation/validator.ts';
+import { createValidators } from './validation/validator.ts';
 
 export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   /** By operationId: the generated `Handlers`. */
@@ -108,8 +110,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
     formats: Object.keys(formats ?? {}),
   });
   const operations = document.operations.filter(({ id }) => !broken.has(id));
-  const validatorOf = createValidators(document.root, {
-    formats,
+  const validatorOf = createValidators(createSchemas(document.root, { formats }), {
     onDrop: inDevelopment ? firstDropLogger(log) : undefined,
   });
   const { handlers, findings, samplesFor } = await completeHandlers(

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import {
+  createSchemas,
   type DeclaredResponse,
   declaredFor,
+  type Formats,
   type Json,
   type MediaType,
   mediaTypeFor,
@@ -12,7 +14,6 @@ import {
 } from 'openapi-document';
 import {
   createValidators,
-  type Formats,
   type OperationValidator,
   Violations,
 } from 'spec-first-server/validation';
@@ -28,16 +29,16 @@ interface ValueValidator extends OperationValidator {
 
 /**
  * Returns a function that makes a validator of an operation. It differs from the server's validator
- * in three points. A `readOnly` member of a request and a `writeOnly` member of a response are
- * errors. Undeclared members of a response are validated, not removed. No parameter is required, so
- * that each value can be validated alone.
+ * in two points. It reads messages as a client sends and receives them. No parameter is required,
+ * so that each value can be validated alone.
  */
 export function validatorsFor(
   root: Json,
   formats?: Formats | undefined,
 ): (operation: Operation) => ValueValidator {
-  const validatorFor = createValidators(root, { drops: false, formats });
-  const droppingValidatorFor = createValidators(root, { formats });
+  const schemas = createSchemas(root, { formats });
+  const validatorFor = createValidators(schemas, { forClient: true });
+  const droppingValidatorFor = createValidators(schemas);
   return (operation) => {
     const optional = operation.parameters.map((parameter) => ({ ...parameter, required: false }));
     return {

@@ -88,7 +88,7 @@ export async function* checkedItems(
         ...violation,
         path: violation.path.replace('/body', path),
       }));
-      throw new Violations(located);
+      throw new Violations(located, error.isComplete);
     }
     if (!(error instanceof UnreadableItem)) throw error;
     if (error.isTooLarge) throw new HttpError(413, `${path} ${error.message}`);

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import {
+  type Budget,
   type DeclaredResponse,
   declaredFor,
   kindOf,
@@ -62,6 +63,7 @@ export function checkReply(
   operation: Operation,
   documentValidator: ReplyValidator,
   reply: AnyReply,
+  budget?: Budget,
 ): CheckedReply {
   const { status } = reply;
   const validator = reply.mocked === true ? UNCHECKED : documentValidator;
@@ -71,7 +73,7 @@ export function checkReply(
     const declared = responseFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document does not declare this status');
     const headers = checkHeaders(validator, declared, reply.headers);
-    return { status, headers, ...checkBody(validator, declared, reply) };
+    return { status, headers, ...checkBody(validator, declared, reply, budget) };
   } catch (error) {
     // An unread stream would keep its file open.
     if (isAsyncIterable(reply.body)) closeItems(reply.body);
@@ -95,6 +97,7 @@ export function checkBody(
   validator: ReplyValidator,
   declared: DeclaredResponse,
   { status, contentType, body }: AnyReply,
+  budget?: Budget,
 ): Pick<CheckedReply, 'type' | 'body'> {
   if (contentType !== undefined && typeof contentType !== 'string')
     throw new InvalidReply('contentType must be a string');
@@ -121,7 +124,7 @@ export function checkBody(
   if (media.items !== undefined) return itemsOf(validator, media, type, body);
   const kind = media.type.includes('*') ? kindOf(type) : media.kind;
   if (kind !== 'json') return { type, body: writeTextOrBytes(validator, media, kind, type, body) };
-  return { type, body: inCharset(type, writeJson(validator.response(media, body))) };
+  return { type, body: inCharset(type, writeJson(validator.response(media, body, budget))) };
 }
 
 /** @throws {InvalidReply} for a value that JSON cannot represent. */

@@ -1,17 +1,17 @@
 import {
   asObject,
+  type Budget,
   type DeclaredResponse,
   type Json,
   type MediaType,
   type Operation,
   onFirstUse,
   type Parameter,
-  schemas,
+  type Schema,
+  type Schemas,
 } from 'openapi-document';
-import { createChecks } from './checks.ts';
-import type { Formats } from './eov.ts';
+import { Violations } from './violations.ts';
 
-export type { Formats } from './eov.ts';
 export { Violations } from './violations.ts';
 
 export type Parameters = Readonly<
@@ -19,24 +19,24 @@ export type Parameters = Readonly<
 >;
 
 export interface ValidatorOptions {
-  /** Formats besides those of OpenAPI and JSON Schema: `{ iban: (text) => … }`. */
-  readonly formats?: Formats | undefined;
   /** Called with the name of each undeclared or `writeOnly` member that is removed from a reply. */
   readonly onDrop?: ((operation: Operation, name: string) => void) | undefined;
   /**
-   * Removes undeclared and `writeOnly` members from replies, and `readOnly` members from requests.
-   * If false, undeclared members are validated, and `writeOnly` and `readOnly` members are
-   * rejected. By default true.
+   * True to read messages as a client sends and receives them: nothing is removed, `readOnly`
+   * members of requests and `writeOnly` members of responses are violations. By default false.
    */
-  readonly drops?: boolean;
+  readonly forClient?: boolean;
 }
 
-/** Validates the requests and replies of one operation. */
+/**
+ * Validates the requests and replies of one operation. A check that needs more steps than its
+ * budget has is a violation.
+ */
 export interface OperationValidator {
   /** Returns the values with defaults filled in. @throws {Violations} */
-  parameters(values: Parameters): Parameters;
+  parameters(values: Parameters, budget?: Budget): Parameters;
   /** Returns the body with defaults filled in. A stream is not validated. @throws {Violations} */
-  body(media: MediaType, body: unknown): unknown;
+  body(media: MediaType, body: unknown, budget?: Budget): unknown;
   /** Returns an item of a request with defaults filled in. @throws {Violations} */
   item(media: MediaType, item: unknown): unknown;
   /**
@@ -45,7 +45,7 @@ export interface OperationValidator {
    *
    * @throws {Violations} if it does not match the media type of the response.
    */
-  response(media: MediaType, body: unknown): unknown;
+  response(media: MediaType, body: unknown, budget?: Budget): unknown;
   /**
    * Returns the declared headers of a reply, by name in lower case, as values of JSON.
    *
@@ -54,74 +54,77 @@ export interface OperationValidator {
   responseHeaders(response: DeclaredResponse, headers: Json): Json;
 }
 
-/**
- * Returns a function that creates the validator of an operation of a document. Operations share
- * compiled schemas.
- *
- * @param root the whole document.
- */
+/** Reads a value by its schema. @throws {Violations} */
+type Read = (value: unknown, budget?: Budget) => unknown;
+
+interface ReadOptions {
+  /** The start of the paths of violations, such as `/body`. */
+  readonly path?: string;
+  /** True if strings may be files. */
+  readonly files?: boolean;
+  readonly onDrop?: ((name: string) => void) | undefined;
+}
+
+/** Returns a function that creates the validator of an operation of a document. */
 export function createValidators(
-  root: Json,
-  { formats = {}, onDrop, drops = true }: ValidatorOptions = {},
+  schemas: Schemas,
+  { onDrop, forClient = false }: ValidatorOptions = {},
 ): (operation: Operation) => OperationValidator {
-  const options = {
-    formats,
-    drops,
-    tracksItems: hasKey(root, 'unevaluatedItems'),
-    tracksMembers: hasKey(root, 'unevaluatedProperties'),
-  };
-  const requests = schemas.lower(root, 'request');
-  const responses = schemas.lower(root, 'response');
-  const checkRequest = createChecks(requests, 'request', options);
-  const checkResponse = createChecks(responses, 'response', options);
+  const request = (schema: unknown) => schemas.at(schema, forClient ? 'sent' : 'request');
+  const response = (schema: unknown) => schemas.at(schema, forClient ? 'received' : 'response');
 
   return onFirstUse((operation: Operation) => {
-    const parameters = Map.groupBy(operation.parameters, (parameter) => parameter.in);
-    const located = Object.fromEntries(
-      [...parameters].map(([location, group]) => [location, schemaOfMembers(requests, group)]),
-    );
-    const checkParameters = checkRequest(objectOf(located));
+    const groups = Map.groupBy(operation.parameters, (parameter) => parameter.in);
+    const locations = [...groups].map(([location, group]) => [location, schemaOfMembers(group)]);
+    const parameters = reader(request(objectOf(Object.fromEntries(locations))));
     const bodies = onFirstUse(({ kind, schema }: MediaType) =>
-      checkRequest(requests.lower(schema), { files: kind === 'multipart', path: '/body' }),
+      reader(request(schema), { path: '/body', files: kind === 'multipart' }),
     );
-    const items = onFirstUse(({ items }: MediaType) =>
-      checkRequest(requests.lower(items?.schema), { files: true, path: '/body' }),
+    const items = onFirstUse((media: MediaType) =>
+      reader(request(media.items?.schema), { path: '/body', files: true }),
     );
-    const replies = onFirstUse(({ schema, items, sequence }: MediaType) => {
-      const body = responses.lower(items === undefined ? schema : items.schema);
-      const drop = onDrop && ((name: string) => onDrop(operation, name));
-      // Only the parts of a multipart body may be bytes. JSON writes bytes as an object.
-      const files = items !== undefined && sequence === 'parts';
-      return checkResponse(body, { files, path: '/body', onDrop: drop });
-    });
-    const headers = onFirstUse((response: DeclaredResponse) =>
-      checkResponse(objectOf({ headers: schemaOfMembers(responses, response.headers) })),
+    const replies = onFirstUse(({ schema, items: list, sequence }: MediaType) =>
+      reader(response(list === undefined ? schema : list.schema), {
+        path: '/body',
+        // Only the parts of a multipart body may be bytes. JSON writes bytes as an object.
+        files: list !== undefined && sequence === 'parts',
+        onDrop: onDrop && ((name) => onDrop(operation, name)),
+      }),
+    );
+    const headers = onFirstUse(({ headers: declared }: DeclaredResponse) =>
+      reader(response(objectOf({ headers: schemaOfMembers(declared) }))),
     );
 
     return {
-      parameters: (values) =>
-        parameters.size === 0 ? values : Object.assign(values, checkParameters(values)),
-      body: (media, body) => (media.kind === 'stream' ? body : bodies(media)(body)),
+      parameters: (values, budget) =>
+        (groups.size === 0 ? values : parameters(values, budget)) as Parameters,
+      body: (media, body, budget) => (media.kind === 'stream' ? body : bodies(media)(body, budget)),
       item: (media, item) => items(media)(item),
-      response: (media, body) => replies(media)(body),
-      responseHeaders: (response, values) =>
-        asObject(asObject(headers(response)({ headers: values })).headers),
+      response: (media, body, budget) => replies(media)(body, budget),
+      responseHeaders: (declared, values) =>
+        asObject(asObject(headers(declared)({ headers: values })).headers),
     };
   });
+}
+
+function reader(schema: Schema, { path = '', files, onDrop }: ReadOptions = {}): Read {
+  return (value, budget) => {
+    const result = schema.check(value, { budget, files, onDrop });
+    if (result.violations === undefined) return result.value;
+    const violations = result.violations.map((violation) => ({
+      ...violation,
+      path: path + violation.path,
+    }));
+    throw new Violations(violations, result.isComplete);
+  };
 }
 
 const objectOf = (properties: Json): Json => ({ type: 'object', properties });
 
 function schemaOfMembers(
-  { lower }: schemas.LoweredSchemas,
   members: readonly Pick<Parameter, 'name' | 'required' | 'schema'>[],
 ): Json {
   const required = members.filter((member) => member.required).map(({ name }) => name);
-  const properties = members.map(({ name, schema }) => [name, lower(schema)]);
-  return { type: 'object', required, properties: Object.fromEntries(properties) };
-}
-
-function hasKey(value: unknown, key: string): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.hasOwn(value, key) || Object.values(value).some((item) => hasKey(item, key));
+  const properties = members.map(({ name, schema }) => [name, schema ?? true]);
+  return { ...objectOf(Object.fromEntries(properties)), required };
 }

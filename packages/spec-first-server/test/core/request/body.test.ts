@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { loadDocument } from 'openapi-document';
+import { createSchemas, loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
 import { Account, Resources } from '../../../src/core/account.ts';
 import type { Call } from '../../../src/core/call.ts';
@@ -37,7 +37,7 @@ const { root, operations } = await withFiles(
 const readers = new Map(
   operations.map((operation) => [
     operation.path,
-    bodyReader(operation, LIMIT, createValidators(root)(operation)),
+    bodyReader(operation, LIMIT, createValidators(createSchemas(root))(operation)),
   ]),
 );
 
@@ -329,7 +329,7 @@ test.each<[string, string | undefined, string | Buffer, number, string, object]>
 test('JSON that is nested too deep is rejected', async () => {
   const [operation] = operations;
   if (operation === undefined) throw new Error('no operation');
-  const reader = bodyReader(operation, 1e6, createValidators(root)(operation));
+  const reader = bodyReader(operation, 1e6, createValidators(createSchemas(root))(operation));
   const body = Buffer.from(`${'['.repeat(5000)}${']'.repeat(5000)}`);
   const headers = { 'content-type': 'application/json' };
   const call = { method: 'POST', path: '/', headers, body };
@@ -467,7 +467,11 @@ describe('the memory of a body', () => {
   test('of many compressed bodies at once is limited', async () => {
     const [operation] = operations;
     if (operation === undefined) throw new Error('no operation');
-    const reader = bodyReader(operation, 10 * MIB, createValidators(root)(operation));
+    const reader = bodyReader(
+      operation,
+      10 * MIB,
+      createValidators(createSchemas(root))(operation),
+    );
     const body = gzipSync(`"${'x'.repeat(9 * MIB)}"`);
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     const sent = Array.from({ length: 10 }, () => {

@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { loadDocument } from 'openapi-document';
+import { createSchemas, loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
 import { Account, Resources } from '../../../src/core/account.ts';
 import {
@@ -101,7 +101,7 @@ describe('checkedItems', () => {
     const [operation] = operations;
     const media = operation?.requestBody?.media[0];
     if (operation === undefined || media === undefined) throw new Error('no operation');
-    return { media, validator: createValidators(root)(operation) };
+    return { media, validator: createValidators(createSchemas(root))(operation) };
   });
 
   const account = new Account(new Resources(), undefined);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Document } from 'openapi-document';
+import { createSchemas, type Document } from 'openapi-document';
 import { documentOf } from 'test-support/document-of';
 import type { AnyHandler, AnyRequest } from '../../../src/core/handlers/types.ts';
 import {
@@ -43,7 +43,7 @@ const request: AnyRequest = {
 
 function complete(handlers: Readonly<Record<string, AnyHandler>>, when: WhenMissing) {
   const operations = document.operations.filter(({ id }) => id !== 'broken');
-  const validatorOf = createValidators(document.root);
+  const validatorOf = createValidators(createSchemas(document.root));
   return completeHandlers(document, operations, handlers, when, {
     validatorOf,
     errorBody: PROBLEM_DETAILS,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Operation } from 'openapi-document';
+import { createSchemas, type Operation } from 'openapi-document';
 import { type LoggerOptions, pino } from 'pino';
 import { documentOf } from 'test-support/document-of';
 import { Resources } from '../../../src/core/account.ts';
@@ -328,7 +328,7 @@ paths:
     operation = get;
     context = {
       operation,
-      validator: createValidators(root)(operation),
+      validator: createValidators(createSchemas(root))(operation),
       names: new Set(['body', 'name', 'query', 'why']),
       challenge: (presented) => `Bearer${presented ? ' error="invalid_token"' : ''}`,
     };
@@ -590,7 +590,11 @@ paths:
     const reasonFor = async (headers: Record<string, string | number>, errorBody?: ErrorBody) => {
       const { operations, root } = await documentOf(limited);
       const [get = operation] = operations;
-      const limitedContext = { ...context, operation: get, validator: createValidators(root)(get) };
+      const limitedContext = {
+        ...context,
+        operation: get,
+        validator: createValidators(createSchemas(root))(get),
+      };
       const answer = answerTo(
         new HttpError(429, 'too many', { headers }),
         errorBody,

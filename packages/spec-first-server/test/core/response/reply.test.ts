@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Operation } from 'openapi-document';
+import { createSchemas, type Operation } from 'openapi-document';
 import { documentOf } from 'test-support/document-of';
 import { Account, Resources } from '../../../src/core/account.ts';
 import type { AnyReply } from '../../../src/core/handlers/types.ts';
@@ -15,7 +15,7 @@ import {
 
 async function operationsOf(text: string) {
   const { operations, root } = await documentOf(text);
-  const validatorOf = createValidators(root);
+  const validatorOf = createValidators(createSchemas(root));
   return Object.fromEntries(
     operations.map((operation) => [operation.id, [operation, validatorOf(operation)] as const]),
   );
