@@ -1,0 +1,106 @@
+import { patternOf } from '../document/schema.ts';
+import { Alphabet } from './alphabet.ts';
+import { stepsByLength, stepsPerCharacter } from './backtracking.ts';
+import { type Budget, spend } from './budget.ts';
+import { type Expression, parseExpression, TooLarge } from './expression.ts';
+import { LinearMatcher } from './linear-matcher.ts';
+
+export interface Pattern {
+  /** The maximum length of a text. Longer texts do not match. Infinite for almost all patterns. */
+  readonly maxLength: number;
+  /** The reason for a finite `maxLength`. */
+  readonly notice: string | undefined;
+  /** @throws {BudgetExceeded} */
+  test(text: string, budget: Budget): boolean;
+}
+
+const UNLIMITED = { maxLength: Number.POSITIVE_INFINITY, notice: undefined };
+
+/** Repetitions beyond that number count as unlimited in a proof, which is faster. */
+const MAX_COPIES = 16;
+
+/** The maximum number of backtracking steps for one text. They take at most 15 ms. */
+const MAX_STEPS = 1_000_000;
+
+/** The number of backtracking steps in the time of one step of a budget. */
+const STEPS_PER_STEP = 8;
+
+/**
+ * Compiles a regular expression. The native engine runs it if that provably takes linear time.
+ * Otherwise `LinearMatcher` does. It has neither look-around nor back references: a pattern with
+ * these that may take more time matches short texts only (`maxLength`).
+ *
+ * @throws {SyntaxError}
+ */
+export function compilePattern(source: string): Pattern {
+  const native = patternOf(source);
+  let pattern: Pattern | undefined;
+  const prepared = () => {
+    pattern ??= prepare(native);
+    return pattern;
+  };
+  return {
+    get maxLength() {
+      return prepared().maxLength;
+    },
+    get notice() {
+      return prepared().notice;
+    },
+    test: (text, budget) => prepared().test(text, budget),
+  };
+}
+
+function prepare(native: RegExp): Pattern {
+  const expression = parsed(native, MAX_COPIES);
+  const alphabet = expression && new Alphabet(expression);
+  const steps = expression && alphabet && stepsPerCharacter(expression, alphabet);
+  if (steps !== undefined) return nativePattern(native, steps);
+
+  const exact = expression?.isExact ? expression : parsed(native, Number.POSITIVE_INFINITY);
+  if (exact?.isExact) {
+    const matcher = new LinearMatcher(exact);
+    return {
+      ...UNLIMITED,
+      test: (text, budget) => matcher.test(text, budget),
+    };
+  }
+  const limits = expression && alphabet ? stepsByLength(expression, alphabet, MAX_STEPS) : [];
+  return shortPattern(native, limits);
+}
+
+function nativePattern(native: RegExp, stepsPerCharacter: number): Pattern {
+  const steps = Math.ceil(stepsPerCharacter / STEPS_PER_STEP);
+  return {
+    ...UNLIMITED,
+    test(text, budget) {
+      spend(budget, text.length * steps);
+      return native.test(text);
+    },
+  };
+}
+
+function shortPattern(native: RegExp, stepsByLength: readonly number[]): Pattern {
+  const maxLength = stepsByLength.length - 1;
+  return {
+    maxLength,
+    notice:
+      `longer texts than ${maxLength} characters do not match the pattern, since it may take too ` +
+      'much time: simplify its repetitions, or remove its look-around and back references',
+    test(text, budget) {
+      const steps = stepsByLength[text.length];
+      if (steps === undefined) return false;
+      spend(budget, Math.ceil(steps / STEPS_PER_STEP));
+      return native.test(text);
+    },
+  };
+}
+
+/** Returns `undefined` for an expression that is too large. */
+function parsed(native: RegExp, maxCopies: number): Expression | undefined {
+  try {
+    return parseExpression(native, maxCopies);
+  } catch (error) {
+    if (error instanceof TooLarge) return undefined;
+    throw error;
+  }
+}

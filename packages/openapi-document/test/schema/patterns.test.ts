@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals';
+import { BudgetExceeded } from '../../src/schema/budget.ts';
+import { compilePattern } from '../../src/schema/patterns.ts';
+
+const LONG = 100_000;
+
+const words = Array.from({ length: 1_000 }, (_, index) => `w${(index * 7919).toString(36)}x`);
+
+/** Returns the verdict, and the steps of a budget that it takes. */
+function run(pattern: string, text: string) {
+  const budget = { steps: 5_000_000 };
+  const verdict = compilePattern(pattern).test(text, budget);
+  return { verdict, steps: 5_000_000 - budget.steps };
+}
+
+describe('a text of 100 kB takes a limited number of steps', () => {
+  test.each<[pattern: string, text: string, verdict: boolean]>([
+    ['^(\\w+\\s?)*$', 'a'.repeat(LONG), true],
+    ['^(\\w+\\s?)*$', `${'a'.repeat(LONG)}!`, false],
+    ['(a+)+$', `${'a'.repeat(LONG)}!`, false],
+    [`^${'(?:a|a)'.repeat(24)}$`, `${'a'.repeat(23)}b`, false],
+    ['.+\\S{10}(.){10}$', `${'a b'.repeat(LONG / 3)}\n`, false],
+    ['^([a-z]+\\d?)*@', `${'abc1'.repeat(LONG / 4)}!`, false],
+    ['^(?i)(\\p{L}+ ?)+$', `${'aÄ'.repeat(LONG / 2)}!`, false],
+    ['\\d+x', '1'.repeat(LONG), false],
+    ['^(?=.*\\d)(?=.*[a-z])(?=.*[A-Z]).{8,}$', 'a1'.repeat(LONG / 2), false],
+    ['^(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$', 'a-'.repeat(LONG / 2), false],
+    [`^(?:${words.join('|')})$`, 'w'.repeat(LONG), false],
+    [words.join('|'), 'w1x'.repeat(LONG / 3), false],
+    [words.join('|'), `${'w1x'.repeat(LONG / 3)}${words.at(-1)}`, true],
+  ])('%.30s', (pattern, text, verdict) => {
+    const result = run(pattern, text);
+    expect(result.verdict).toBe(verdict);
+    expect(result.steps).toBeLessThanOrEqual(16 * LONG);
+  });
+
+  test('or ends with an error, if an expression has too many states', () => {
+    const text = 'a'.repeat(LONG);
+    expect(() => run('[a-z]{1000}!', text)).toThrow(BudgetExceeded);
+    expect(() => run('^(?:a{0,30}){0,30}$', text)).toThrow(BudgetExceeded);
+  });
+});
+
+test('equal texts take equal steps, whatever was matched before', () => {
+  const pattern = compilePattern('^(\\p{L}+ ?)*$');
+  const stepsOf = (text: string) => {
+    const budget = { steps: 1_000_000 };
+    pattern.test(text, budget);
+    return 1_000_000 - budget.steps;
+  };
+  const steps = stepsOf('aä öü');
+  for (let code = 0xa0; code < 0x2_000; code += 1) stepsOf(`a ${String.fromCharCode(code)}`);
+  expect(stepsOf('aä öü')).toBe(steps);
+});
+
+test.each(['^(\\w+\\s?)*$', '^(?=.*\\d).*$', '^\\d+$'])(
+  'the pattern %s has no limit',
+  (pattern) => {
+    expect(compilePattern(pattern)).toMatchObject({ maxLength: Infinity, notice: undefined });
+  },
+);
+
+test.each<[pattern: string, text: string]>([
+  ['^(?!.*--)([a-z]+-?)*$', 'abc'],
+  ['^(a+)\\1$', 'aa'],
+  ['^(?=.*[A-Z].*[A-Z]).*$', 'AB'],
+])(
+  'a slow pattern with look-around or a back reference matches short texts: %s',
+  (pattern, text) => {
+    const { maxLength, notice, ...compiled } = compilePattern(pattern);
+    expect(notice).toContain(`longer texts than ${maxLength} characters do not match`);
+    expect(maxLength).toBeGreaterThan(15);
+    const budget = { steps: 1_000_000 };
+    expect(compiled.test(text, budget)).toBe(true);
+    expect(compiled.test('a'.repeat(maxLength + 1), budget)).toBe(false);
+  },
+);
+
+test('flags at the start, and syntax of other languages, have the same meaning as elsewhere', () => {
+  expect(run('(?i)^a\\Z', 'A').verdict).toBe(true);
+  expect(run('^[\\w-.]+$', 'a-b.c').verdict).toBe(true);
+  expect(() => compilePattern('(')).toThrow(SyntaxError);
+});
