@@ -1,8 +1,9 @@
+import { getEventListeners } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listen } from '../src/adapters/node/index.ts';
-import type { AnyHandler } from '../src/core/handlers/types.ts';
+import type { AnyHandler, AnyRequest } from '../src/core/handlers/types.ts';
 import { createAppService, createListener } from '../src/serve/app.ts';
 
 // Runs in its own process, whose temporary folder and descriptors no other test uses.
@@ -16,7 +17,11 @@ paths:
       requestBody:
         content:
           multipart/form-data:
-            schema: { type: object, properties: { file: { type: string, format: binary } } }
+            schema:
+              type: object
+              properties:
+                file: { type: string, format: binary }
+                second: { type: string, format: binary }
             x-body-limit: 10000000
       responses: { '204': { description: read } }
   /bytes:
@@ -29,6 +34,19 @@ paths:
       operationId: late
       requestBody: { content: { application/octet-stream: { x-body-limit: 10000000 } } }
       responses: { '204': { description: answered before the body is read } }
+  /json:
+    post:
+      operationId: json
+      requestBody: { content: { application/json: {} } }
+      responses: { '200': { description: read, content: { application/json: {} } } }
+  /events:
+    post:
+      operationId: events
+      requestBody: { content: { application/json: {} } }
+      responses:
+        '200':
+          description: an event
+          content: { text/event-stream: { itemSchema: { type: object, properties: { data: {} } } } }
   /items:
     post:
       operationId: items
@@ -58,12 +76,22 @@ const late: AnyHandler = ({ body }) => {
   readAll(body).catch(() => undefined);
   return { status: 204 };
 };
-const handlers = { form: () => ({ status: 204 }), bytes: read, items: read, late };
+async function* twoEvents({ signal }: AnyRequest) {
+  yield { data: signal.aborted };
+  yield { data: signal.aborted };
+}
+const json: AnyHandler = ({ body }) => ({ status: 200, body });
+const events: AnyHandler = (request) => ({ status: 200, body: twoEvents(request) });
+const form: AnyHandler = () => ({ status: 204 });
+const handlers = { form, json, events, bytes: read, items: read, late };
+const stopping = new AbortController();
 const document = join(tmpdir(), 'openapi.yaml');
 writeFileSync(document, DOCUMENT);
-const app = await createListener(await createAppService({ document, handlers }), {});
+const service = await createAppService({ document, handlers, stopping: stopping.signal });
+const app = await createListener(service, {});
 const limits = { requestTimeout: 1_000, headersTimeout: 900, lingerTimeout: 50 };
-const { url } = await listen(app, { host: '127.0.0.1', port: 0, limits });
+const { resources } = service;
+const { url } = await listen(app, { host: '127.0.0.1', port: 0, limits, resources });
 
 const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('upload-'));
 /** A folder exists until its request times out, so this process sees each of them. */
@@ -78,6 +106,9 @@ process.on('message', () =>
     descriptors: existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0,
     folders: folders().length,
     seenFolders: seenFolders.size,
+    bytesLeft: resources.memory.bytesLeft,
+    listeners: getEventListeners(stopping.signal, 'abort').length,
+    timers: process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length,
   }),
 );
 process.on('disconnect', () => process.exit());

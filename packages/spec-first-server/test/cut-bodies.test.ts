@@ -16,6 +16,11 @@ interface Counts {
   readonly folders: number;
   /** Folders of uploads since the start of the server. */
   readonly seenFolders: number;
+  /** The memory that calls may still use. */
+  readonly bytesLeft: number;
+  /** Listeners for the stop of the service. */
+  readonly listeners: number;
+  readonly timers: number;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'cut-bodies-'));
@@ -70,6 +75,34 @@ const ends = {
   'whose client disconnects': (socket: Socket) => void socket.resetAndDestroy(),
   'that do not arrive in time': (socket: Socket) => socket,
 };
+
+const files = ['file', 'second'].map((name) => {
+  const disposition = `Content-Disposition: form-data; name="${name}"; filename="a.bin"`;
+  return `--b\r\n${disposition}\r\n\r\n${'x'.repeat(100_000)}\r\n`;
+});
+
+test.each<[path: string, type: string, body: string | Buffer, status: number]>([
+  ['form', 'multipart/form-data; boundary=b', `${files.join('')}--b--\r\n`, 204],
+  ['form', 'multipart/form-data; boundary=b', `${files.join('')}--b`, 400],
+  ['json', 'application/json', `[${Array(20_000).fill('{}')}]`, 200],
+  ['json', 'application/json', `[${Array(20_000).fill('{}')}`, 400],
+  ['events', 'application/json', '{}', 200],
+  ['items', 'application/x-ndjson', '{}\n{}\n', 204],
+  ['items', 'application/x-ndjson', '{}\n[]\n', 400],
+  ['bytes', 'application/octet-stream', 'x'.repeat(200_000), 204],
+  ['late', 'application/octet-stream', 'x'.repeat(200_000), 204],
+])('a request to %s of %s leaves nothing behind', async (path, type, body, status) => {
+  const { begun: _, ended: __, failed: ___, seenFolders: ____, ...before } = await counts();
+  const headers = { 'Content-Type': type, Connection: 'close' };
+  const response = await fetch(`http://127.0.0.1:${port}/${path}`, {
+    method: 'POST',
+    headers,
+    body,
+  });
+  await response.arrayBuffer();
+  expect(response.status).toBe(status);
+  await eventually(async () => expect(await counts()).toMatchObject(before));
+});
 
 const rounds = Number(process.env.UPLOAD_ROUNDS ?? 1);
 
