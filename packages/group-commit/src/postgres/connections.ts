@@ -121,13 +121,11 @@ export function createConnections(
   }
 
   /** Closes a connection whose task took too long, but not while its commit waits for a standby. */
-  async function abandon(connection: Connection, running: Promise<unknown>): Promise<void> {
+  async function abandon(connection: Connection): Promise<void> {
     forget(connection);
     abandoned.add(connection);
-    const ended = running.then(
-      () => true,
-      () => true,
-    );
+    // The task cannot send further statements. Those that it sent go on.
+    const ended = connection.client.end().then(() => true);
     do {
       connection.isWaiting = await cancel(connection);
     } while (
@@ -214,8 +212,7 @@ export function createConnections(
       throw isInUse ? new NotStarted() : unavailable(location, error);
     });
     const { client, target } = connection;
-    const running = Promise.try(task, client);
-    const [outcome] = await Promise.allSettled([limit(running)]);
+    const [outcome] = await Promise.allSettled([limit(Promise.try(task, client))]);
     let error: unknown = outcome.status === 'rejected' ? outcome.reason : undefined;
     if (connection.isUnreplicated) error = notReplicated(location);
     const isStopped = isOutage(error) || error instanceof TaskTimeout;
@@ -226,7 +223,7 @@ export function createConnections(
     const isReadOnly = Object(error).code === READ_ONLY;
     if (isLost(reason) || isReadOnly) lastFailure = performance.now();
     if (isReadOnly) avoid(target);
-    if (error instanceof TaskTimeout && !pooled) void abandon(connection, running);
+    if (error instanceof TaskTimeout && !pooled) void abandon(connection);
     else if (reason === undefined && connections.size <= max) idle.add(connection);
     else discard(connection);
 
