@@ -69,6 +69,10 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'no byte in either direction, or a response that is not read': 'spec-first-server/idleTimeout',
   'between two requests of a connection': 'spec-first-server/keepAliveTimeout',
   'CPU time to validate a request; large bodies have more': 'spec-first-server/VALIDATING_MS',
+  'bytes that are read and dropped after the last response of a connection':
+    'spec-first-server/MAX_DROPPED',
+  'time until the client closes a connection after its last response':
+    'spec-first-server/maxLinger',
   'nesting of JSON': 'openapi-document/MAX_DEPTH',
   'parts of a form': 'spec-first-server/MAX_PARTS',
   token: 'spec-first-server/MAX_TOKEN_LENGTH',

@@ -7,10 +7,11 @@ import { setTimeout as delay, setImmediate as immediate } from 'node:timers/prom
 import { NO_MEMORY, Resources } from '../../core/account.ts';
 import { HttpError } from '../../core/response/http-error.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from '../../core/response/problem.ts';
-import { admit } from './arrivals.ts';
-import { ClientConnection, isLarge } from './connection.ts';
+import { Arrivals } from './arrivals.ts';
+import { ClientConnection, type ServerState } from './connection.ts';
 import { faultOf, MAX_HEADER_SIZE, MAX_HEADERS } from './faults.ts';
 import { joinPieces } from './join-pieces.ts';
+import { Lingering } from './lingering.ts';
 import { http, type OnRejected, rejecter } from './rejected.ts';
 import { continueRequest } from './request-body.ts';
 import { watchMemory } from './watch-memory.ts';
@@ -36,8 +37,10 @@ const LIMITS = {
   keepAliveTimeout: 65_000,
   /** Without a byte in either direction, also while the client does not read a response. */
   idleTimeout: 60_000,
-  /** For the client to read the reason, before a rejected connection is closed. */
-  lingerTimeout: 2_000,
+  /** Without a byte from the client, after the last response of a connection. */
+  lingerTimeout: 5_000,
+  /** For the client to send the rest of its request, after the last response of a connection. */
+  maxLinger: 30_000,
   /** The time that a stop waits for another request on a used connection. */
   idleStopTimeout: 1_000,
   /** The time that a stop waits for the first request of a connection. */
@@ -77,9 +80,14 @@ export type Listening = Awaited<ReturnType<typeof listen>>;
 export async function listen(app: RequestListener, options: ListenOptions) {
   const { errorBody = PROBLEM_DETAILS, onRejected, resources = new Resources() } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const { headersTimeout, requestTimeout, idleTimeout, lingerTimeout } = limits;
+  const { headersTimeout, requestTimeout, idleTimeout } = limits;
   const connections = new Map<Duplex, ClientConnection>();
-  let draining = false;
+  const state: ServerState = {
+    arrivals: new Arrivals(),
+    lingering: new Lingering(limits),
+    resources,
+    isDraining: false,
+  };
   /** Resolves when a stop has closed the port. New requests wait for it. */
   let portClosing: PromiseWithResolvers<void> | undefined;
 
@@ -115,23 +123,16 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     joinPieces(request);
     const connection = connections.get(request.socket);
     // The previous response has announced that the connection closes (RFC 9112 §9.6).
-    if (connection === undefined || connection.closing) return;
+    if (connection === undefined || connection.isClosing) return;
     // Node drops the bytes after a request for an upgrade.
     if (request.headers.upgrade !== undefined) connection.closeAfter(response);
     connection.add(response, (hasMemory) => {
-      const bodyFault = connection.newestResponse === response ? connection.fault : undefined;
+      const isNewest = connection.requests.newestResponse === response;
+      const bodyFault = isNewest ? connection.fault : undefined;
       const reason = hasMemory ? (bodyFault ?? fault) : NO_MEMORY;
-      if (draining) void beginWhileDraining(connection, response, reason);
-      else beginRequest(connection, response, reason);
+      if (portClosing === undefined) beginRequest(connection, response, reason);
+      else void portClosing.promise.then(() => beginRequest(connection, response, reason));
     });
-  }
-
-  async function beginWhileDraining(...request: Parameters<typeof beginRequest>): Promise<void> {
-    // A body that came with the headers is complete in the next round, so the response can close
-    // the connection.
-    await immediate();
-    await portClosing?.promise;
-    beginRequest(...request);
   }
 
   function beginRequest(
@@ -139,22 +140,12 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     response: ServerResponse,
     fault: HttpError | undefined,
   ): void {
-    const { req: request } = response;
     // The body may have been rejected while the request waited.
     if (response.headersSent) return;
-    if (draining) connection.closeAfterBody(response);
-    if (fault !== undefined) {
-      rejectRequest(connection, response, fault);
-      return;
-    }
-    if (isLarge(request)) {
-      // To read the rest of a large body would take too long.
-      response.once('finish', () => {
-        if (!request.complete) connection.linger();
-      });
-    }
-    connection.isServing = true;
-    app(request, response);
+    if (fault === undefined) {
+      connection.isServing = true;
+      app(response.req, response);
+    } else rejectRequest(connection, response, fault);
   }
 
   // Node's timer takes up to twice as long while bytes wait to be written.
@@ -168,9 +159,9 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   // option of Node, responses that take more than one round of the event loop would be lost.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('connection', (socket) => {
-    connections.set(socket, new ClientConnection(socket, lingerTimeout, resources));
+    connections.set(socket, new ClientConnection(socket, state));
     socket.once('close', () => connections.delete(socket));
-    admit(socket);
+    state.arrivals.admit(socket);
   });
   // With this listener, Node does not send `100 Continue`. It is sent when the app or middleware
   // begins to read the body.
@@ -183,14 +174,6 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   server.on('checkExpectation', (request, response) =>
     onRequest(request, response, UNKNOWN_EXPECTATION),
   );
-
-  function drain(): void {
-    draining = true;
-    for (const connection of connections.values()) {
-      const { newestResponse } = connection;
-      if (newestResponse !== undefined) connection.closeAfterBody(newestResponse);
-    }
-  }
 
   /**
    * Resolves when no connection waits for a request. Closes connections that have waited longer
@@ -216,10 +199,11 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       let isWaiting = false;
       inFlight = 0;
       for (const [socket, connection] of connections) {
-        if (connection.newestResponse !== undefined) inFlight += 1;
-        lastChange = Math.max(lastChange, connection.idleSince);
+        const { newestResponse, idleSince } = connection.requests;
+        if (newestResponse !== undefined) inFlight += 1;
+        lastChange = Math.max(lastChange, idleSince);
         if (!waits(connection)) continue;
-        const isLate = now > Math.max(start, connection.idleSince) + timeout;
+        const isLate = now > Math.max(start, idleSince) + timeout;
         if (isLate || isOver) socket.destroy();
         else isWaiting = true;
       }
@@ -237,14 +221,16 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   return {
     server,
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    /** Adds `Connection: close` to further responses, unless their request is still incomplete. */
-    drain,
+    /** Closes each connection after the response to its newest request. */
+    drain(): void {
+      state.isDraining = true;
+    },
     /** Stops accepting, finishes the requests in flight, and aborts those that take too long. */
     async stop(): Promise<void> {
-      drain();
+      state.isDraining = true;
       await requestsArrived(
-        ({ requestCount, newestResponse, closing }) =>
-          requestCount > 0 && newestResponse === undefined && !closing,
+        ({ requests, isClosing }) =>
+          requests.count > 0 && requests.newestResponse === undefined && !isClosing,
         limits.idleStopTimeout,
         0,
       );
@@ -253,7 +239,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       // cluster needs no delay: the primary gives new connections to other workers.
       if (!cluster.isWorker) portClosing = Promise.withResolvers();
       await requestsArrived(
-        ({ requestCount }) => requestCount === 0,
+        ({ requests }) => requests.count === 0,
         limits.arrivalStopTimeout,
         cluster.isWorker ? 0 : limits.quietTimeout,
       );
@@ -261,7 +247,11 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       portClosing?.resolve();
       portClosing = undefined;
       // Closes idle connections whose last response was sent without `Connection: close`.
-      using _closeTimer = setInterval(() => server.closeIdleConnections(), STOP_CHECK);
+      using _closeTimer = setInterval(() => {
+        for (const [socket, { requests, isClosing }] of connections) {
+          if (requests.newestResponse === undefined && !isClosing) socket.destroy();
+        }
+      }, STOP_CHECK);
       using _abortTimer = setTimeout(() => {
         // With this error, the log shows that the server closed the connection, not the client.
         for (const socket of connections.keys()) socket.destroy(CUT_OFF);

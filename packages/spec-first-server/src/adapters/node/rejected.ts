@@ -6,7 +6,6 @@ import { type ErrorBody, reasonPhrase } from '../../core/response/problem.ts';
 import { FRAMING_HEADERS } from '../../core/response/reply.ts';
 import type { ClientConnection } from './connection.ts';
 import { parserFault } from './faults.ts';
-import { hasBody } from './request-body.ts';
 
 /** Loaded without `import`, which would also load HTTP/2 and undici, and take 40 ms. */
 export const http = process.getBuiltinModule('node:http');
@@ -54,17 +53,17 @@ export function rejecter(
     const { code = '' } = error;
     if (connection === undefined || !socket.writable || code === 'ECONNRESET')
       return void socket.destroy();
-    if (connection.closing && !socket.readableEnded) return;
-    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.waitsForAnswers) {
+    const { newestResponse: response, isWaiting, waitsForResponses } = connection.requests;
+    if (connection.isClosing && !socket.readableEnded) return;
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && waitsForResponses) {
       connection.watch(requestTimeout, () => onClientError(error, socket));
       return;
     }
-    const { newestResponse: response } = connection;
     if (response === undefined || response.req.complete)
       rejectConnection(connection, parserFault(code));
     // The body of the newest request is invalid.
-    else if (connection.isQueued) {
-      connection.closing = true;
+    else if (isWaiting) {
+      connection.isClosing = true;
       connection.fault = parserFault(code);
     } else if (!response.headersSent) rejectRequest(connection, response, parserFault(code));
     else connection.end(() => connection.linger());
@@ -80,7 +79,6 @@ export function rejecter(
     const headers = {
       'Content-Type': type,
       'Content-Length': Buffer.byteLength(text),
-      Connection: 'close',
       ...Object.fromEntries(others),
     };
     return { failure, status, headers, text };
@@ -91,9 +89,8 @@ export function rejecter(
     connection.end(() => {
       const { socket } = connection;
       const { failure, status, headers, text } = messageOf(reason);
-      const head = Object.entries({ ...headers, Date: new Date().toUTCString() }).map(
-        ([name, value]) => `${name}: ${value}\r\n`,
-      );
+      const lines = { ...headers, Connection: 'close', Date: new Date().toUTCString() };
+      const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.write(`HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${head.join('')}\r\n${text}`);
       connection.linger();
       onRejected?.(failure, socket.remoteAddress);
@@ -106,16 +103,9 @@ export function rejecter(
     reason: HttpError,
   ): void {
     const { failure, status, headers, text } = messageOf(reason);
-    response.writeHead(status, headers);
     if (connection.isServing) rejections.set(response, failure);
     else onRejected?.(failure, connection.socket.remoteAddress);
-    connection.closing = true;
-    // Node would close the connection after `end`, and a client that still sends would lose the
-    // response.
-    if (response.req.complete || !hasBody(response.req)) response.end(text);
-    else {
-      response.write(text);
-      connection.linger();
-    }
+    connection.closeAfter(response);
+    response.writeHead(status, headers).end(text);
   }
 }

@@ -31,6 +31,16 @@ export async function* requestBody(
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
+/**
+ * The maximum size of a body that is read and dropped if the app does not read it, in bytes. After
+ * a larger one, the connection closes.
+ */
+const SMALL_BODY = 65_536;
+
+/** Returns true if a body has more than 64 KiB, or an unknown length. */
+export const isLarge = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > SMALL_BODY;
+
 /** Returns all bytes of a body that have arrived, in one buffer; `null` if there are none. */
 export function readAll(request: IncomingMessage): Buffer | null {
   const first: Buffer | null = request.read();

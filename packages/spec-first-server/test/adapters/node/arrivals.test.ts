@@ -1,20 +1,20 @@
 import { Socket } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
-import { admit, onFirstRequest } from '../../../src/adapters/node/arrivals.ts';
+import { Arrivals } from '../../../src/adapters/node/arrivals.ts';
 
+let arrivals = new Arrivals();
 const sockets: Socket[] = [];
-afterEach(async () => {
+afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await immediate();
-  await immediate();
+  arrivals = new Arrivals();
 });
 
 /** Admits new connections, and waits until all are paused. */
 async function admitSockets(count: number): Promise<Socket[]> {
   const added = Array.from({ length: count }, () => new Socket());
   sockets.push(...added);
-  for (const socket of added) admit(socket);
+  for (const socket of added) arrivals.admit(socket);
   await new Promise(process.nextTick);
   return added;
 }
@@ -50,7 +50,7 @@ test('connections that a large first chunk pauses are read after those not read 
   await immediate();
   await immediate();
   expect(areRead(connections)).toEqual([false, true, true, true]);
-  onFirstRequest(fourth, true);
+  arrivals.onFirstRequest(fourth, true);
   expect(areRead(connections)).toEqual([false, false, false, true]);
   await immediate();
   expect(areRead(connections)).toEqual([true, false, false, true]);
@@ -64,7 +64,7 @@ test('connections that are queued again are read in the next rounds', async () =
   if (!first || !second) throw new Error('two sockets');
   await immediate();
   await immediate();
-  onFirstRequest(first, true);
+  arrivals.onFirstRequest(first, true);
   expect(areRead([first, second])).toEqual([true, false]);
   await immediate();
   expect(areRead([first, second])).toEqual([true, true]);
@@ -75,10 +75,10 @@ test('a small first chunk pauses no other connection', async () => {
   if (!first || !second) throw new Error('two sockets');
   await immediate();
   await immediate();
-  onFirstRequest(second, false);
+  arrivals.onFirstRequest(second, false);
   expect(areRead([first, second])).toEqual([true, true]);
   // A connection that has sent its first bytes is not paused by those of others.
-  onFirstRequest(first, true);
+  arrivals.onFirstRequest(first, true);
   expect(areRead([first, second])).toEqual([true, true]);
 });
 
@@ -96,6 +96,6 @@ test('closed connections are not read and not paused', async () => {
   const closed = new Promise((resolve) => first.once('close', resolve));
   first.destroy();
   await closed;
-  onFirstRequest(third, true);
+  arrivals.onFirstRequest(third, true);
   expect(first.isPaused()).toBe(false);
 });

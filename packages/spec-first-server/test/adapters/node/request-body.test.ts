@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   continueRequest,
   hasBody,
+  isLarge,
   readAll,
   requestBody,
 } from '../../../src/adapters/node/request-body.ts';
@@ -22,6 +23,15 @@ test.each<[string[], boolean]>([
   [['Transfer-Encoding', 'chunked'], true],
 ])('a request with the headers %j has a body: %p', (rawHeaders, expected) => {
   expect(hasBody(createRequest({ rawHeaders }).request)).toBe(expected);
+});
+
+test.each<[string[], boolean]>([
+  [[], false],
+  [['Content-Length', '65536'], false],
+  [['Content-Length', '65537'], true],
+  [['Transfer-Encoding', 'chunked'], true],
+])('a request with the headers %j is large: %p', (rawHeaders, expected) => {
+  expect(isLarge(createRequest({ rawHeaders }).request)).toBe(expected);
 });
 
 describe('readAll', () => {

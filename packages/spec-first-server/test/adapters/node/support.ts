@@ -1,5 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { Arrivals } from '../../../src/adapters/node/arrivals.ts';
+import { ClientConnection, type ServerState } from '../../../src/adapters/node/connection.ts';
+import { Lingering } from '../../../src/adapters/node/lingering.ts';
+import { Resources } from '../../../src/core/account.ts';
 
 interface Parts {
   readonly method?: string;
@@ -29,3 +33,37 @@ export function createRequest({
   Object.assign(request, { rawHeaders: [...rawHeaders], headers });
   return { request, response: new ServerResponse(request), socket };
 }
+
+/** Creates the state of a server without connections. */
+export const createState = (): ServerState => ({
+  arrivals: new Arrivals(),
+  lingering: new Lingering({ lingerTimeout: 2_000, maxLinger: 4_000 }),
+  resources: new Resources(),
+  isDraining: false,
+});
+
+/** Creates a connection without a client. A test sets the numbers of its bytes. */
+export function createConnection() {
+  const socket = new Socket();
+  const bytes = { bytesRead: 0, bytesWritten: 0, writableLength: 0 };
+  for (const name of ['bytesRead', 'bytesWritten', 'writableLength'] as const) {
+    Object.defineProperty(socket, name, { get: () => bytes[name] });
+  }
+  const state = createState();
+  const connection = new ClientConnection(socket, state);
+  const begun: string[] = [];
+
+  /** Adds a request whose head ends at a position. */
+  function add(name: string, bytesRead: number, rawHeaders: string[] = []): ServerResponse {
+    const { request, response } = createRequest({ rawHeaders, socket });
+    bytes.bytesRead = bytesRead;
+    request.complete = rawHeaders.length === 0;
+    connection.add(response, (hasMemory) => begun.push(hasMemory ? name : `${name}, no memory`));
+    return response;
+  }
+
+  const { requests } = connection;
+  return { connection, requests, socket, bytes, begun, add, state, ...state.resources };
+}
+
+export const close = (response: ServerResponse): boolean => response.emit('close');

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { ClientConnection } from '../../../src/adapters/node/connection.ts';
 import { watchMemory } from '../../../src/adapters/node/watch-memory.ts';
 import { Resources } from '../../../src/core/account.ts';
-import { createRequest } from './support.ts';
+import { createRequest, createState } from './support.ts';
 
 const MIB = 1024 ** 2;
 
@@ -24,12 +24,10 @@ function watch(sizes: readonly number[], waiting: readonly number[] = []) {
   const connections = new Map<Duplex, ClientConnection>();
   for (const [index, memory] of sizes.entries()) {
     const socket = new Socket();
-    const connection = new ClientConnection(socket, 2_000, resources);
+    const connection = new ClientConnection(socket, createState());
     const newestResponse = waiting.includes(index) ? createRequest().response : undefined;
-    Object.defineProperties(connection, {
-      estimatedBytes: { value: memory },
-      newestResponse: { value: newestResponse },
-    });
+    Object.defineProperty(connection, 'estimatedBytes', { value: memory });
+    Object.defineProperty(connection.requests, 'newestResponse', { value: newestResponse });
     connections.set(socket, connection);
   }
   const sockets = [...connections.keys()];
@@ -91,7 +89,7 @@ test.each([
   // With the last one, these are 100 connections and 16 MiB.
   const { connections } = watch([...equalSizes(63, MIB / 4), ...equalSizes(36, 0)]);
   let checks = 0;
-  const connection = new ClientConnection(new Socket(), 2_000, resources);
+  const connection = new ClientConnection(new Socket(), createState());
   Object.defineProperty(connection, 'estimatedBytes', {
     get() {
       checks += 1;
@@ -108,7 +106,7 @@ test('connections are checked again and again, until the watch stops', () => {
   jest.advanceTimersByTime(150);
   const large = new Socket();
   const add = () => {
-    const connection = new ClientConnection(large, 2_000, resources);
+    const connection = new ClientConnection(large, createState());
     Object.defineProperty(connection, 'estimatedBytes', { value: 60 * MIB });
     connections.set(large, connection);
   };

@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Memory } from '../../core/account.ts';
+
+/** The memory of a request without its body, in bytes. */
+const REQUEST_BYTES = 4_096;
+
+/** The memory that the requests of a connection take before the app reads them. */
+export class ConnectionMemory {
+  readonly #socket: Socket;
+  readonly #memory: Memory;
+  /** The bytes of the server's memory that its requests reserve. */
+  #reservedBytes = 0;
+  /** The position of the first request whose body has not been read. */
+  #unreadFrom = 0;
+  /** True if the request at `#unreadFrom` or a later one has a chunked body. */
+  #hasChunks = false;
+
+  constructor(socket: Socket, memory: Memory) {
+    this.#socket = socket;
+    this.#memory = memory;
+    socket.once('close', () => this.#release(this.#reservedBytes));
+  }
+
+  /** Reserves the memory of one request. @returns false if there is none left. */
+  reserve(): boolean {
+    const hasMemory = this.#memory.reserve(REQUEST_BYTES);
+    if (hasMemory) this.#reservedBytes += REQUEST_BYTES;
+    return hasMemory;
+  }
+
+  releaseRequest(): void {
+    this.#release(REQUEST_BYTES);
+  }
+
+  /** @param start the position of the request, if no other request waits for a response. */
+  countFrom(start: number | undefined, { headers }: IncomingMessage): void {
+    if (start !== undefined) this.#unreadFrom = start;
+    if (headers['transfer-encoding'] !== undefined) this.#hasChunks = true;
+  }
+
+  /** Counts no byte that has arrived, since all requests are answered. */
+  clear(): void {
+    this.#unreadFrom = this.#socket.bytesRead;
+    this.#hasChunks = false;
+  }
+
+  /**
+   * Returns an upper bound of the memory of unread requests. Headers take up to 8 times their
+   * bytes, since they become separate strings. A chunk of one byte is sent as 6 bytes and takes 250
+   * bytes of memory.
+   */
+  estimate(areHeaders: boolean): number {
+    const factor = areHeaders ? 8 : 1;
+    return (this.#socket.bytesRead - this.#unreadFrom) * (this.#hasChunks ? 50 : factor);
+  }
+
+  #release(bytes: number): void {
+    const released = Math.min(bytes, this.#reservedBytes);
+    this.#reservedBytes -= released;
+    this.#memory.release(released);
+  }
+}

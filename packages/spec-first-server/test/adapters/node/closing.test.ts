@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { withFiles } from 'test-support/documents';
+import { eventually } from 'test-support/eventually';
+import { request } from 'test-support/raw-http';
+import { sendPooled, writeThenRead } from 'test-support/uploads';
+import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
+import type { AnyHandler } from '../../../src/core/handlers/types.ts';
+import { HttpError } from '../../../src/core/response/http-error.ts';
+import { createAppService, createListener } from '../../../src/serve/app.ts';
+
+const DOCUMENT = `openapi: 3.1.0
+info: { title: A, version: 1.0.0 }
+components:
+  securitySchemes: { token: { type: http, scheme: bearer } }
+paths:
+  /secured:
+    post:
+      operationId: secured
+      security: [{ token: [] }]
+      requestBody: { content: { application/json: {} } }
+      responses: { '204': { description: done } }
+  /texts:
+    post:
+      operationId: texts
+      requestBody: { content: { text/plain: { schema: { type: string } } } }
+      responses: { '204': { description: done } }
+  /bytes:
+    post:
+      operationId: bytes
+      requestBody: { content: { application/octet-stream: { x-body-limit: 100000000 } } }
+      responses: { '204': { description: done } }
+`;
+
+/** Reads the first piece of a body, and fails. */
+const stopReading: AnyHandler = async ({ body }) => {
+  for await (const _piece of body as AsyncIterable<unknown>) break;
+  throw new HttpError(503, 'full');
+};
+
+let listening: Listening;
+let port: number;
+
+describe.each([false, true])('with Express middleware: %p', (hasMiddleware) => {
+  beforeAll(async () => {
+    const done: AnyHandler = () => ({ status: 204 });
+    const service = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
+      createAppService({
+        document: join(folder, 'openapi.yaml'),
+        handlers: { secured: done, texts: done, bytes: stopReading },
+        accessTokens: ['secret'],
+        bodyLimit: 10_000,
+      }),
+    );
+    const app = await createListener(service, {
+      use: hasMiddleware
+        ? [
+            ({ url }, response, next) => {
+              if (url === '/limited') response.status(429).json({});
+              else next();
+            },
+          ]
+        : undefined,
+    });
+    listening = await listen(app, { host: '127.0.0.1', port: 0 });
+    port = Number(new URL(listening.url).port);
+  });
+  afterAll(() => listening.stop());
+
+  const connections = (): Promise<number> =>
+    new Promise((resolve) => listening.server.getConnections((_error, count) => resolve(count)));
+
+  const TEXT = { 'Content-Type': 'text/plain' };
+  const BYTES = { 'Content-Type': 'application/octet-stream' };
+  /** Requests whose body is not read to its end, by the status of their response. */
+  const unread = [
+    [401, '/secured', TEXT],
+    [404, '/nowhere', TEXT],
+    [413, '/texts', TEXT],
+    [415, '/secured', { ...TEXT, Authorization: 'Bearer secret' }],
+    [503, '/bytes', BYTES],
+    ...(hasMiddleware ? [[429, '/limited', TEXT] as const] : []),
+  ] as const;
+
+  test('a client with a pool of connections sees no reset in 1,000 requests', async () => {
+    const small = { path: '/texts', headers: TEXT, body: 'text' };
+    const large = unread.map(([, path, headers]) => ({
+      path,
+      headers,
+      body: Buffer.alloc(150_000, ' '),
+    }));
+    const requests = Array.from({ length: 1_000 }, (_, index) =>
+      index % 10 === 9 ? (large[Math.floor(index / 10) % large.length] ?? small) : small,
+    );
+    const counts = await sendPooled(port, requests);
+    const expected: Record<string, number> = { 204: 900 };
+    for (const index of Array(100).keys()) {
+      const status = unread[index % unread.length]?.[0] ?? 0;
+      expected[status] = (expected[status] ?? 0) + 1;
+    }
+    expect(counts).toEqual(expected);
+    await eventually(async () => (await connections()) === 0);
+  });
+
+  // Express does not change how a connection is closed.
+  describe.each(hasMiddleware ? ['1.1'] : ['1.1', '1.0'])('HTTP/%s', (version) => {
+    const headOf = (path: string, headers: object): string =>
+      request(`POST ${path}`, { ...headers }).replace('HTTP/1.1', `HTTP/${version}`);
+    const length = { 'Content-Length': '20000000' };
+
+    test.each(unread)(
+      'a client that sends 20 MB before it reads gets its %i',
+      async (status, path, headers) => {
+        const response = await writeThenRead(port, headOf(path, { ...headers, ...length }), 20e6);
+        expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} .*^Connection: close\r$`, 'ms'));
+      },
+    );
+
+    test.each([
+      [
+        'two lengths',
+        `POST /texts HTTP/${version}\r\nHost: a\r\n${'Content-Length: 1\r\n'.repeat(2)}\r\n`,
+      ],
+      ['a name that is not one', headOf('/texts', { 'a b': 'c' })],
+      ['two hosts', headOf('/texts', { host: 'b', ...length })],
+      ['a fragment', headOf('/texts#/../bytes', length)],
+    ])('a client whose head has %s gets 400 after 20 MB', async (_fault, head) => {
+      const response = await writeThenRead(port, head, 20e6);
+      expect(response).toMatch(/^HTTP\/1.1 400 .*^Connection: close\r$/ms);
+    });
+  });
+
+  test('a client that sends chunks beyond the limit gets 413 after 20 MB', async () => {
+    const head = request('POST /texts', { ...TEXT, 'Transfer-Encoding': 'chunked' });
+    const response = await writeThenRead(port, `${head}2000000\r\n`, 20e6);
+    expect(response).toMatch(/^HTTP\/1.1 413 .*^Connection: close\r$/ms);
+  });
+
+  test('no connection is left', async () => {
+    await eventually(async () => (await connections()) === 0);
+  });
+});
