@@ -40,7 +40,3 @@ function shortText(text: string, max: number): string {
   const half = Math.floor(max / 2);
   return `${text.slice(0, half)}…${text.slice(-half)}`;
 }
-
-/** Returns true if the violation is an undeclared member. The client chose its name. */
-export const isUndeclared = ({ keyword }: Pick<Violation, 'keyword'>): boolean =>
-  /^(additional|unevaluated)Properties$/.test(keyword);

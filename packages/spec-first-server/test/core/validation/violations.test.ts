@@ -1,9 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  isUndeclared,
-  type Violation,
-  Violations,
-} from '../../../src/core/validation/violations.ts';
+import { type Violation, Violations } from '../../../src/core/validation/violations.ts';
 
 const violation = (path: string, message = 'must be string'): Violation => ({
   path,
@@ -53,14 +49,4 @@ describe('Violations', () => {
     expect(shorten(text)).toBe(text);
     expect(shorten(`${text}b`)).toBe(`${'a'.repeat(longest / 2)}…${'b'.repeat(longest / 2)}`);
   });
-});
-
-test.each([
-  ['additionalProperties', true],
-  ['unevaluatedProperties', true],
-  ['properties', false],
-  ['additionalPropertiesOf', false],
-  ['noadditionalProperties', false],
-])('isUndeclared for the keyword %s is %s', (keyword, expected) => {
-  expect(isUndeclared({ keyword })).toBe(expected);
 });
