@@ -79,8 +79,13 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     '../response',
     '../validation',
   ],
-  'packages/spec-first-server/src/adapters': ['node', '../core', '../core/response'],
-  'packages/spec-first-server/src/adapters/node': ['../../core', '../../core/response'],
+  'packages/spec-first-server/src/listener': ['../core', '../core/response'],
+  'packages/spec-first-server/src/adapters': ['node', '../core', '../core/response', '../listener'],
+  'packages/spec-first-server/src/adapters/node': [
+    '../../core',
+    '../../core/response',
+    '../../listener',
+  ],
   'packages/spec-first-server/src/serve': [
     'page',
     '../adapters',
@@ -90,6 +95,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     '../core/request',
     '../core/response',
     '../core/security',
+    '../listener',
   ],
   'packages/spec-first-server/src/serve/page': [],
 };

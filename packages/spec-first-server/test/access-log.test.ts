@@ -4,10 +4,10 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { type Options, serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import type { Limits } from '../src/adapters/node/index.ts';
-import { type Listening, listen } from '../src/adapters/node/index.ts';
 import type { AnyRequest } from '../src/core/handlers/types.ts';
 import { createAuthenticator } from '../src/core/security/tokens.ts';
+import type { Limits } from '../src/listener/index.ts';
+import { type Listening, listen } from '../src/listener/index.ts';
 
 const DOCUMENT = `
 openapi: 3.1.0

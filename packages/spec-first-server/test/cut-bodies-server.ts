@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listen } from '../src/adapters/node/index.ts';
 import type { AnyHandler, AnyRequest } from '../src/core/handlers/types.ts';
+import { listen } from '../src/listener/index.ts';
 import { createAppService, createListener } from '../src/serve/app.ts';
 
 // Runs in its own process, whose temporary folder and descriptors no other test uses.

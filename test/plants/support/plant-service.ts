@@ -6,11 +6,8 @@ import { Writable } from 'node:stream';
 import { loadDocument } from 'openapi-document';
 import { pino } from 'pino';
 import { ENVIRONMENT } from 'test-support/environment';
-import {
-  type Limits,
-  listen,
-} from '../../../packages/spec-first-server/src/adapters/node/index.ts';
 import type { AnyHandler } from '../../../packages/spec-first-server/src/core/handlers/types.ts';
+import { type Limits, listen } from '../../../packages/spec-first-server/src/listener/index.ts';
 import {
   createAppService,
   createListener,

@@ -4,15 +4,9 @@ import { stringifyJson } from 'openapi-document';
 import type { Answer, Bytes, CallRecord } from '../core/call.ts';
 import { SECURITY_HEADERS } from '../core/response/headers.ts';
 import type { Service } from '../core/service.ts';
-import {
-  discardBody,
-  faultOf,
-  hasBody,
-  NodeCall,
-  validAddress,
-  watchEnd,
-  writeBody,
-} from './node/index.ts';
+import { faultOf } from '../listener/faults.ts';
+import { hasBody } from '../listener/request-body.ts';
+import { discardBody, NodeCall, validAddress, watchEnd, writeBody } from './node/index.ts';
 
 /**
  * Connects a service to an Express app. A path that the document does not have goes to the next

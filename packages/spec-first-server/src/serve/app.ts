@@ -3,17 +3,13 @@ import { isIP } from 'node:net';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import type { Document } from 'openapi-document';
 import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/express.ts';
-import {
-  faultOf,
-  http,
-  serviceListener,
-  type TrustProxy,
-  watchEnd,
-} from '../adapters/node/index.ts';
+import { serviceListener, type TrustProxy, watchEnd } from '../adapters/node/index.ts';
 import type { Answer, Call, CallRecord } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { createService, type Service } from '../core/service.ts';
+import { faultOf } from '../listener/faults.ts';
+import { http } from '../listener/index.ts';
 import { crossOrigin, isPreflight } from './cors.ts';
 import { OPERATOR_PATHS, operatorRoutes, PROBE_PATHS } from './operator-routes.ts';
 import { openapiPage } from './page/page.ts';

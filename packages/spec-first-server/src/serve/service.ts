@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { type Document, loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
-import { listen, serviceListener } from '../adapters/node/index.ts';
+import { serviceListener } from '../adapters/node/index.ts';
 import type { Answer, Call, CallRecord } from '../core/call.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
 import { recorder } from '../core/record.ts';
@@ -11,6 +11,7 @@ import { withoutHandler } from '../core/response/complete-handlers.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { scopesOf, tokenSchemes, type Verifiers } from '../core/security/schemes.ts';
 import { createAuthenticator, randomToken } from '../core/security/tokens.ts';
+import { listen } from '../listener/index.ts';
 import { type AppOptions, type AppService, createAppService, createListener } from './app.ts';
 import {
   type Config,

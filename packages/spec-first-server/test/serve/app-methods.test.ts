@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { echo, withFiles } from 'test-support/documents';
 import { exchange, request } from 'test-support/raw-http';
-import { type Listening, listen } from '../../src/adapters/node/index.ts';
+import { type Listening, listen } from '../../src/listener/index.ts';
 import { createAppService, createListener } from '../../src/serve/app.ts';
 
 const OK = "{ '200': { description: ok, content: { application/json: {} } } }";

@@ -12,8 +12,8 @@ import { pino } from 'pino';
 import { authenticator, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { exchange } from 'test-support/raw-http';
-import { type Listening, listen } from '../../src/adapters/node/index.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
+import { type Listening, listen } from '../../src/listener/index.ts';
 import { type AppService, createAppService, createListener } from '../../src/serve/app.ts';
 
 declare module 'express-session' {

@@ -2,12 +2,11 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { CallEnd } from '../../core/call.ts';
 import type { HttpError } from '../../core/response/http-error.ts';
 import type { Service } from '../../core/service.ts';
+import { faultOf } from '../../listener/faults.ts';
+import { CUT_OFF, rejectionOf } from '../../listener/rejected.ts';
+import { hasBody } from '../../listener/request-body.ts';
 import { clientAddress, type TrustProxy } from './client-address.ts';
-import { faultOf } from './faults.ts';
-import { CUT_OFF } from './listen.ts';
 import { NodeCall } from './node-call.ts';
-import { rejectionOf } from './rejected.ts';
-import { hasBody } from './request-body.ts';
 import { writeAnswer } from './write-answer.ts';
 
 export interface NodeOptions {

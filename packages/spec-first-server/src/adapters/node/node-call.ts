@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Bytes, Call, CallRecord } from '../../core/call.ts';
-import { joinPieces } from './join-pieces.ts';
-import { continueRequest, hasBody, readAll, requestBody } from './request-body.ts';
+import { joinPieces } from '../../listener/join-pieces.ts';
+import { continueRequest, hasBody, readAll, requestBody } from '../../listener/request-body.ts';
 
 /**
  * A request of Node's server. Its body and its signal are created when they are first used, since

@@ -4,7 +4,7 @@ import {
   type TrustProxy,
   validAddress,
 } from '../../../src/adapters/node/client-address.ts';
-import { createRequest } from './support.ts';
+import { createRequest } from '../../listener/support.ts';
 
 const requestWith = (...rawHeaders: string[]) =>
   createRequest({ rawHeaders, remoteAddress: '10.0.0.1' }).request;

@@ -5,12 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { CUT_OFF, listen } from '../../../src/adapters/node/listen.ts';
 import { endOf, nodeListener, serviceListener } from '../../../src/adapters/node/listener.ts';
 import type { Answer, Call } from '../../../src/core/call.ts';
 import { HttpError } from '../../../src/index.ts';
+import { listen } from '../../../src/listener/listen.ts';
+import { CUT_OFF } from '../../../src/listener/rejected.ts';
+import { createRequest } from '../../listener/support.ts';
 import { createNotes } from '../notes.ts';
-import { createRequest } from './support.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { NodeCall } from '../../../src/adapters/node/node-call.ts';
-import { createRequest } from './support.ts';
+import { createRequest } from '../../listener/support.ts';
 
 function createCall(parts: Parameters<typeof createRequest>[0] = {}) {
   const created = createRequest(parts);

@@ -1,9 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { Arrivals } from '../../../src/adapters/node/arrivals.ts';
-import { ClientConnection, type ServerState } from '../../../src/adapters/node/connection.ts';
-import { Lingering } from '../../../src/adapters/node/lingering.ts';
-import { Resources } from '../../../src/core/account.ts';
+import { Resources } from '../../src/core/account.ts';
+import { Arrivals } from '../../src/listener/arrivals.ts';
+import { ClientConnection, type ServerState } from '../../src/listener/connection.ts';
+import { Lingering } from '../../src/listener/lingering.ts';
 
 interface Parts {
   readonly method?: string;

@@ -4,10 +4,10 @@ import { withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { request } from 'test-support/raw-http';
 import { sendPooled, writeThenRead } from 'test-support/uploads';
-import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
-import type { AnyHandler } from '../../../src/core/handlers/types.ts';
-import { HttpError } from '../../../src/core/response/http-error.ts';
-import { createAppService, createListener } from '../../../src/serve/app.ts';
+import type { AnyHandler } from '../../src/core/handlers/types.ts';
+import { HttpError } from '../../src/core/response/http-error.ts';
+import { type Listening, listen } from '../../src/listener/listen.ts';
+import { createAppService, createListener } from '../../src/serve/app.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }

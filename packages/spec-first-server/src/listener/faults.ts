@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { HttpError } from '../../core/response/http-error.ts';
+import { HttpError } from '../core/response/http-error.ts';
 
 /** The maximum total size of a request's target, header names and header values, in bytes. */
 export const MAX_HEADER_SIZE = 16_384;

@@ -4,8 +4,8 @@ import { queryObjects } from 'node:v8';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
-import { readAll } from '../../../src/adapters/node/request-body.ts';
+import { type Listening, listen } from '../../src/listener/listen.ts';
+import { readAll } from '../../src/listener/request-body.ts';
 
 const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 

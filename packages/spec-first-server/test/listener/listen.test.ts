@@ -9,9 +9,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { CUT_OFF, type Listening, listen } from '../../../src/adapters/node/listen.ts';
-import { Resources } from '../../../src/core/account.ts';
-import type { AnyHandler, AnyRequest } from '../../../src/core/handlers/types.ts';
+import { Resources } from '../../src/core/account.ts';
+import type { AnyHandler, AnyRequest } from '../../src/core/handlers/types.ts';
+import { type Listening, listen } from '../../src/listener/listen.ts';
+import { CUT_OFF } from '../../src/listener/rejected.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }

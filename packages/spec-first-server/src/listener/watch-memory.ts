@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { type Memory, NO_MEMORY } from '../../core/account.ts';
-import type { HttpError } from '../../core/response/http-error.ts';
+import { type Memory, NO_MEMORY } from '../core/account.ts';
+import type { HttpError } from '../core/response/http-error.ts';
 import type { ClientConnection } from './connection.ts';
 
 /** The interval between two checks, in milliseconds. */

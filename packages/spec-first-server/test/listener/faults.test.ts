@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { faultOf, MAX_HEADERS, parserFault } from '../../../src/adapters/node/faults.ts';
+import { faultOf, MAX_HEADERS, parserFault } from '../../src/listener/faults.ts';
 import { createRequest } from './support.ts';
 
 const messageOf = (parts: Parameters<typeof createRequest>[0]): string | undefined =>

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
-import { Arrivals } from '../../../src/adapters/node/arrivals.ts';
+import { Arrivals } from '../../src/listener/arrivals.ts';
 
 let arrivals = new Arrivals();
 const sockets: Socket[] = [];

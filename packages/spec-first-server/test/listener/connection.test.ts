@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
+import { type Listening, listen } from '../../src/listener/listen.ts';
 import { close, createConnection } from './support.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };

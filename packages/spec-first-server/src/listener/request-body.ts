@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Bytes } from '../../core/call.ts';
+import type { Bytes } from '../core/call.ts';
 
 /**
  * Yields the bytes of a request as they arrive. Unlike the iterator of Node's streams, it never

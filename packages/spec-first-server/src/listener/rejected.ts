@@ -1,9 +1,9 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { failureOf, failureReply } from '../../core/response/failures.ts';
-import { type Failure, HttpError } from '../../core/response/http-error.ts';
-import { type ErrorBody, reasonPhrase } from '../../core/response/problem.ts';
-import { FRAMING_HEADERS } from '../../core/response/reply.ts';
+import { failureOf, failureReply } from '../core/response/failures.ts';
+import { type Failure, HttpError } from '../core/response/http-error.ts';
+import { type ErrorBody, reasonPhrase } from '../core/response/problem.ts';
+import { FRAMING_HEADERS } from '../core/response/reply.ts';
 import type { ClientConnection } from './connection.ts';
 import { parserFault } from './faults.ts';
 
@@ -16,6 +16,9 @@ export const http = process.getBuiltinModule('node:http');
  * @param client the address of the other end of the connection.
  */
 export type OnRejected = (reason: Failure, client: string | undefined) => void;
+
+/** The error of a socket that the server closed at a stop, before its request was answered. */
+export const CUT_OFF = new HttpError(503, 'the service stopped before the request was answered');
 
 const NO_TUNNELS = new HttpError(405, 'CONNECT is not a method of this service', {
   // Empty, since no method is allowed for this target (RFC 9110 §10.2.1).

@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { ClientConnection } from '../../../src/adapters/node/connection.ts';
-import { watchMemory } from '../../../src/adapters/node/watch-memory.ts';
-import { Resources } from '../../../src/core/account.ts';
+import { Resources } from '../../src/core/account.ts';
+import { ClientConnection } from '../../src/listener/connection.ts';
+import { watchMemory } from '../../src/listener/watch-memory.ts';
 import { createRequest, createState } from './support.ts';
 
 const MIB = 1024 ** 2;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Resources } from '../../core/account.ts';
-import type { HttpError } from '../../core/response/http-error.ts';
+import type { Resources } from '../core/account.ts';
+import type { HttpError } from '../core/response/http-error.ts';
 import type { Arrivals } from './arrivals.ts';
 import { ConnectionMemory } from './connection-memory.ts';
 import type { Lingering } from './lingering.ts';

@@ -7,7 +7,7 @@ import {
   isLarge,
   readAll,
   requestBody,
-} from '../../../src/adapters/node/request-body.ts';
+} from '../../src/listener/request-body.ts';
 import { createRequest } from './support.ts';
 
 /** Ends a request, as the parser does after the last byte of its body. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Memory } from '../../core/account.ts';
+import type { Memory } from '../core/account.ts';
 
 /** The memory of a request without its body, in bytes. */
 const REQUEST_BYTES = 4_096;

@@ -4,23 +4,20 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
-import { NO_MEMORY, Resources } from '../../core/account.ts';
-import { HttpError } from '../../core/response/http-error.ts';
-import { type ErrorBody, PROBLEM_DETAILS } from '../../core/response/problem.ts';
+import { NO_MEMORY, Resources } from '../core/account.ts';
+import { HttpError } from '../core/response/http-error.ts';
+import { type ErrorBody, PROBLEM_DETAILS } from '../core/response/problem.ts';
 import { Arrivals } from './arrivals.ts';
 import { ClientConnection, type ServerState } from './connection.ts';
 import { faultOf, MAX_HEADER_SIZE, MAX_HEADERS } from './faults.ts';
 import { joinPieces } from './join-pieces.ts';
 import { Lingering } from './lingering.ts';
-import { http, type OnRejected, rejecter } from './rejected.ts';
+import { CUT_OFF, http, type OnRejected, rejecter } from './rejected.ts';
 import { continueRequest } from './request-body.ts';
 import { watchMemory } from './watch-memory.ts';
 
 /** The interval between two checks of the open connections during a stop, in milliseconds. */
 const STOP_CHECK = 10;
-
-/** The error of a socket that the server closed at a stop, before its request was answered. */
-export const CUT_OFF = new HttpError(503, 'the service stopped before the request was answered');
 
 const UNKNOWN_EXPECTATION = new HttpError(
   417,

@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { joinPieces } from '../../../src/adapters/node/join-pieces.ts';
+import { joinPieces } from '../../src/listener/join-pieces.ts';
 import { createRequest } from './support.ts';
 
 function createChunked() {

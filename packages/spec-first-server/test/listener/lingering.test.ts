@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
-import { Lingering, type LingerLimits } from '../../../src/adapters/node/lingering.ts';
-import { Pace } from '../../../src/adapters/node/pace.ts';
+import { Lingering, type LingerLimits } from '../../src/listener/lingering.ts';
+import { Pace } from '../../src/listener/pace.ts';
 
 const NEVER = 600_000;
 

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
-import { rejectionOf } from '../../../src/adapters/node/rejected.ts';
-import { NO_MEMORY } from '../../../src/core/account.ts';
-import type { Failure } from '../../../src/core/response/http-error.ts';
-import type { ErrorBody } from '../../../src/core/response/problem.ts';
+import { NO_MEMORY } from '../../src/core/account.ts';
+import type { Failure } from '../../src/core/response/http-error.ts';
+import type { ErrorBody } from '../../src/core/response/problem.ts';
+import { type Listening, listen } from '../../src/listener/listen.ts';
+import { rejectionOf } from '../../src/listener/rejected.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
 

@@ -1,0 +1,2 @@
+export { type Limits, type Listening, listen } from './listen.ts';
+export { http, type OnRejected } from './rejected.ts';
