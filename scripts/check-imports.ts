@@ -34,7 +34,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     '../schema',
     '../sequences',
   ],
-  'packages/openapi-document/src/parameters': ['../document', '../json'],
+  'packages/openapi-document/src/parameters': ['../document', '../json', '../schema'],
   'packages/openapi-document/src/sequences': [
     '../document',
     '../json',

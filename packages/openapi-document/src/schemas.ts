@@ -10,7 +10,6 @@ export {
   type LoweredSchemas,
   reachedFrom,
 } from './document/lower.ts';
-export { isFile } from './document/media-types.ts';
 export {
   allOfSchemas as allOf,
   alternatives,

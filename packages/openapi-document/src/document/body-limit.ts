@@ -1,4 +1,3 @@
-import { asObject } from './document.ts';
 import type { MediaType } from './media.ts';
 
 const UNITS = ['b', 'kb', 'mb'];
@@ -27,12 +26,11 @@ export function parseSize(text: string, max = MAX_PARSED): number {
  * @throws {Error} whose message completes the sentence "x-body-limit must be".
  */
 export function bodyLimitOf(media: MediaType, defaultLimit: number): number {
-  const { kind, items, source, schema } = media;
+  const { kind, items, source, outline } = media;
   const { 'x-body-limit': limit } = source;
   if (limit !== undefined) return parseLimit(media, limit);
-  const { maxLength } = asObject(schema);
   const isBytes = kind === 'stream' && items === undefined;
-  return isBytes && typeof maxLength === 'number' ? maxLength : defaultLimit;
+  return (isBytes ? outline.maxLength : undefined) ?? defaultLimit;
 }
 
 function parseLimit({ kind }: MediaType, limit: unknown): number {

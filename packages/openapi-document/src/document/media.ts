@@ -2,35 +2,39 @@ import { formReader } from '../parameters/form-reader.ts';
 import { coerce, jsonOrText } from '../parameters/texts.ts';
 import type { FormEncoding } from '../parameters/write-parameter.ts';
 import { decodedEvent, eventDataOf, type Items } from '../schema/event.ts';
-import { SchemaTree } from '../schema/tree.ts';
+import { Outline } from '../schema/outline.ts';
+import type { SchemaTree } from '../schema/tree.ts';
 import { readEventData, readItems } from '../sequences/read-items.ts';
 import { itemWriter } from '../sequences/write-items.ts';
 import { asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
-import { isConstrained, kindOf, sequenceOf } from './media-types.ts';
+import { kindOf, sequenceOf } from './media-types.ts';
 
 /** A Media Type Object (`source`, OpenAPI 3.1 §4.8.14) with its name. */
 export interface MediaType extends ReturnType<typeof mediaType> {}
 
-export const mediaOf = (root: Json, content: unknown, parentPointer: string): MediaType[] =>
+export const mediaOf = (tree: SchemaTree, content: unknown, parentPointer: string): MediaType[] =>
   Object.entries(asObject(content)).map(([type, value]) =>
-    mediaType(root, type, value, parentPointer),
+    mediaType(tree, type, value, parentPointer),
   );
 
-function mediaType(root: Json, type: string, value: unknown, parentPointer: string) {
-  const source = resolveRef(root, value) ?? {};
+function mediaType(tree: SchemaTree, type: string, value: unknown, parentPointer: string) {
+  const source = resolveRef(tree.root, value) ?? {};
   const { schema, itemSchema } = source;
   const sequence = sequenceOf(type);
   const isSequence = itemSchema !== undefined && sequence !== undefined;
-  const items = isSequence ? itemsOf(root, sequence, itemSchema) : undefined;
+  const items = isSequence ? itemsOf(tree, sequence, itemSchema) : undefined;
   const pointer = `${parentPointer}/content/${escapePointerToken(type)}`;
   const encoding = encodingOf(source.encoding);
+  const outline = new Outline(tree, schema);
   const stream = { sequence, items, source };
   const media = {
     /** The name in the document. May be a range such as `image/*`. */
     type,
-    kind: isSequence ? 'stream' : kindOf(type, root, schema),
+    kind: isSequence ? 'stream' : kindOf(type, outline.form),
     /** A Schema Object or a boolean (JSON Schema 2020-12 §4.3.2), or `undefined`. */
     schema,
+    /** The form of bodies, by the schema. */
+    outline,
     /** The schema of each item of a sequence (OpenAPI 3.2 §4.14.3). */
     itemSchema,
     /** The format of a sequential media type. */
@@ -40,18 +44,18 @@ function mediaType(root: Json, type: string, value: unknown, parentPointer: stri
     /** The encoding of the fields of a form, by name. */
     encoding,
     /** True if the schema probably rejects some texts or bytes. */
-    constrained: isConstrained(root, schema),
+    constrained: outline.restrictsBytes,
     pointer,
     source,
     /** Returns the examples. The `data` of events is decoded, as handlers return it. */
     examples() {
-      const examples = examplesOf(root, { source, pointer });
+      const examples = examplesOf(tree.root, { source, pointer });
       return items === undefined
         ? examples
         : examples.map((example) => ({ ...example, value: decodedItems(items, example.value) }));
     },
-    coerce: (text: string) => coerce(root, [schema], text),
-    formReader: () => formReader(root, { schema, encoding }),
+    coerce: (text: string) => coerce([outline], text),
+    formReader: () => formReader({ outline, encoding }),
     /** @param limit the maximum size of an item, see `readItems`. @throws {UnreadableItem} */
     readItems: (contentType: string, chunks: AsyncIterable<Uint8Array>, limit: number) =>
       readItems(stream, contentType, chunks, limit),
@@ -63,9 +67,8 @@ function mediaType(root: Json, type: string, value: unknown, parentPointer: stri
   return { ...media, asJson };
 }
 
-function itemsOf(root: Json, sequence: string, schema: unknown): Items {
+function itemsOf(tree: SchemaTree, sequence: string, schema: unknown): Items {
   if (sequence !== 'events') return { schema, data: 'text' };
-  const tree = new SchemaTree(root);
   const data = eventDataOf(tree, schema);
   return { schema: decodedEvent(tree, schema, data), data };
 }

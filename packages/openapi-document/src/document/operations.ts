@@ -1,5 +1,7 @@
 import { valueReader } from '../parameters/read-value.ts';
 import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
+import { Outline } from '../schema/outline.ts';
+import { SchemaTree } from '../schema/tree.ts';
 import {
   asArray,
   asObject,
@@ -13,7 +15,6 @@ import {
 import { memberKind } from './kinds.ts';
 import { examplesOf, mediaOf } from './media.ts';
 import { pathTemplate } from './path-template.ts';
-import { allOfSchemas, shapeOf } from './schema.ts';
 
 const METHODS = 'get put post delete options head patch trace query'.split(' ');
 
@@ -50,9 +51,10 @@ type OperationObject = ReturnType<typeof operationObjects>[number];
 
 /** Lists the operations of path items. The document may be invalid. */
 export function operationsOf(root: Json, items = pathItemsIn(root, 'paths')): Operation[] {
+  const tree = new SchemaTree(root);
   const objects = operationObjects(items);
   const ids = idsOf(objects);
-  return objects.map((object, index) => operationOf(root, object, ids[index] ?? ''));
+  return objects.map((object, index) => operationOf(tree, object, ids[index] ?? ''));
 }
 
 /**
@@ -61,7 +63,8 @@ export function operationsOf(root: Json, items = pathItemsIn(root, 'paths')): Op
  */
 export interface Operation extends ReturnType<typeof operationOf> {}
 
-function operationOf(root: Json, object: OperationObject, id: string) {
+function operationOf(tree: SchemaTree, object: OperationObject, id: string) {
+  const { root } = tree;
   const { method, path, source, pointer } = object;
   const template = pathTemplate(path);
   const body = resolveRef(root, source.requestBody);
@@ -73,13 +76,13 @@ function operationOf(root: Json, object: OperationObject, id: string) {
     path,
     template,
     pointer,
-    parameters: parametersOf(root, object, template.names),
+    parameters: parametersOf(tree, object, template.names),
     requestBody: body && {
       required: body.required === true,
-      media: mediaOf(root, body.content, `${pointer}/requestBody`),
+      media: mediaOf(tree, body.content, `${pointer}/requestBody`),
       source: body,
     },
-    responses: responsesOf(root, source.responses, `${pointer}/responses`),
+    responses: responsesOf(tree, source.responses, `${pointer}/responses`),
     /**
      * Security Requirement Objects: the scopes, by the name of the security scheme. A request must
      * satisfy one of the objects. If the list or one object is empty, no credentials are needed.
@@ -151,18 +154,18 @@ const IGNORED_HEADERS = /^header (accept|accept-encoding|content-type|authorizat
  * have a member `__proto__`, so a parameter with this name is ignored.
  */
 function parametersOf(
-  root: Json,
+  tree: SchemaTree,
   { item, itemPointer, source: operation, pointer }: OperationObject,
   names: readonly string[],
 ) {
   const lists = { [itemPointer]: item.parameters, [pointer]: operation.parameters };
   const declared = Object.entries(lists).flatMap(([parentPointer, list]) =>
     asArray(list).flatMap((value, index) => {
-      const source = resolveRef(root, value);
+      const source = resolveRef(tree.root, value);
       if (source === undefined) return [];
       const where = source.in === 'querystring' ? 'query' : (source.in as Styled['in']);
       const parameterPointer = `${parentPointer}/parameters/${index}`;
-      return parameterOf(root, source, where, String(source.name), parameterPointer);
+      return parameterOf(tree, source, where, String(source.name), parameterPointer);
     }),
   );
   const keyOf = ({ in: where, name }: Parameter) =>
@@ -181,10 +184,17 @@ function parametersOf(
 export interface Parameter extends ReturnType<typeof parameterOf> {}
 
 /** Reads a Parameter Object or a Header Object. The schema may be in `content`. */
-function parameterOf(root: Json, source: Json, where: Styled['in'], name: string, pointer: string) {
+function parameterOf(
+  tree: SchemaTree,
+  source: Json,
+  where: Styled['in'],
+  name: string,
+  pointer: string,
+) {
   const defaultStyle = where === 'query' || where === 'cookie' ? 'form' : 'simple';
   const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? defaultStyle);
-  const [media] = mediaOf(root, source.content, pointer);
+  const [media] = mediaOf(tree, source.content, pointer);
+  const schema = media === undefined ? schemaOf(tree, source) : media.schema;
   const styled = {
     in: where,
     name,
@@ -193,7 +203,8 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
       typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
     allowReserved: source.allowReserved === true,
     json: media?.kind === 'json',
-    schema: media === undefined ? schemaOf(root, source) : media.schema,
+    schema,
+    outline: new Outline(tree, schema),
     media,
   };
   let reader: ReturnType<typeof valueReader> | undefined;
@@ -203,10 +214,10 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     pointer,
     source,
     /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.3). */
-    examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
+    examples: () => [...examplesOf(tree.root, { source, pointer }), ...(media?.examples() ?? [])],
     /** Parses the result of `write`. @throws {URIError | ParameterError} */
     read(text: string): unknown {
-      reader ??= valueReader(root, styled);
+      reader ??= valueReader(styled);
       return reader.read(text);
     },
     /** Serializes a value by `style` and `explode`, see `writeParameter`. */
@@ -215,32 +226,37 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
 }
 
 /** With `allowEmptyValue`, the schema of a scalar in the query also allows an empty string. */
-function schemaOf(root: Json, { in: where, schema, allowEmptyValue }: Json): unknown {
-  const isScalar = shapeOf(root, schema) === 'text';
+function schemaOf(tree: SchemaTree, { in: where, schema, allowEmptyValue }: Json): unknown {
+  const isScalar = new Outline(tree, schema).form === 'text';
   if (where !== 'query' || allowEmptyValue !== true || !isScalar) return schema;
-  const defaults = allOfSchemas(root, schema).filter((part) => Object.hasOwn(part, 'default'));
-  return { anyOf: [schema, { const: '' }], ...(defaults[0] && { default: defaults[0].default }) };
+  const source = tree.defaultSource(tree.schemaOf(schema));
+  return { anyOf: [schema, { const: '' }], ...(source && { default: source.default }) };
 }
 
-const responsesOf = (root: Json, responses: unknown, pointer: string): DeclaredResponse[] =>
+const responsesOf = (tree: SchemaTree, responses: unknown, pointer: string): DeclaredResponse[] =>
   Object.entries(asObject(responses))
     .filter(([key]) => !key.startsWith('x-'))
     .map(([key, value]) =>
-      responseOf(root, key, resolveRef(root, value) ?? {}, `${pointer}/${escapePointerToken(key)}`),
+      responseOf(
+        tree,
+        key,
+        resolveRef(tree.root, value) ?? {},
+        `${pointer}/${escapePointerToken(key)}`,
+      ),
     );
 
 export interface DeclaredResponse extends ReturnType<typeof responseOf> {}
 
-function responseOf(root: Json, key: string, source: Json, pointer: string) {
+function responseOf(tree: SchemaTree, key: string, source: Json, pointer: string) {
   const headers = Object.entries(asObject(source.headers)).map(([name, header]) => {
-    const declared = { ...resolveRef(root, header), style: 'simple' };
+    const declared = { ...resolveRef(tree.root, header), style: 'simple' };
     const headerPointer = `${pointer}/headers/${escapePointerToken(name)}`;
-    return parameterOf(root, declared, 'header', name.toLowerCase(), headerPointer);
+    return parameterOf(tree, declared, 'header', name.toLowerCase(), headerPointer);
   });
   return {
     /** A status code, a range such as `4XX`, or `default`. */
     key,
-    media: mediaOf(root, source.content, pointer),
+    media: mediaOf(tree, source.content, pointer),
     /** Header Objects with names in lower case and the style `simple`. */
     headers: headers
       // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).

@@ -1,6 +1,6 @@
 import type { Json } from '../document/document.ts';
-import { essenceOf, isFile, kindOf } from '../document/media-types.ts';
-import { itemSchemas, propertyFinder, typesOf } from '../document/schema.ts';
+import { essenceOf, kindOf } from '../document/media-types.ts';
+import type { Outline } from '../schema/outline.ts';
 import { ParameterError, readJson, valueReader } from './read-value.ts';
 import { coerce, jsonOrText, pairsOf } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';
@@ -13,14 +13,17 @@ export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
  * §4.8.15) is parsed like a query parameter. Other fields are parsed as JSON or as text, by their
  * schemas and media types.
  */
-export function formReader(
-  root: Json,
-  { schema, encoding }: { readonly schema: unknown; readonly encoding: FormEncoding },
-) {
-  const schemasOf = propertyFinder(root, schema);
+export function formReader({
+  outline,
+  encoding,
+}: {
+  readonly outline: Outline;
+  readonly encoding: FormEncoding;
+}) {
+  const schemasOf = (name: string) => outline.members(name);
   const styled = Object.entries(encoding).flatMap(([name, value]) => {
     const field = styledField(name, value);
-    return field ? valueReader(root, { ...field, schema: { anyOf: schemasOf(name) } }) : [];
+    return field ? valueReader({ ...field, outline: outline.member(name) }) : [];
   });
   /** The names of the styled fields, and of the properties that are separate fields. */
   const styledNames = new Set(styled.flatMap((field) => [field.name, ...field.names]));
@@ -37,12 +40,12 @@ export function formReader(
      */
     partOf(name: string) {
       const schemas = schemasOf(name).flatMap((inner) => {
-        const items = itemSchemas(root, inner, 0).filter((item) => item !== undefined);
+        const items = inner.items(0);
         return items.length > 0 ? items : [inner];
       });
       const { contentType } = encoding[name] ?? {};
-      const isOpen = schemas.length === 0 || schemas.includes(true);
-      const files = schemas.filter((inner) => isFile(root, inner, contentType));
+      const isOpen = schemas.length === 0 || schemas.some(({ source }) => source === true);
+      const files = schemas.filter((inner) => inner.isFile(contentType));
       return {
         isFile: isOpen || files.length > 0,
         isText: isOpen || files.length < schemas.length,
@@ -57,7 +60,7 @@ export function formReader(
    * @param type the media type of the part, without parameters.
    */
   function textValues(name: string, type: string, text: string): readonly unknown[] {
-    const isArray = schemasOf(name).some((inner) => typesOf(root, inner).has('array'));
+    const isArray = schemasOf(name).some(({ types }) => types.has('array'));
     if (!isArray || kindOf(type) !== 'json' || Object.hasOwn(encoding, name)) return [text];
     const value = jsonOrText(text);
     return Array.isArray(value) ? value : [text];
@@ -89,28 +92,28 @@ export function formReader(
     const [first] = values;
     const isSingle = values.length === 1;
     if (isSingle && contentType !== undefined && kindOf(contentType) === 'json') {
-      return typeof first === 'string' ? readJson(root, name, schemas, first) : first;
+      return typeof first === 'string' ? readJson(name, schemas, first) : first;
     }
-    const arrays = schemas.filter((inner) => typesOf(root, inner).has('array'));
+    const arrays = schemas.filter(({ types }) => types.has('array'));
     if (arrays.length === 0) {
       if (isSingle) return valueFrom(name, schemas, first);
-      const isTyped = schemas.length > 0 && schemas.every((inner) => typesOf(root, inner).size > 0);
+      const isTyped = schemas.length > 0 && schemas.every(({ types }) => types.size > 0);
       if (isTyped) throw new ParameterError(name, 'must be given once');
       return values;
     }
     return values.map((value, index) =>
       valueFrom(
         name,
-        arrays.flatMap((array) => itemSchemas(root, array, index)),
+        arrays.flatMap((array) => array.items(index)),
         value,
       ),
     );
   }
 
-  function valueFrom(name: string, schemas: readonly unknown[], value: unknown): unknown {
+  function valueFrom(name: string, schemas: readonly Outline[], value: unknown): unknown {
     if (typeof value !== 'string') return value;
-    return schemas.some((inner) => typesOf(root, inner).has('object'))
-      ? readJson(root, name, schemas, value)
-      : coerce(root, schemas, value);
+    return schemas.some(({ types }) => types.has('object'))
+      ? readJson(name, schemas, value)
+      : coerce(schemas, value);
   }
 }

@@ -1,4 +1,4 @@
-import { escapePointerToken, type Json } from '../document/document.ts';
+import { escapePointerToken } from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
 import { ParameterError, valueReader } from './read-value.ts';
 import { cookiesOf, pairsOf } from './texts.ts';
@@ -22,13 +22,9 @@ interface ParameterSource {
  *   each parameter that cannot be parsed and each undeclared name in the query, with a path such as
  *   `/query/limit`.
  */
-export function parameterReader(
-  root: Json,
-  operation: Operation,
-  ignored: ReadonlySet<string> = new Set(),
-) {
+export function parameterReader(operation: Operation, ignored: ReadonlySet<string> = new Set()) {
   const { parameters, template } = operation;
-  const readers = parameters.map((parameter) => valueReader(root, parameter));
+  const readers = parameters.map(valueReader);
   const inQuery = readers.filter((reader) => reader.in === 'query');
   const declaredNames = new Set([...ignored, ...inQuery.flatMap(({ names }) => names)]);
   const isDeclared = (name: string) => declaredNames.has(name);

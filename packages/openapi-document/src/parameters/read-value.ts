@@ -1,6 +1,5 @@
-import { asObject, isObject, type Json } from '../document/document.ts';
-import { alternatives, shapeOf, typesOf } from '../document/schema.ts';
 import { InvalidJson, MAX_DEPTH, parseJson } from '../json/exact.ts';
+import type { Outline } from '../schema/outline.ts';
 import {
   coerce,
   coerceItems,
@@ -33,17 +32,11 @@ export class ParameterError extends Error {
  * @param name of the parameter or the field.
  * @throws {ParameterError}
  */
-export function readJson(
-  root: Json,
-  name: string,
-  schemas: readonly unknown[],
-  text: string,
-): unknown {
+export function readJson(name: string, schemas: readonly Outline[], text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    const typeSets = schemas.map((schema) => typesOf(root, schema));
-    if (!typeSets.every((types) => types.size > 0 && !types.has('string'))) return text;
+    if (!schemas.every(({ types }) => types.size > 0 && !types.has('string'))) return text;
     throw error instanceof InvalidJson ? new ParameterError(name, error.message) : error;
   }
 }
@@ -51,30 +44,25 @@ export function readJson(
 type Decode = (part: string) => string;
 
 type Readable = Styled & {
-  readonly schema: unknown;
+  readonly outline: Outline;
   readonly media?: { readonly formReader: () => { urlencoded(text: string): unknown } } | undefined;
 };
 
 /** Prepares to parse a parameter, a header, or a field of a form. */
-export function valueReader(root: Json, parameter: Readable) {
-  const { name, in: where, style, schema, json, explode, media } = parameter;
+export function valueReader(parameter: Readable) {
+  const { name, in: where, style, outline, json, explode, media } = parameter;
   const { prefix, delimiter, delimiters = delimiter, exploded, isNamed } = styleOf(parameter);
-  const shape = json ? 'json' : shapeOf(root, schema);
+  const shape = json ? 'json' : outline.form;
   const isDeep = style === 'deepObject';
   /** True if each property of an object is a separate name in the query. */
   const isSpread = (style === 'form' || style === 'cookie') && explode && shape === 'object';
-  const parts = alternatives(root, schema);
-  const properties: Json = Object.assign({}, ...parts.map((part) => asObject(part.properties)));
-  const queryNames = isSpread ? Object.keys(properties) : [name];
+  const properties = outline.names;
+  const queryNames = isSpread ? [...properties] : [name];
   /**
    * True for an exploded object with `additionalProperties`. Its members are all query names that
    * no other parameter declares.
    */
-  const takesAnyName =
-    isSpread &&
-    parts.some(
-      ({ additionalProperties }) => additionalProperties === true || isObject(additionalProperties),
-    );
+  const takesAnyName = isSpread && outline.describesOtherMembers;
 
   return {
     in: where,
@@ -109,7 +97,7 @@ export function valueReader(root: Json, parameter: Readable) {
   /** In the style `matrix`, the text contains the name of the parameter. */
   function fromText(text: string | undefined, decode: Decode, isExploded = explode): unknown {
     if (!text?.startsWith(prefix)) return undefined;
-    if (shape === 'json') return readJson(root, name, [schema], decode(text));
+    if (shape === 'json') return readJson(name, [outline], decode(text));
     const unnamed = (part: string) => {
       if (where !== 'path' || !isNamed) return part;
       const [key, value] = splitOnce(part, '=');
@@ -117,12 +105,12 @@ export function valueReader(root: Json, parameter: Readable) {
       throw new ParameterError(name, `must begin with ${prefix}${name}=`);
     };
     const bare = text.slice(prefix.length);
-    if (shape === 'text') return coerce(root, [schema], decode(unnamed(bare)));
+    if (shape === 'text') return coerce([outline], decode(unnamed(bare)));
     const list = isExploded ? bare : unnamed(bare);
     const texts = list === '' ? [] : list.split(isExploded ? exploded : delimiters);
     if (shape === 'array') {
       const items = isExploded ? texts.map(unnamed) : texts;
-      return coerceItems(root, schema, items.map(decode));
+      return coerceItems(outline, items.map(decode));
     }
     const pairs = isExploded
       ? texts.map((part) => splitOnce(part, '='))
@@ -130,29 +118,26 @@ export function valueReader(root: Json, parameter: Readable) {
           index % 2 === 0 ? [[part, texts[index + 1] ?? ''] as const] : [],
         );
     const entries = pairs.map(([key, value]): PathText => [[decode(key)], decode(value)]);
-    return coerceObject(root, [schema], entries);
+    return coerceObject([outline], entries);
   }
 
   /** Parses a parameter of a query, a form, or cookies of the style `cookie`. */
   function fromPairs(pairs: Pairs, isDeclared: (name: string) => boolean, decode: Decode): unknown {
     if (isDeep || isSpread) {
       const entries = [...pairs].flatMap(([key, texts]) => {
-        const isProperty =
-          isSpread && (Object.hasOwn(properties, key) || (takesAnyName && !isDeclared(key)));
+        const isProperty = isSpread && (properties.has(key) || (takesAnyName && !isDeclared(key)));
         const path = isProperty ? [key] : deepPath(key);
         if (path === undefined) return [];
         if (path.length > MAX_DEPTH)
           throw new ParameterError(name, `must be nested at most ${MAX_DEPTH} levels deep`);
         return texts.map((text): PathText => [path, decode(text)]);
       });
-      return entries.length === 0 ? undefined : coerceObject(root, [schema], entries);
+      return entries.length === 0 ? undefined : coerceObject([outline], entries);
     }
     const values = pairs.get(name) ?? [];
     // Several values are an array, also if the schema allows a scalar.
-    const isArray =
-      values.length > 1 ? !json && typesOf(root, schema).has('array') : shape === 'array';
-    if (isArray && values.length > 0 && explode)
-      return coerceItems(root, schema, values.map(decode));
+    const isArray = values.length > 1 ? !json && outline.types.has('array') : shape === 'array';
+    if (isArray && values.length > 0 && explode) return coerceItems(outline, values.map(decode));
     if (values.length > 1) throw new ParameterError(name, onceReason());
     return fromText(values[0], decode, false);
   }
@@ -185,9 +170,7 @@ export function valueReader(root: Json, parameter: Readable) {
   function fromWholeQuery(query: string): unknown {
     if (media?.kind === 'form') return media.formReader().urlencoded(query);
     const text = decodeURIComponent(query);
-    return media?.kind === 'json'
-      ? readJson(root, name, [schema], text)
-      : coerce(root, [schema], text);
+    return media?.kind === 'json' ? readJson(name, [outline], text) : coerce([outline], text);
   }
 }
 

@@ -1,10 +1,11 @@
-import { decoded, type Json } from '../document/document.ts';
-import { itemSchemas, propertySchemas, shapeOf, typesOf } from '../document/schema.ts';
+import { decoded } from '../document/document.ts';
 import { parseJson, parseNumber } from '../json/exact.ts';
+import type { TypeName } from '../schema/json-types.ts';
+import type { Outline } from '../schema/outline.ts';
 
 /** Converts a string to one of the types of the schemas, if possible. */
-export function coerce(root: Json, schemas: readonly unknown[], text: string): unknown {
-  const allows = (type: string) => schemas.some((schema) => typesOf(root, schema).has(type));
+export function coerce(schemas: readonly Outline[], text: string): unknown {
+  const allows = (type: TypeName) => schemas.some(({ types }) => types.has(type));
   if (allows('integer') || allows('number')) {
     const number = parseNumber(text);
     if (number !== undefined) return number;
@@ -13,8 +14,8 @@ export function coerce(root: Json, schemas: readonly unknown[], text: string): u
   return text === '' && allows('null') && !allows('string') ? null : text;
 }
 
-export const coerceItems = (root: Json, schema: unknown, texts: readonly string[]): unknown[] =>
-  texts.map((text, index) => coerce(root, itemSchemas(root, schema, index), text));
+export const coerceItems = (schema: Outline, texts: readonly string[]): unknown[] =>
+  texts.map((text, index) => coerce(schema.items(index), text));
 
 /** The path to a value inside an object, and its serialized value. */
 export type PathText = readonly [path: readonly string[], text: string];
@@ -24,24 +25,20 @@ export type PathText = readonly [path: readonly string[], text: string];
  * objects of scalars. Deeper values follow the common convention: `[a][b]=1` for members, and
  * `[]=1` or `[0]=1` for the items of an array, in order.
  */
-export function coerceObject(
-  root: Json,
-  schemas: readonly unknown[],
-  entries: readonly PathText[],
-): unknown {
-  const array = schemas.find((schema) => shapeOf(root, schema) === 'array');
+export function coerceObject(schemas: readonly Outline[], entries: readonly PathText[]): unknown {
+  const array = schemas.find(({ form }) => form === 'array');
   const isList = entries.every(
     ([[first = '', ...rest]]) => /^\d*$/.test(first) && rest.length === 0,
   );
   const texts = entries.map(([, text]) => text);
-  if (array !== undefined && isList) return coerceItems(root, array, texts);
+  if (array !== undefined && isList) return coerceItems(array, texts);
   const leaf = entries.find(([path]) => path.length === 0);
   // `a=1&a[b]=2` is neither a string nor an object. Returns an array, which validation rejects.
-  if (leaf !== undefined) return entries.length === 1 ? coerce(root, schemas, leaf[1]) : texts;
+  if (leaf !== undefined) return entries.length === 1 ? coerce(schemas, leaf[1]) : texts;
   const members = [...Map.groupBy(entries, ([[first = '']]) => first)].map(([key, inside]) => {
-    const inner = [...new Set(schemas.flatMap((schema) => propertySchemas(root, schema, key)))];
+    const inner = schemas.flatMap((schema) => schema.members(key));
     const rest = inside.map(([[, ...path], text]): PathText => [path, text]);
-    return [key, coerceObject(root, inner, rest)];
+    return [key, coerceObject(inner, rest)];
   });
   return Object.fromEntries(members);
 }

@@ -1,6 +1,16 @@
-import { asArray, asObject, type Json } from '../document/document.ts';
+import { asArray, asObject, isObject, type Json } from '../document/document.ts';
+import { type Form, kindOf } from '../document/media-types.ts';
 import { type TypeName, typeBitOf, typeBits, typeNames } from './json-types.ts';
-import { NOTHING, type SchemaTree } from './tree.ts';
+import type { SchemaTree } from './tree.ts';
+
+const SCALARS = ['string', 'number', 'integer', 'boolean'] as const;
+
+/** Keywords that restrict texts and bytes, besides `type` and `format`. */
+const RESTRICTING = /^(enum|const|pattern|minLength|maxLength|properties|required|items|not)$/;
+
+/** Keywords of schemas for values other than bytes. */
+const TYPED =
+  /^(type|enum|const|properties|items|prefixItems|(all|any|one)Of|pattern|format|m(in|ax).*)$/;
 
 /**
  * The form of the values of a schema, with all its alternatives together. It is enough to parse a
@@ -8,31 +18,33 @@ import { NOTHING, type SchemaTree } from './tree.ts';
  */
 export class Outline {
   readonly #tree: SchemaTree;
+  readonly #source: unknown;
   /** All schemas that may describe a value. */
   readonly #schemas: readonly Json[];
   #types: ReadonlySet<TypeName> | undefined;
 
-  /** @param schemas alternatives, or schemas that apply together. */
-  constructor(tree: SchemaTree, schemas: readonly unknown[]) {
+  constructor(tree: SchemaTree, source: unknown) {
     this.#tree = tree;
-    this.#schemas = schemas.flatMap((schema) => tree.possible(tree.schemaOf(schema)));
+    this.#source = source;
+    this.#schemas = isObject(source) ? tree.possible(source) : [];
+  }
+
+  /** The schema as the document has it. */
+  get source(): unknown {
+    return this.#source;
   }
 
   /**
-   * The types that the schemas name or imply, as `properties` implies `object`. Empty if they allow
-   * any type.
+   * The types that the schema names or implies, as `properties` implies `object`. Empty if it
+   * allows any type.
    */
   get types(): ReadonlySet<TypeName> {
     this.#types ??= new Set(this.#schemas.flatMap(typesIn));
     return this.#types;
   }
 
-  /** The form of a serialized value: a list, pairs of names and values, or one text. */
-  get shape(): 'array' | 'object' | 'text' {
-    const isScalar = (['string', 'number', 'integer', 'boolean'] as const).some((type) =>
-      this.types.has(type),
-    );
-    if (isScalar) return 'text';
+  get form(): Form {
+    if (SCALARS.some((type) => this.types.has(type))) return 'text';
     if (this.types.has('array')) return 'array';
     return this.types.has('object') ? 'object' : 'text';
   }
@@ -42,30 +54,70 @@ export class Outline {
     return new Set(this.#schemas.flatMap(({ properties }) => Object.keys(asObject(properties))));
   }
 
-  /** True if the schemas say nothing about values. */
-  get isEmpty(): boolean {
-    return this.#schemas.every((schema) => schema !== NOTHING && Object.keys(schema).length === 0);
-  }
-
   /** True if `additionalProperties` describes members of any name. */
   get describesOtherMembers(): boolean {
-    return this.#schemas.some(({ additionalProperties }) => Boolean(additionalProperties));
+    return this.#schemas.some(
+      ({ additionalProperties: schema }) => isObject(schema) || schema === true,
+    );
   }
 
-  /** Returns the outline of a member, or `undefined` if no schema describes it. */
-  member(name: string): Outline | undefined {
-    const found = this.#schemas.flatMap((schema) => this.#schemasOfMember(schema, name));
-    return found.length === 0 ? undefined : new Outline(this.#tree, found);
+  /** Lists the schemas that may describe a member. */
+  members(name: string): readonly Outline[] {
+    return this.#schemas
+      .flatMap((schema) => this.#schemasOfMember(schema, name))
+      .map((schema) => new Outline(this.#tree, schema));
   }
 
-  /** Returns the outline of an item of an array, or `undefined` if no schema describes it. */
-  item(index: number): Outline | undefined {
-    const found = this.#schemas
-      .map(
-        (schema) => asArray(schema.prefixItems)[index] ?? schema.items ?? schema.unevaluatedItems,
-      )
-      .filter((schema) => schema !== undefined);
-    return found.length === 0 ? undefined : new Outline(this.#tree, found);
+  /** Returns all schemas that may describe a member as one. */
+  member(name: string): Outline {
+    return new Outline(this.#tree, { anyOf: this.members(name).map(({ source }) => source) });
+  }
+
+  /** Lists the schemas that may describe an item of an array. */
+  items(index: number): readonly Outline[] {
+    return this.#schemas.flatMap((schema) => {
+      const item = asArray(schema.prefixItems)[index] ?? schema.items ?? schema.unevaluatedItems;
+      return item === undefined ? [] : [new Outline(this.#tree, item)];
+    });
+  }
+
+  /** True if the schema probably rejects some texts or bytes. */
+  get restrictsBytes(): boolean {
+    if (this.#source === false) return true;
+    return this.#schemas.some(
+      ({ type, format, ...others }) =>
+        (type ?? 'string') !== 'string' ||
+        (format ?? 'binary') !== 'binary' ||
+        Object.keys(others).some((key) => RESTRICTING.test(key)),
+    );
+  }
+
+  /** The maximum length of texts in characters, or of bytes. */
+  get maxLength(): number | undefined {
+    const applied = isObject(this.#source) ? this.#tree.applied(this.#source) : [];
+    const limits = applied.flatMap(({ maxLength }) =>
+      typeof maxLength === 'number' ? [maxLength] : [],
+    );
+    return limits.length === 0 ? undefined : Math.min(...limits);
+  }
+
+  /**
+   * True if a field of a form is a file (OpenAPI 3.1 §4.8.14.3, §4.8.15.1). A schema with
+   * `contentEncoding` describes text, and one with `format: binary` a file. Other schemas describe
+   * a file if they have `contentMediaType` or no type, unless the media type is JSON, text or a
+   * form.
+   *
+   * @param encodingType `contentType` of the Encoding Object.
+   */
+  isFile(encodingType?: unknown): boolean {
+    if (this.#source === false || this.#source === undefined) return false;
+    const source = isObject(this.#source) ? this.#tree.referenced(this.#source) : {};
+    if (source.contentEncoding !== undefined) return false;
+    if (source.format === 'binary') return true;
+    const type = source.contentMediaType ?? encodingType;
+    if (typeof type === 'string' && kindOf(type) !== 'stream') return false;
+    const isTyped = Object.keys(source).some((key) => TYPED.test(key));
+    return source.contentMediaType !== undefined || !isTyped;
   }
 
   #schemasOfMember(schema: Json, name: string): unknown[] {

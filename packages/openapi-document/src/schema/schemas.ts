@@ -42,7 +42,7 @@ export function createSchemas(root: Json, { formats = {} }: SchemasOptions = {})
     /** Returns the schema at a JSON pointer, or a Schema Object as a schema. */
     at: (place: unknown, view: View): Schema =>
       new Schema(contextOf(view).setOf([schemaAt(place)])),
-    outline: (place: unknown): Outline => new Outline(tree, [schemaAt(place)]),
+    outline: (place: unknown): Outline => new Outline(tree, schemaAt(place)),
     /** Returns the shape of a value, see {@link Shapes.of}. */
     shape: (place: unknown, view: View, form?: Json): Shape =>
       new Shapes(contextOf(view)).of([schemaAt(place)], form),

@@ -6,12 +6,11 @@ import {
   type Json,
   pointerTokens,
 } from '../document/document.ts';
-import { isFile } from '../document/media-types.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
 import { tagOfBase } from './discriminator.ts';
 import { TYPE_BITS, type TypeName, typeBits, typeNames } from './json-types.ts';
 import type { Context, SchemaSet } from './model.ts';
-import { typesIn } from './outline.ts';
+import { Outline, typesIn } from './outline.ts';
 import { asStrings, declaredTypes, entriesOf } from './scalar-rules.ts';
 import { Schema } from './schema.ts';
 import { ANYTHING, NOTHING } from './tree.ts';
@@ -254,7 +253,7 @@ export class Shapes {
   #file(field: readonly Json[], encoding: readonly [string, unknown][]): Shape | undefined {
     const { tree } = this.#context;
     const { contentType } = Object.fromEntries(encoding);
-    const isFileSchema = (schema: unknown) => isFile(tree.root, schema, contentType);
+    const isFileSchema = (schema: unknown) => new Outline(tree, schema).isFile(contentType);
     if (field.some(isFileSchema)) return FILE;
     const items = field.flatMap((schema) => tree.applied(schema)).map((part) => part.items);
     const isList = items.some((item) => item !== undefined && isFileSchema(item));

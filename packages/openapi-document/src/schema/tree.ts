@@ -91,6 +91,17 @@ export class SchemaTree {
     return target;
   }
 
+  /** Returns the schema at the end of a chain of references. */
+  referenced(schema: Json): Json {
+    const visited = new Set<Json>();
+    let target = schema;
+    while (typeof target.$ref === 'string' && !visited.has(target)) {
+      visited.add(target);
+      target = this.resolve(target.$ref);
+    }
+    return target;
+  }
+
   /** Lists the schemas that a schema applies to the same value: its reference and its `allOf`. */
   joinedBy({ $ref, $dynamicRef, allOf }: Json): readonly Json[] {
     if ($ref === undefined && $dynamicRef === undefined && allOf === undefined) return NO_SCHEMAS;

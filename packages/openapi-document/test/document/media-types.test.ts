@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import {
   essenceOf,
-  isConstrained,
-  isFile,
   isJsonType,
   kindOf,
   mediaTypeFor,
   sequenceOf,
 } from '../../src/document/media-types.ts';
+import { Outline } from '../../src/schema/outline.ts';
+import { SchemaTree } from '../../src/schema/tree.ts';
 
 test.each<[type: string, kind: ReturnType<typeof kindOf>]>([
   ['application/json', 'json'],
@@ -21,7 +21,7 @@ test.each<[type: string, kind: ReturnType<typeof kindOf>]>([
   ['image/png', 'stream'],
   ['x-text/plain', 'stream'],
 ])('a body of %s without a schema has the kind %s', (type, kind) => {
-  expect(kindOf(type, {}, undefined)).toBe(kind);
+  expect(kindOf(type)).toBe(kind);
 });
 
 test.each<[type: string, schema: unknown, kind: ReturnType<typeof kindOf>]>([
@@ -29,7 +29,9 @@ test.each<[type: string, schema: unknown, kind: ReturnType<typeof kindOf>]>([
   ['text/csv', { type: 'array' }, 'stream'],
   ['text/csv', { $ref: '#/Row' }, 'stream'],
 ])('a body of %s with the schema %j has the kind %s', (type, schema, kind) => {
-  expect(kindOf(type, { Row: { type: 'object' } }, schema)).toBe(kind);
+  expect(kindOf(type, new Outline(new SchemaTree({ Row: { type: 'object' } }), schema).form)).toBe(
+    kind,
+  );
 });
 
 test.each([
@@ -101,7 +103,7 @@ test.each<[schema: unknown, constrained: boolean]>([
   [{ anyOf: [{}, { $ref: '#/Short' }] }, true],
 ])('the schema %j restricts text: %j', (schema, constrained) => {
   const root = { Any: {}, Short: { type: 'string', maxLength: 1 } };
-  expect(isConstrained(root, schema)).toBe(constrained);
+  expect(new Outline(new SchemaTree(root), schema).restrictsBytes).toBe(constrained);
 });
 
 const FILE = { File: { format: 'binary' } };
@@ -122,7 +124,7 @@ test.each<[schema: unknown, file: boolean]>([
   [false, false],
   [{ $ref: '#/none' }, false],
 ])('a field with the schema %j without an encoding is a file: %j', (schema, file) => {
-  expect(isFile(FILE, schema, undefined)).toBe(file);
+  expect(new Outline(new SchemaTree(FILE), schema).isFile()).toBe(file);
 });
 
 test.each<[schema: unknown, encodingType: string, file: boolean]>([
@@ -134,7 +136,7 @@ test.each<[schema: unknown, encodingType: string, file: boolean]>([
   [{}, 'text/plain', false],
   [{ contentMediaType: 'application/json' }, 'image/png', false],
 ])('a field with the schema %j and the encoding %s is a file: %j', (schema, type, file) => {
-  expect(isFile(FILE, schema, type)).toBe(file);
+  expect(new Outline(new SchemaTree(FILE), schema).isFile(type)).toBe(file);
 });
 
 test.each([

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { examplesOf, mediaOf } from '../../src/document/media.ts';
+import { SchemaTree } from '../../src/schema/tree.ts';
 
 function mediaType(type: string, source: unknown, root: object = {}) {
-  const [media] = mediaOf({ ...root }, { [type]: source }, '/at');
+  const [media] = mediaOf(new SchemaTree({ ...root }), { [type]: source }, '/at');
   if (media === undefined) throw new Error('there is no media type');
   return media;
 }
@@ -42,7 +43,7 @@ test('a Media Type Object may be a reference, or not an object', () => {
     constrained: false,
   });
   expect(mediaType('text/plain', null)).toMatchObject({ schema: undefined, source: {} });
-  expect(mediaOf({}, undefined, '')).toEqual([]);
+  expect(mediaOf(new SchemaTree({}), undefined, '')).toEqual([]);
 });
 
 test.each([

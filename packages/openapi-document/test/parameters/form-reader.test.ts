@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { formReader } from '../../src/parameters/form-reader.ts';
 import { ParameterError } from '../../src/parameters/read-value.ts';
 import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
+import { Outline } from '../../src/schema/outline.ts';
+import { SchemaTree } from '../../src/schema/tree.ts';
 
 const integer = { type: 'integer' };
 const integers = { type: 'array', items: integer };
@@ -18,7 +20,9 @@ const schema = {
     open: {},
   },
 };
-const readerOf = (encoding: FormEncoding = {}) => formReader({}, { schema, encoding });
+const outlineOf = (source: unknown) => new Outline(new SchemaTree({}), source);
+const readerOf = (encoding: FormEncoding = {}) =>
+  formReader({ outline: outlineOf(schema), encoding });
 
 describe('a form without an encoding', () => {
   test.each<[text: string, fields: object]>([
@@ -98,7 +102,7 @@ describe('a field with an encoding', () => {
       anyOf: [{ properties: { a: integers } }, { properties: { a: integer } }],
     };
     const encoding = { a: { style: 'form', explode: false } };
-    const { urlencoded } = formReader({}, { schema: alternatives, encoding });
+    const { urlencoded } = formReader({ outline: outlineOf(alternatives), encoding });
     expect(urlencoded('a=1')).toEqual({ a: 1 });
   });
 });
@@ -144,16 +148,17 @@ test.each<[properties: object, encoding: { contentType?: string }, kinds: string
   [{ field: { type: 'array' } }, {}, 'text'],
 ])('a part of a form of %j with the encoding %j is %s', (properties, field, kinds) => {
   const encoding: FormEncoding = { field };
-  const { isFile, isText, types } = formReader({}, { schema: { properties }, encoding }).partOf(
-    'field',
-  );
+  const { isFile, isText, types } = formReader({
+    outline: outlineOf({ properties }),
+    encoding,
+  }).partOf('field');
   expect([...(isFile ? ['file'] : []), ...(isText ? ['text'] : [])].join(' or ')).toBe(kinds);
   expect(types).toEqual(field.contentType?.split(', ') ?? []);
 });
 
 test('a part with several schemas may be a file or text', () => {
   const anyOf = [{ properties: { a: {} } }, { properties: { a: { type: 'string' } } }];
-  const { partOf } = formReader({}, { schema: { anyOf }, encoding: {} });
+  const { partOf } = formReader({ outline: outlineOf({ anyOf }), encoding: {} });
   expect(partOf('a')).toEqual({ isFile: true, isText: true, types: [] });
 });
 
@@ -169,6 +174,9 @@ test('a text part of JSON may contain all items of an array', () => {
     ['other', 'application/json', '[1]'],
   ] as const)
     expect(textValues(name, type, text)).toEqual([text]);
-  const form = formReader({}, { schema: { properties: { constructor: integers } }, encoding: {} });
+  const form = formReader({
+    outline: outlineOf({ properties: { constructor: integers } }),
+    encoding: {},
+  });
   expect(form.textValues('constructor', 'application/json', '[1]')).toEqual([1]);
 });

@@ -6,9 +6,9 @@ const integer = { type: 'integer' };
 const point = { type: 'object', properties: { x: integer, y: { type: 'string' } } };
 
 async function readerOf(parameters: readonly object[], path = '/things', ignored?: Set<string>) {
-  const { root, operations } = await documentOf({ [path]: { get: { parameters } } });
+  const { operations } = await documentOf({ [path]: { get: { parameters } } });
   const operation = only(operations);
-  const read = parameterReader(root, operation, ignored);
+  const read = parameterReader(operation, ignored);
   return {
     operation,
     read: (target: string, headers: Record<string, string | string[]> = {}) => {

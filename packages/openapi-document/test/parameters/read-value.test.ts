@@ -2,8 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { textOf } from 'test-support/titles';
 import { ParameterError, valueReader } from '../../src/parameters/read-value.ts';
 import { writeParameter } from '../../src/parameters/write-parameter.ts';
+import { Outline } from '../../src/schema/outline.ts';
+import { SchemaTree } from '../../src/schema/tree.ts';
 
-type Parameter = Parameters<typeof valueReader>[1];
+type Parameter = Omit<Parameters<typeof valueReader>[0], 'outline'> & { readonly schema: unknown };
 
 const integer = { type: 'integer' };
 const string = { type: 'string' };
@@ -21,7 +23,9 @@ const parameter = (members: Partial<Parameter>): Parameter => ({
   schema: string,
   ...members,
 });
-const reader = (members: Partial<Parameter>) => valueReader({}, parameter(members));
+const readerOf = (declared: Parameter) =>
+  valueReader({ ...declared, outline: new Outline(new SchemaTree({}), declared.schema) });
+const reader = (members: Partial<Parameter>) => readerOf(parameter(members));
 const read = (members: Partial<Parameter>, text: string | undefined) => reader(members).read(text);
 
 const TEXT = "it's 100 % [é] {x}, a+b";
@@ -111,7 +115,7 @@ test.each(
   ),
 )('a value written by %j is read again: %j', (members, value, schema) => {
   const complete = parameter({ ...members, schema });
-  expect(valueReader({}, complete).read(writeParameter(complete, value))).toEqual(value);
+  expect(readerOf(complete).read(writeParameter(complete, value))).toEqual(value);
 });
 
 const TEXTS: readonly (readonly [members: Partial<Parameter>, text: string, value: unknown])[] = [

@@ -9,8 +9,11 @@ import {
   pairsOf,
   splitOnce,
 } from '../../src/parameters/texts.ts';
+import { Outline } from '../../src/schema/outline.ts';
+import { SchemaTree } from '../../src/schema/tree.ts';
 
-const root = { components: { schemas: { Count: { type: 'integer' } } } };
+const tree = new SchemaTree({ components: { schemas: { Count: { type: 'integer' } } } });
+const outlineOf = (source: unknown) => new Outline(tree, source);
 const integer = { type: 'integer' };
 const string = { type: 'string' };
 
@@ -41,12 +44,12 @@ test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
   ['', [{ type: 'null' }, string], ''],
   ['null', [{ type: 'null' }], 'null'],
 ])('%j with the schemas %j becomes %p', (text, schemas, value) => {
-  expect(coerce(root, schemas, text)).toBe(value);
+  expect(coerce(schemas.map(outlineOf), text)).toBe(value);
 });
 
 test('each item of an array is converted by its own schema', () => {
   const schema = { prefixItems: [string, integer], items: { type: 'boolean' } };
-  expect(coerceItems(root, schema, ['1', '2', 'true', '3'])).toEqual(['1', 2, true, '3']);
+  expect(coerceItems(outlineOf(schema), ['1', '2', 'true', '3'])).toEqual(['1', 2, true, '3']);
 });
 
 describe('an object', () => {
@@ -108,7 +111,7 @@ describe('an object', () => {
     ],
     [[[[], '1']], '1'],
   ])('of the entries %j is %j', (entries, value) => {
-    expect(coerceObject(root, [schema], entries)).toEqual(value);
+    expect(coerceObject([outlineOf(schema)], entries)).toEqual(value);
   });
 
   test('has the types of all schemas that may describe it', () => {
@@ -117,11 +120,11 @@ describe('an object', () => {
       [['a'], '1'],
       [['b'], '2'],
     ];
-    expect(coerceObject(root, schemas, entries)).toEqual({ a: 1, b: 2 });
+    expect(coerceObject(schemas.map(outlineOf), entries)).toEqual({ a: 1, b: 2 });
   });
 
   test('may have a member __proto__', () => {
-    const value = coerceObject(root, [schema], [[['__proto__', 'polluted'], 'true']]);
+    const value = coerceObject([outlineOf(schema)], [[['__proto__', 'polluted'], 'true']]);
     expect(Object.entries(Object(value))).toEqual([['__proto__', { polluted: 'true' }]]);
     expect(Object({}).polluted).toBeUndefined();
   });

@@ -55,10 +55,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       ? authentication(operation, context.schemes, samples !== undefined)
       : undefined;
   const ignored = apiKeyQueryNames(document.securitySchemes);
-  const checkParameters = parameterCheck(
-    parameterReader(document.root, operation, ignored),
-    validator,
-  );
+  const checkParameters = parameterCheck(parameterReader(operation, ignored), validator);
   const readBody = bodyReader(operation, context.bodyLimit, validator);
   const challenge = challengesOf(operation, context.schemes);
   const operationContext = { operation, validator, samples, names, challenge };
