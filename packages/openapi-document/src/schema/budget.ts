@@ -8,7 +8,7 @@ export class BudgetExceeded extends Error {
   override readonly name = 'BudgetExceeded';
 
   constructor() {
-    super('too expensive to validate');
+    super('is too expensive to validate');
   }
 }
 

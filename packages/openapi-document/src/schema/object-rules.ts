@@ -57,7 +57,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
   /** Closes an object of a reply: its other members are undeclared. */
   const declaresMembers =
     parts.some((schema) => (schema.properties ?? schema.patternProperties) !== undefined) ||
-    parts.some((schema) => schema.unevaluatedProperties === false) ||
+    parts.some((schema) => tree.isNothing(schema.unevaluatedProperties)) ||
     hidden.size > 0;
   const unevaluating = innerFirst(schemas).filter(
     (schema) => schema.unevaluatedProperties !== undefined,
@@ -202,7 +202,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
       isDeclared ||= found.length > countBefore;
       if (found.length === countBefore && schema.additionalProperties !== undefined) {
         found.push(tree.schemaOf(schema.additionalProperties));
-        if (schema.additionalProperties === false) closedBy = 'additionalProperties';
+        if (tree.isNothing(schema.additionalProperties)) closedBy = 'additionalProperties';
       }
       if (found.length > countBefore) evaluating.add(schema);
     }
@@ -215,7 +215,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
         continue;
       found.push(tree.schemaOf(schema.unevaluatedProperties));
       evaluating.add(schema);
-      if (schema.unevaluatedProperties === false) closedBy ??= 'unevaluatedProperties';
+      if (tree.isNothing(schema.unevaluatedProperties)) closedBy ??= 'unevaluatedProperties';
     }
     const isHidden = name !== undefined && hidden.has(name);
     const isOneWay = isHidden || found.some((schema) => tree.isOneWay(schema, view));

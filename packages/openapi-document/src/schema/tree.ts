@@ -1,7 +1,7 @@
 import { asArray, asObject, isObject, type Json, valueAt } from '../document/document.ts';
-import { patternOf } from '../document/schema.ts';
 import type { Budget } from './budget.ts';
 import { alternativesIn } from './keywords.ts';
+import { compilePattern } from './patterns.ts';
 
 /**
  * The way in which a value is read.
@@ -76,8 +76,7 @@ export class SchemaTree {
   patternTest(pattern: string): TextTest {
     const existing = this.#patterns.get(pattern);
     if (existing !== undefined) return existing;
-    const expression = patternOf(pattern);
-    const test: TextTest = (text) => expression.test(text);
+    const { test } = compilePattern(pattern);
     this.#patterns.set(pattern, test);
     return test;
   }
@@ -125,6 +124,11 @@ export class SchemaTree {
         ...alternativesIn(inner).map((alternative) => this.schemaOf(alternative)),
       ]),
     );
+  }
+
+  /** True for a schema that no value matches, since it is or applies `false`. */
+  isNothing(schema: unknown): boolean {
+    return schema !== undefined && this.applied(this.schemaOf(schema)).includes(NOTHING);
   }
 
   /** True for a member that only the other direction has. */

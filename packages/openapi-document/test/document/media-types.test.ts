@@ -122,7 +122,7 @@ test.each<[schema: unknown, file: boolean]>([
   [{ minLength: 1 }, false],
   [{ contentMediaType: 'image/png', contentEncoding: 'base64' }, false],
   [false, false],
-  [{ $ref: '#/none' }, false],
+  [{ $ref: '#/none' }, true],
 ])('a field with the schema %j without an encoding is a file: %j', (schema, file) => {
   expect(new Outline(new SchemaTree(FILE), schema).isFile()).toBe(file);
 });
