@@ -12,11 +12,6 @@ export const fileSizes = (file: string) => ({
   log_bytes: statsOf(logOf(file))?.size ?? 0,
 });
 
-function identify(name: string): string | undefined {
-  const stats = statsOf(name);
-  return stats && `${stats.dev}:${stats.ino}`;
-}
-
 /** Returns true if there is no database in the file: it is missing or empty. */
 export const isVacant = (file: string): boolean => !statsOf(file)?.size;
 
@@ -55,10 +50,11 @@ export function watchFiles(file: string): () => void {
   let first: readonly (string | undefined)[] | undefined;
 
   return () => {
-    const current = names.map(identify);
-    first ??= current;
-    const lost = names.find((_, index) => current[index] !== first?.[index]);
+    const current = names.map(statsOf);
+    const ids = current.map((stats) => stats && `${stats.dev}:${stats.ino}`);
+    first ??= ids;
+    const lost = names.find((_, index) => ids[index] !== first?.[index]);
     if (lost !== undefined) throw new FileLost(lost);
-    if (isVacant(file)) throw new Damaged('the file is empty');
+    if (current[0]?.size === 0) throw new Damaged('the file is empty');
   };
 }
