@@ -31,6 +31,8 @@ const env = {
   ...Object.fromEntries(inherited),
   PATH: [resolve('node_modules/node/bin'), process.env.PATH].join(delimiter),
   CONTRACT_RUNS: '3',
+  // Yarn 1 finds a tarball in its cache by name and version, also after its content has changed.
+  YARN_CACHE_FOLDER: join(folder, 'yarn-cache'),
   YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
   YARN_NPM_REGISTRY_SERVER: '',
 };
