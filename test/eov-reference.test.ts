@@ -40,50 +40,33 @@ const NULLS = 'replies that are `null`';
 const CONSTANTS = 'objects in `const`';
 const BESIDE = 'keywords beside a `$ref`';
 
-/** Documents with one schema, for the body of a request and of its reply. */
+/**
+ * Schemas for the body of a request and of its reply, with the values on which the results differ.
+ * `protection/eov.test.ts` compares all other results for random schemas.
+ */
 const DOCUMENTS: Readonly<
   Record<string, readonly [schema: Json, cases: readonly Case[], components?: Json]>
 > = {
-  'a string': [{ type: 'string' }, [['"a"'], ['1'], ['null']]],
-  'a length in code points': [{ type: 'string', maxLength: 2 }, [['"🌵🌵"'], ['"abc"']]],
-  'a pattern': [{ type: 'string', pattern: '^a+$' }, [['"aa"'], ['"ab"']]],
   'a date-time': [
     { type: 'string', format: 'date-time' },
     [['"2024-02-29T12:00:00Z"'], ['"2023-02-29T12:00:00Z"', DAYS, DAYS], ['"now"']],
   ],
   'a date': [{ type: 'string', format: 'date' }, [['"2024-02-29"'], ['"2023-02-29"', DAYS, DAYS]]],
-  'a uuid': [
-    { type: 'string', format: 'uuid' },
-    [['"123e4567-e89b-12d3-a456-426614174000"'], ['"123"']],
-  ],
-  'an email': [{ type: 'string', format: 'email' }, [['"a@example.com"'], ['"a"']]],
-  Base64: [{ type: 'string', format: 'byte' }, [['"YQ=="'], ['"?"']]],
   'an unknown format': [{ type: 'string', format: 'colour' }, [['"red"']]],
-  'an integer': [{ type: 'integer' }, [['1'], ['1.0'], ['1.5'], ['"1"']]],
   'an int32': [{ type: 'integer', format: 'int32' }, [['1'], ['2147483648']]],
   'an int64': [
     { type: 'integer', format: 'int64' },
     [['1'], ['9007199254740993'], ['1e300', INTEGERS, INTEGERS]],
   ],
-  'a number': [{ type: 'number', minimum: 0, exclusiveMaximum: 2 }, [['1.5'], ['-1'], ['2']]],
   'a multiple': [
     { type: 'number', multipleOf: 0.01 },
     [['0.5'], ['19.99', DECIMALS, DECIMALS], ['0.005']],
   ],
-  'a boolean': [{ type: 'boolean' }, [['true'], ['"true"'], ['0']]],
   'a nullable type': [{ type: ['string', 'null'] }, [['null', undefined, NULLS], ['"a"'], ['1']]],
   'an enum': [{ enum: ['a', 1, null] }, [['"a"'], ['1'], ['null', undefined, NULLS], ['"b"']]],
   'a constant': [
     { anyOf: [{ const: { a: 1 } }, { type: 'null' }] },
     [['null', undefined, NULLS], ['{"a":1}', CONSTANTS, CONSTANTS], ['{"a":2}']],
-  ],
-  'a list': [
-    { type: 'array', items: { type: 'integer' }, minItems: 1, uniqueItems: true },
-    [['[1,2]'], ['[]'], ['[1,1]'], ['["a"]'], ['{}']],
-  ],
-  'a list with contains': [
-    { type: 'array', contains: { const: 1 }, maxContains: 1 },
-    [['[1,2]'], ['[2]'], ['[1,1]']],
   ],
   'a tuple': [
     { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }] },
@@ -96,29 +79,9 @@ const DOCUMENTS: Readonly<
     { type: 'array', prefixItems: [{ type: 'integer' }], items: false, minItems: 1 },
     [['[1]'], ['[1,2]'], ['[]']],
   ],
-  'an object': [
-    { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } },
-    [['{"id":1}'], ['{}'], ['{"id":"a"}'], ['[]'], ['{"id":1,"more":2}']],
-  ],
   'a closed object': [
     { type: 'object', properties: { id: { type: 'integer' } }, additionalProperties: false },
     [['{"id":1}'], ['{"id":1,"more":2}', undefined, DROPPED]],
-  ],
-  'a map': [
-    { type: 'object', additionalProperties: { type: 'integer' }, maxProperties: 1 },
-    [['{"a":1}'], ['{"a":"b"}'], ['{"a":1,"b":2}']],
-  ],
-  'names by pattern': [
-    { type: 'object', patternProperties: { '^x-': { type: 'integer' } } },
-    [['{"x-a":1}'], ['{"x-a":"b"}'], ['{"y":"b"}']],
-  ],
-  'names with a schema': [
-    { type: 'object', propertyNames: { maxLength: 1 }, additionalProperties: true },
-    [['{"a":1}'], ['{"ab":1}']],
-  ],
-  'dependent members': [
-    { type: 'object', properties: { a: {}, b: {} }, dependentRequired: { a: ['b'] } },
-    [['{"a":1,"b":1}'], ['{"a":1}'], ['{"b":1}']],
   ],
   'an allOf': [
     {
@@ -129,33 +92,6 @@ const DOCUMENTS: Readonly<
       unevaluatedProperties: false,
     },
     [['{"a":1,"b":2}'], ['{"b":2}'], ['{"a":1,"c":3}', undefined, DROPPED]],
-  ],
-  'an anyOf': [{ anyOf: [{ type: 'integer' }, { type: 'string' }] }, [['1'], ['"a"'], ['true']]],
-  'a oneOf': [
-    {
-      oneOf: [
-        { type: 'integer', minimum: 2 },
-        { type: 'integer', maximum: 2 },
-      ],
-    },
-    [['1'], ['3'], ['2'], ['"a"']],
-  ],
-  'a not': [{ not: { type: 'string' } }, [['1'], ['"a"']]],
-  'a condition': [
-    JSON.parse(
-      '{"type":"object","properties":{"kind":{"type":"string"},"n":{}},"if":{"properties":{"kind":{"const":"n"}},"required":["kind"]},"then":{"required":["n"]}}',
-    ),
-    [['{"kind":"n","n":1}'], ['{"kind":"n"}'], ['{"kind":"m"}']],
-  ],
-  'a recursive schema': [
-    { $ref: '#/components/schemas/Tree' },
-    [['{"next":[{"next":[]}]}'], ['{"next":[{"next":1}]}']],
-    {
-      Tree: {
-        type: 'object',
-        properties: { next: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } },
-      },
-    },
   ],
   'a reference with keywords beside it': [
     { $ref: '#/components/schemas/Short', minLength: 2 },

@@ -45,10 +45,23 @@ export const mapValues = <T>(
 ): Record<string, T> =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]));
 
+/** Like {@link mapSchemas}, for schemas that are not `true` or `false`. */
+export const mapKeywords = (schema: Schema, map: (keywords: Keywords) => Schema): Schema =>
+  mapSchemas(schema, (part) => (typeof part === 'boolean' ? part : map(part)));
+
+/** Returns a schema that allows all undeclared members, so that replies keep them. */
+export const opened = (schema: Schema): Schema =>
+  mapKeywords(schema, (part) => {
+    const open = Object.entries(part).filter(([_keyword, value]) => value !== false);
+    return {
+      ...(part.type === 'object' && { additionalProperties: true }),
+      ...Object.fromEntries(open),
+    };
+  });
+
 /** Returns a schema without the known faults of `faults.test.ts`. */
 export const withoutFaults = (schema: Schema): Schema =>
-  mapSchemas(schema, (part) => {
-    if (typeof part === 'boolean') return part;
+  mapKeywords(schema, (part) => {
     const { contains, prefixItems, ...rest } = part;
     return contains === undefined || prefixItems === undefined ? part : { ...rest, prefixItems };
   });
