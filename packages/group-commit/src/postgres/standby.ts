@@ -11,7 +11,7 @@ const CANCEL = `SELECT wait_event = 'SyncRep' AS waits,
   FROM pg_stat_activity WHERE pid = $1`;
 
 /** Reads the sessions of this role whose commit has waited for longer than usual. */
-const WAITING = `SELECT FROM pg_stat_activity
+const WAITING = `SELECT pid FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event = 'SyncRep'
     AND query_start < clock_timestamp() - interval '500 ms'`;
 
