@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -9,6 +9,7 @@ import { eventually } from 'test-support/eventually';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import type { Handlers } from '../../generated/openapi.ts';
 import { databaseUrl, openPlants, variables } from '../../src/plants.ts';
+import { openStore } from '../../src/stores/index.ts';
 import { plantsIn } from './support/plant-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-unit-'));
@@ -47,6 +48,13 @@ describe('the variables', () => {
       expect(() => variables.MAX_WAITING.parse(text)).toThrow(error);
     },
   );
+
+  test('SQLITE_CHECK_HOURS is an integer from 0 to 500', () => {
+    for (const hours of ['0', '24', '500'])
+      expect(variables.SQLITE_CHECK_HOURS.parse(hours)).toBe(Number(hours));
+    for (const text of ['501', '1000', '-1', '1.5', 'daily', ''])
+      expect(() => variables.SQLITE_CHECK_HOURS.parse(text)).toThrow('an integer from 0 to 500');
+  });
 
   test('DATABASE_URL_FILE overrides DATABASE_URL, without spaces around its text', () => {
     const values = readVariables(variables, {
@@ -111,6 +119,26 @@ describe('createPlant', () => {
     expect(await outcomes).toHaveProperty('2.reason', expect.any(Unavailable));
     await close?.();
   });
+});
+
+test('SQLITE_CHECK_HOURS finds at the start that a file is damaged: the service is not ready', async () => {
+  const path = join(folder, 'damaged.db');
+  const DATABASE_URL = `sqlite:${path}`;
+  const store = await openStore(DATABASE_URL, { maxWaiting: 1_000 });
+  await Promise.all(
+    Array.from({ length: 1_000 }, (_, id) => store.add({ id: BigInt(id), name: 'a'.repeat(500) })),
+  );
+  await store.close();
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0, bytes.length / 4, bytes.length / 2));
+
+  const warnings: string[] = [];
+  const warn = (message: string) => void warnings.push(message);
+  const values = readVariables(variables, { DATABASE_URL, SQLITE_CHECK_HOURS: '1' });
+  const backend = await openPlants(values, { warn });
+  await eventually(() => expect(backend.ready?.()).rejects.toThrow('damaged.db is damaged'));
+  expect(warnings).toEqual([expect.stringMatching(/damaged\.db is damaged: stop the service/)]);
+  await backend.close?.();
 });
 
 describe('the start rejects', () => {
