@@ -172,6 +172,12 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     onRequest(request, response, UNKNOWN_EXPECTATION),
   );
 
+  /** Closes each connection after the response to its newest request. */
+  function drain(): void {
+    state.isDraining = true;
+    for (const connection of connections.values()) connection.drain();
+  }
+
   /**
    * Resolves when no connection waits for a request. Closes connections that have waited longer
    * than the timeout.
@@ -218,13 +224,10 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   return {
     server,
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
-    /** Closes each connection after the response to its newest request. */
-    drain(): void {
-      state.isDraining = true;
-    },
+    drain,
     /** Stops accepting, finishes the requests in flight, and aborts those that take too long. */
     async stop(): Promise<void> {
-      state.isDraining = true;
+      drain();
       await requestsArrived(
         ({ requests, isClosing }) =>
           requests.count > 0 && requests.newestResponse === undefined && !isClosing,
