@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Memory } from '../core/account.ts';
 
@@ -13,8 +12,6 @@ export class ConnectionMemory {
   #reservedBytes = 0;
   /** The position of the first request whose body has not been read. */
   #unreadFrom = 0;
-  /** True if the request at `#unreadFrom` or a later one has a chunked body. */
-  #hasChunks = false;
 
   constructor(socket: Socket, memory: Memory) {
     this.#socket = socket;
@@ -34,25 +31,21 @@ export class ConnectionMemory {
   }
 
   /** @param start the position of the request, if no other request waits for a response. */
-  countFrom(start: number | undefined, { headers }: IncomingMessage): void {
+  countFrom(start: number | undefined): void {
     if (start !== undefined) this.#unreadFrom = start;
-    if (headers['transfer-encoding'] !== undefined) this.#hasChunks = true;
   }
 
   /** Counts no byte that has arrived, since all requests are answered. */
   clear(): void {
     this.#unreadFrom = this.#socket.bytesRead;
-    this.#hasChunks = false;
   }
 
   /**
    * Returns an upper bound of the memory of unread requests. Headers take up to 8 times their
-   * bytes, since they become separate strings. A chunk of one byte is sent as 6 bytes and takes 250
-   * bytes of memory.
+   * bytes, since they become separate strings.
    */
   estimate(areHeaders: boolean): number {
-    const factor = areHeaders ? 8 : 1;
-    return (this.#socket.bytesRead - this.#unreadFrom) * (this.#hasChunks ? 50 : factor);
+    return (this.#socket.bytesRead - this.#unreadFrom) * (areHeaders ? 8 : 1);
   }
 
   #release(bytes: number): void {

@@ -78,7 +78,7 @@ export class ClientConnection {
       socket.destroy();
       return;
     }
-    this.#memory.countFrom(requests.isWaiting ? undefined : this.#pace.chunkStart, request);
+    this.#memory.countFrom(requests.isWaiting ? undefined : this.#pace.chunkStart);
     if (requests.count === 0) this.#server.arrivals.onFirstRequest(socket, this.#pace.isLargeChunk);
     // The connection stays open after other responses. The decision takes 2 µs.
     if (isLarge(request) || this.#server.isDraining) this.#decideAtHead(response);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { isLarge, readAll } from './request-body.ts';
+import { isLarge } from './request-body.ts';
 
 /** The size of a chunk that may take more than 2 ms to parse, in bytes. */
 const LARGE_CHUNK = 16_384;
@@ -80,13 +80,8 @@ export class Pace {
   }
 }
 
-/**
- * Pauses a body until the app reads it. Joins the pieces that have arrived: a piece of one byte
- * takes 250 bytes of memory.
- */
+/** Pauses a body until the app reads it. */
 function readOnDemand(request: IncomingMessage, socket: Socket): void {
-  const bytes = readAll(request);
-  if (bytes !== null) request.unshift(bytes);
   socket.pause();
   const resume = (): void => {
     request.off('newListener', onListener);
