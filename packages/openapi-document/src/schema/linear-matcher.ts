@@ -21,10 +21,11 @@ const MAX_STORED = 4_096;
  * characters. The steps of a text do not depend on earlier texts.
  */
 export class LinearMatcher {
+  /** True if most characters take 10 ns. */
+  readonly hasFewStates: boolean;
   readonly #automaton: Automaton;
   readonly #alphabet: Alphabet;
   readonly #isUnicode: boolean;
-  readonly #hasFewStates: boolean;
   /** The steps for a character beyond ASCII, which may not be stored. */
   readonly #letterSteps: number;
   readonly #letters = new Map<number, Letter>();
@@ -34,7 +35,7 @@ export class LinearMatcher {
     this.#automaton = new Automaton(expression);
     this.#alphabet = new Alphabet(expression);
     this.#isUnicode = expression.flags.includes('u');
-    this.#hasFewStates = hasFewStates(this.#automaton, [...this.#alphabet.all()]);
+    this.hasFewStates = hasFewStates(this.#automaton, [...this.#alphabet.all()]);
     this.#letterSteps = 4 * expression.atoms.length;
   }
 
@@ -45,7 +46,7 @@ export class LinearMatcher {
       const code = (this.#isUnicode && text.codePointAt(index)) || text.charCodeAt(index);
       index += code > 0xffff ? 2 : 1;
       const { length } = node.state.positions;
-      const steps = this.#hasFewStates ? 2 : 64 + 16 * length;
+      const steps = this.hasFewStates ? 2 : 64 + 16 * length;
       spend(budget, code < 0x80 ? steps : steps + this.#letterSteps);
       const letter = this.#letters.get(code) ?? this.#letterOf(code);
       const stored = node.next[letter.id];
@@ -66,12 +67,12 @@ export class LinearMatcher {
   #nextOf(node: Node, letter: Letter): Node | null {
     if (isMatch(node.state, letter.kind)) return null;
     const next = this.#nodeOf(this.#automaton.next(node.state, letter));
-    if (this.#hasFewStates) node.next[letter.id] = next;
+    if (this.hasFewStates) node.next[letter.id] = next;
     return next;
   }
 
   #nodeOf(state: State): Node {
-    if (!this.#hasFewStates) return { state, next: [] };
+    if (!this.hasFewStates) return { state, next: [] };
     const key = keyOf(state);
     const node = this.#nodes.get(key) ?? { state, next: [] };
     if (this.#nodes.size < MAX_STORED) this.#nodes.set(key, node);

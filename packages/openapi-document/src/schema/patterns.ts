@@ -1,3 +1,4 @@
+import { onFirstUse } from '../document/document.ts';
 import { patternOf } from '../document/schema.ts';
 import { Alphabet } from './alphabet.ts';
 import { stepsByLength, stepsPerCharacter } from './backtracking.ts';
@@ -22,6 +23,15 @@ const MAX_COPIES = 16;
 /** The maximum number of backtracking steps for one text. They take at most 15 ms. */
 const MAX_STEPS = 1_000_000;
 
+/**
+ * The native engine stores a choice for each repetition. That takes more time for long texts, and
+ * overflows the stack for texts of about 10 MB.
+ */
+const MAX_NATIVE_LENGTH = 65_536;
+
+/** The steps for each character of a long text in the native engine. */
+const LONG_STEPS = 16;
+
 /** The number of backtracking steps in the time of one step of a budget. */
 const STEPS_PER_STEP = 8;
 
@@ -34,46 +44,49 @@ const STEPS_PER_STEP = 8;
  */
 export function compilePattern(source: string): Pattern {
   const native = patternOf(source);
-  let pattern: Pattern | undefined;
-  const prepared = () => {
-    pattern ??= prepare(native);
-    return pattern;
-  };
+  const prepare = onFirstUse(prepared);
   return {
     get maxLength() {
-      return prepared().maxLength;
+      return prepare(native).maxLength;
     },
     get notice() {
-      return prepared().notice;
+      return prepare(native).notice;
     },
-    test: (text, budget) => prepared().test(text, budget),
+    test: (text, budget) => prepare(native).test(text, budget),
   };
 }
 
-function prepare(native: RegExp): Pattern {
+function prepared(native: RegExp): Pattern {
   const expression = parsed(native, MAX_COPIES);
   const alphabet = expression && new Alphabet(expression);
   const steps = expression && alphabet && stepsPerCharacter(expression, alphabet);
-  if (steps !== undefined) return nativePattern(native, steps);
+  const linear = onFirstUse((regExp: RegExp) => linearMatcher(regExp, expression));
+  if (steps !== undefined) return nativePattern(native, steps, linear);
 
-  const exact = expression?.isExact ? expression : parsed(native, Number.POSITIVE_INFINITY);
-  if (exact?.isExact) {
-    const matcher = new LinearMatcher(exact);
-    return {
-      ...UNLIMITED,
-      test: (text, budget) => matcher.test(text, budget),
-    };
-  }
+  const matcher = linear(native);
+  if (matcher !== null) return { ...UNLIMITED, test: (text, budget) => matcher.test(text, budget) };
   const limits = expression && alphabet ? stepsByLength(expression, alphabet, MAX_STEPS) : [];
   return shortPattern(native, limits);
 }
 
-function nativePattern(native: RegExp, stepsPerCharacter: number): Pattern {
+function linearMatcher(native: RegExp, expression: Expression | undefined) {
+  const exact = expression?.isExact ? expression : parsed(native, Number.POSITIVE_INFINITY);
+  return exact?.isExact ? new LinearMatcher(exact) : null;
+}
+
+function nativePattern(
+  native: RegExp,
+  stepsPerCharacter: number,
+  linear: (native: RegExp) => LinearMatcher | null,
+): Pattern {
   const steps = Math.ceil(stepsPerCharacter / STEPS_PER_STEP);
   return {
     ...UNLIMITED,
     test(text, budget) {
-      spend(budget, text.length * steps);
+      const isLong = text.length > MAX_NATIVE_LENGTH;
+      const matcher = isLong ? linear(native) : null;
+      if (matcher?.hasFewStates) return matcher.test(text, budget);
+      spend(budget, text.length * Math.max(steps, isLong ? LONG_STEPS : 1));
       return native.test(text);
     },
   };

@@ -1,0 +1,103 @@
+import addFormats, { type FormatName } from 'ajv-formats';
+import { onFirstUse } from '../document/document.ts';
+import { type Budget, spend } from './budget.ts';
+import { compilePattern } from './patterns.ts';
+
+export interface Format {
+  /** The type that the format is about. Values of other types always have the format. */
+  readonly type: 'string' | 'number';
+  /** @throws {BudgetExceeded} */
+  test(text: string, budget: Budget): boolean;
+}
+
+/** Formats of a service: each function returns true if a text has the format. */
+export type ServiceFormats = Readonly<Record<string, (text: string) => boolean>>;
+
+/** Formats that allow any text or number. The type `integer` limits int32 and int64. */
+const UNLIMITED = {
+  binary: 'string',
+  password: 'string',
+  int32: 'number',
+  int64: 'number',
+  float: 'number',
+  double: 'number',
+} as const satisfies Partial<Record<FormatName, Format['type']>>;
+
+/** Base64 (RFC 4648 §4), also in several lines. */
+const BYTE = [
+  String.raw`^(?:[A-Za-z\d+/]{4}(?:\r?\n)?)*`,
+  String.raw`(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?(?:\r?\n)?$`,
+].join('');
+
+interface Limit {
+  /** Prevents tests that take more than linear time for long texts. */
+  readonly maxLength: number;
+  /** The steps of a budget for a length. */
+  readonly steps: (length: number) => number;
+}
+
+const LINEAR: Limit = { maxLength: Number.POSITIVE_INFINITY, steps: (length) => length };
+const LONG: Limit = { ...LINEAR, steps: (length) => 4 * length };
+const SHORT: Limit = { ...LINEAR, maxLength: 100 };
+
+/** The formats of `ajv-formats`. Its `byte` accepts a text if one of its lines is base64. */
+export const LIMITS: Readonly<Record<Exclude<FormatName, keyof typeof UNLIMITED | 'byte'>, Limit>> =
+  {
+    date: SHORT,
+    'date-time': SHORT,
+    duration: LINEAR,
+    email: LINEAR,
+    hostname: LINEAR,
+    ipv4: LINEAR,
+    ipv6: SHORT,
+    'iso-date-time': SHORT,
+    'iso-time': SHORT,
+    'json-pointer': LINEAR,
+    'json-pointer-uri-fragment': LINEAR,
+    regex: { maxLength: 10_000, steps: (length) => 10 * length },
+    'relative-json-pointer': LINEAR,
+    time: SHORT,
+    uri: LONG,
+    'uri-reference': LONG,
+    'uri-template': LINEAR,
+    url: { maxLength: 2_048, steps: (length) => length ** 2 / 4 },
+    uuid: LINEAR,
+  };
+
+/**
+ * Returns the table of formats: those of a service, OpenAPI and JSON Schema. Other formats are
+ * annotations (JSON Schema 2020-12, Validation §7.2.3).
+ */
+export function createFormats(service: ServiceFormats = {}): (name: string) => Format | undefined {
+  return onFirstUse((name) => {
+    if (Object.hasOwn(service, name)) return textFormat(LINEAR, service[name] ?? (() => true));
+    if (isIn(UNLIMITED, name)) return { type: UNLIMITED[name], test: () => true };
+    if (name === 'byte') return { type: 'string', test: compilePattern(BYTE).test };
+    return isIn(LIMITS, name) ? textFormat(LIMITS[name], ajvTest(name)) : undefined;
+  });
+}
+
+function textFormat({ maxLength, steps }: Limit, test: (text: string) => boolean): Format {
+  return {
+    type: 'string',
+    test(text, budget) {
+      if (text.length > maxLength) return false;
+      spend(budget, steps(text.length));
+      return test(text);
+    },
+  };
+}
+
+function ajvTest(name: FormatName): (text: string) => boolean {
+  const format: unknown = addFormats.default.get(name);
+  const test: unknown = isDefinition(format) ? format.validate : format;
+  if (test instanceof RegExp) return (text) => test.test(text);
+  if (typeof test !== 'function') throw new TypeError(`the format ${name} has no test`);
+  return (text) => test(text) === true;
+}
+
+const isDefinition = (format: unknown): format is { validate: unknown } =>
+  typeof format === 'object' && format !== null && 'validate' in format;
+
+const isIn = <T extends object>(table: T, name: PropertyKey): name is keyof T =>
+  Object.hasOwn(table, name);
