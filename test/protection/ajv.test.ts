@@ -3,14 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parseJson, stringifyJson } from 'spec-first-server';
 import { randomly } from './randomly.ts';
-import {
-  type Keywords,
-  mapKeywords,
-  mapValues,
-  opened,
-  type Schema,
-  withoutFaults,
-} from './schemas.ts';
+import { FORMATS, type Keywords, mapKeywords, mapValues, opened, type Schema } from './schemas.ts';
 import { documentOf, serve, sorted } from './serve.ts';
 
 const ajv = new Ajv2020({
@@ -65,10 +58,21 @@ function smaller(value: unknown): unknown {
 function plain(schema: Schema): Schema {
   // Ajv counts all items as evaluated by `contains`.
   const hasUnevaluated = stringifyJson(schema).includes('unevaluatedItems');
-  return mapKeywords(withoutFaults(schema), ({ readOnly, writeOnly, contains, ...rest }) =>
+  return mapKeywords(schema, ({ readOnly, writeOnly, contains, ...rest }) =>
     withValues({ ...rest, contains: hasUnevaluated ? undefined : contains }),
   );
 }
+
+test.each(Object.keys(FORMATS))('%s: Ajv accepts the same texts', async (format) => {
+  const schema = { type: 'string', format };
+  const isValid = compile(schema, 'request');
+  const send = await serve(documentOf({ Root: schema }));
+  for (const text of Object.values(FORMATS).flat()) {
+    const status = isValid(text) ? 204 : 400;
+    const { request } = await send(text);
+    expect({ text, status: request.status }).toEqual({ text, status });
+  }
+});
 
 test('requests: Ajv accepts the same values', () =>
   randomly(plain, async (schema) => {

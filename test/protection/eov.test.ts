@@ -6,7 +6,7 @@ import express, { type ErrorRequestHandler } from 'express';
 import { middleware } from 'express-openapi-validator';
 import { stringifyJson } from 'spec-first-server';
 import { randomly } from './randomly.ts';
-import { mapKeywords, opened, type Schema, withoutFaults } from './schemas.ts';
+import { mapKeywords, opened, type Schema } from './schemas.ts';
 import { documentOf, serve } from './serve.ts';
 
 // EOV logs a warning for unknown formats.
@@ -52,7 +52,7 @@ const isComposite = (value: unknown): boolean => typeof value === 'object' && va
 
 /** Returns a schema on which the results agree. */
 const common = (schema: Schema): Schema =>
-  mapKeywords(opened(withoutFaults(schema)), (part) => {
+  mapKeywords(opened(schema), (part) => {
     const entries = Object.entries(part).filter(
       ([keyword, value]) =>
         !DIFFERENT.test(keyword) &&

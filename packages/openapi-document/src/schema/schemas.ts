@@ -84,7 +84,7 @@ function createContext(tree: SchemaTree, view: View, formatTest: Context['format
   }
 }
 
-const UNCHECKED = new Set(['int32', 'int64', 'float', 'double', 'password', 'binary', 'byte']);
+const UNCHECKED = new Set(['int32', 'int64', 'float', 'double', 'password', 'binary']);
 
 function standardFormat(name: string): TextTest | undefined {
   if (UNCHECKED.has(name)) return undefined;
