@@ -321,6 +321,24 @@ describe('the memory of a body is released', () => {
   });
 });
 
+test('requests get 503 while the values of others fill the memory', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const handler: AnyHandler = () => promise.then(() => ({ status: 204 }));
+  const { answer } = await operationOf('add', handler);
+  const bytes = Buffer.from(`{"text":"a","more":[${Array(30_000).fill('{}')}]}`);
+  const send = async () => {
+    const sent: Call = { method: 'POST', path: '/beds/5', headers: HEADERS, body: bytes };
+    return (await answer(sent, recorder(resources)(sent), '/beds/5')).status;
+  };
+  const sent = Array.from({ length: 40 }, send);
+  const rejected = await Promise.race([Promise.all(sent), ...sent]);
+  expect(rejected).toBe(503);
+  resolve();
+  const statuses = new Set(await Promise.all(sent));
+  expect(statuses).toEqual(new Set([204, 503]));
+  expect(await send()).toBe(204);
+});
+
 describe('a stream of items', () => {
   test('fails at an invalid item, and the record has the failure', async () => {
     const handler: AnyHandler = () => ({ status: 200, body: notes('a', 5) });
