@@ -1,16 +1,6 @@
 import { asArray, asObject, type Json } from '../document/document.ts';
+import type { Tag } from './tag.ts';
 import type { SchemaTree } from './tree.ts';
-
-/** The member that selects one of several schemas (OpenAPI 3.1 §4.8.25). */
-export interface Tag {
-  readonly name: string;
-  /** The schema that each value selects. */
-  readonly values: ReadonlyMap<unknown, Json>;
-  /** The schema that all other values select: `defaultMapping` (OpenAPI 3.2 §4.25). */
-  readonly others: Json | undefined;
-  /** True if `null` is allowed beside objects. */
-  readonly allowsNull: boolean;
-}
 
 /**
  * Returns the member that distinguishes the alternatives of a `oneOf` or an `anyOf`. This is a
@@ -49,6 +39,11 @@ export function tagOfUnion(
 export function tagOfBase(tree: SchemaTree, base: Json): Tag | undefined {
   const name = baseTagName(base);
   if (name === undefined) return undefined;
+  if (!tree.baseTags.has(base)) tree.baseTags.set(base, findBaseTag(tree, base, name));
+  return tree.baseTags.get(base);
+}
+
+function findBaseTag(tree: SchemaTree, base: Json, name: string): Tag | undefined {
   const mapping = asObject(asObject(base.discriminator).mapping);
   const mapped = mappedSchemas(tree, mapping).filter((schema) => schema !== base);
   const children = [...new Set([...mapped, ...tree.extensionsOf(base)])];
@@ -145,15 +140,14 @@ export function selectingValues(
     : constants;
 }
 
-const mappedSchemas = (tree: SchemaTree, mapping: Json): Json[] =>
-  Object.values(mapping).flatMap((ref) => (typeof ref === 'string' ? [tree.resolve(ref)] : []));
+const mappedSchemas = (tree: SchemaTree, mapping: Json): Json[] => [
+  ...tree.namesIn(mapping).keys(),
+];
 
 /** The values that a mapping has for a schema. Without one, the name of the component. */
 function mappedNames(tree: SchemaTree, mapping: Json, schema: Json): readonly string[] {
-  const names = Object.entries(mapping)
-    .filter(([, ref]) => typeof ref === 'string' && tree.resolve(ref) === schema)
-    .map(([name]) => name);
-  if (names.length > 0) return names;
+  const names = tree.namesIn(mapping).get(schema);
+  if (names !== undefined) return names;
   const name = tree.componentNames.get(schema);
   return name === undefined ? [] : [name];
 }

@@ -2,6 +2,7 @@ import { asArray, asObject, isObject, type Json, valueAt } from '../document/doc
 import type { Budget } from './budget.ts';
 import { alternativesIn } from './keywords.ts';
 import { compilePattern } from './patterns.ts';
+import type { Tag } from './tag.ts';
 
 /**
  * The way in which a value is read.
@@ -43,7 +44,10 @@ export class SchemaTree {
   readonly root: Json;
   /** The names of the schemas in `components.schemas`. */
   readonly componentNames = new Map<Json, string>();
+  /** The discriminators of base schemas, as `tagOfBase` finds them. */
+  readonly baseTags = new Map<Json, Tag | undefined>();
   readonly #ids = new Map<Json, number>();
+  readonly #mappings = new WeakMap<Json, ReadonlyMap<Json, readonly string[]>>();
   readonly #targets = new Map<string, Json>();
   readonly #applied = new Map<Json, readonly Json[]>();
   readonly #possible = new Map<Json, readonly Json[]>();
@@ -99,6 +103,21 @@ export class SchemaTree {
       target = this.resolve(target.$ref);
     }
     return target;
+  }
+
+  /** Returns the names that the mapping of a discriminator has for each schema. */
+  namesIn(mapping: Json): ReadonlyMap<Json, readonly string[]> {
+    const existing = this.#mappings.get(mapping);
+    if (existing !== undefined) return existing;
+    const targets = Object.entries(mapping).flatMap(([name, ref]) =>
+      typeof ref === 'string' ? [{ name, schema: this.resolve(ref) }] : [],
+    );
+    const groups = Map.groupBy(targets, ({ schema }) => schema);
+    const names = new Map(
+      [...groups].map(([schema, list]) => [schema, list.map(({ name }) => name)] as const),
+    );
+    this.#mappings.set(mapping, names);
+    return names;
   }
 
   /** Lists the schemas that a schema applies to the same value: its reference and its `allOf`. */

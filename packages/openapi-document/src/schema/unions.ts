@@ -1,6 +1,6 @@
 /** Unions, conditions and discriminators: they select further schemas for a value. */
 import { isObject, type Json } from '../document/document.ts';
-import { baseTagName, type Tag, tagOfBase, tagOfUnion } from './discriminator.ts';
+import { baseTagName, tagOfBase, tagOfUnion } from './discriminator.ts';
 import { isBytes } from './equality.ts';
 import { TYPE_BITS, typeBitOf } from './json-types.ts';
 import {
@@ -12,6 +12,7 @@ import {
   type Violation,
 } from './model.ts';
 import { entriesOf, listOf } from './scalar-rules.ts';
+import type { Tag } from './tag.ts';
 import type { SchemaTree } from './tree.ts';
 
 const UNION_KEYWORDS = ['anyOf', 'oneOf'] as const;
