@@ -227,7 +227,7 @@ describe('the properties of a form', () => {
   });
 
   test('are blobs in replies', () => {
-    expect(formType(ref('Form'), 'response')).toBe(FILES.replaceAll('File', 'Blob'));
+    expect(formType(ref('Form'), 'response', {})).toBe(FILES.replaceAll('File', 'Blob'));
   });
 });
 
