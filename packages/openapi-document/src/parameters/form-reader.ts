@@ -44,7 +44,7 @@ export function formReader({
         return items.length > 0 ? items : [inner];
       });
       const { contentType } = encoding[name] ?? {};
-      const isOpen = schemas.length === 0 || schemas.some(({ source }) => source === true);
+      const isOpen = schemas.length === 0 || schemas.some(({ isAnything }) => isAnything);
       const files = schemas.filter((inner) => inner.isFile(contentType));
       return {
         isFile: isOpen || files.length > 0,

@@ -1,6 +1,7 @@
 import { asArray, type Json } from '../document/document.ts';
+import type { LimitKeyword } from './facts.ts';
 import type { SchemaSet } from './model.ts';
-import { type LimitKeyword, Schema } from './schema.ts';
+import { Schema } from './schema.ts';
 
 /** The parts of a schema that people read. */
 export interface Annotations {

@@ -1,5 +1,6 @@
 import { asArray, asObject, isObject, type Json } from '../document/document.ts';
 import { type Form, kindOf } from '../document/media-types.ts';
+import { Facts } from './facts.ts';
 import { type TypeName, typeBitOf, typeBits, typeNames } from './json-types.ts';
 import type { SchemaTree } from './tree.ts';
 
@@ -14,24 +15,55 @@ const TYPED =
 
 /**
  * The form of the values of a schema, with all its alternatives together. It is enough to parse a
- * text, not to validate a value.
+ * text or to guess values, not to validate a value.
  */
-export class Outline {
+export class Outline extends Facts {
   readonly #tree: SchemaTree;
-  readonly #source: unknown;
+  readonly #sources: readonly unknown[];
   /** All schemas that may describe a value. */
-  readonly #schemas: readonly Json[];
+  protected readonly schemas: readonly Json[];
   #types: ReadonlySet<TypeName> | undefined;
 
-  constructor(tree: SchemaTree, source: unknown) {
+  /** @param sources schemas of the document. Each of them may describe a value. */
+  constructor(tree: SchemaTree, ...sources: readonly unknown[]) {
+    super();
     this.#tree = tree;
-    this.#source = source;
-    this.#schemas = isObject(source) ? tree.possible(source) : [];
+    this.#sources = sources;
+    const possible = sources.filter(isObject).flatMap((source) => tree.possible(source));
+    this.schemas = sources.length > 1 ? [...new Set(possible)] : possible;
   }
 
-  /** The schema as the document has it. */
-  get source(): unknown {
-    return this.#source;
+  /** True for the schema `true`. */
+  get isAnything(): boolean {
+    return this.#sources.includes(true);
+  }
+
+  /** False without a schema, and for the schemas `true` and `false`. */
+  get isDescribed(): boolean {
+    return this.schemas.length > 0;
+  }
+
+  /** The values in `enum` and `const`. */
+  get constants(): readonly unknown[] {
+    return this.constantLists.flat();
+  }
+
+  /** The schemas in `oneOf` and `anyOf`. */
+  get alternatives(): readonly Json[] {
+    return this.schemas
+      .flatMap(({ oneOf, anyOf }) => [...asArray(oneOf), ...asArray(anyOf)])
+      .filter(isObject);
+  }
+
+  get defaults(): readonly unknown[] {
+    return this.schemas.flatMap((schema) =>
+      Object.hasOwn(schema, 'default') ? [schema.default] : [],
+    );
+  }
+
+  /** True if only requests or only responses have the value. */
+  get isOneWay(): boolean {
+    return this.schemas.some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
   }
 
   /**
@@ -39,7 +71,7 @@ export class Outline {
    * allows any type.
    */
   get types(): ReadonlySet<TypeName> {
-    this.#types ??= new Set(this.#schemas.flatMap(typesIn));
+    this.#types ??= new Set(this.schemas.flatMap(typesIn));
     return this.#types;
   }
 
@@ -51,40 +83,40 @@ export class Outline {
 
   /** The names in `properties`. */
   get names(): ReadonlySet<string> {
-    return new Set(this.#schemas.flatMap(({ properties }) => Object.keys(asObject(properties))));
+    return new Set(this.schemas.flatMap(({ properties }) => Object.keys(asObject(properties))));
   }
 
   /** True if `additionalProperties` describes members of any name. */
   get describesOtherMembers(): boolean {
-    return this.#schemas.some(
+    return this.schemas.some(
       ({ additionalProperties: schema }) => isObject(schema) || schema === true,
     );
   }
 
   /** Lists the schemas that may describe a member. */
   members(name: string): readonly Outline[] {
-    return this.#schemas
-      .flatMap((schema) => this.#schemasOfMember(schema, name))
-      .map((schema) => new Outline(this.#tree, schema));
+    return this.#sourcesOfMember(name).map((source) => new Outline(this.#tree, source));
   }
 
   /** Returns all schemas that may describe a member as one. */
   member(name: string): Outline {
-    return new Outline(this.#tree, { anyOf: this.members(name).map(({ source }) => source) });
+    return new Outline(this.#tree, ...this.#sourcesOfMember(name));
   }
 
   /** Lists the schemas that may describe an item of an array. */
   items(index: number): readonly Outline[] {
-    return this.#schemas.flatMap((schema) => {
-      const item = asArray(schema.prefixItems)[index] ?? schema.items ?? schema.unevaluatedItems;
-      return item === undefined ? [] : [new Outline(this.#tree, item)];
-    });
+    return this.#sourcesOfItem(index).map((source) => new Outline(this.#tree, source));
+  }
+
+  /** Returns all schemas that may describe an item of an array as one. */
+  item(index: number): Outline {
+    return new Outline(this.#tree, ...this.#sourcesOfItem(index));
   }
 
   /** True if the schema probably rejects some texts or bytes. */
   get restrictsBytes(): boolean {
-    if (this.#source === false) return true;
-    return this.#schemas.some(
+    if (this.#sources.includes(false)) return true;
+    return this.schemas.some(
       ({ type, format, ...others }) =>
         (type ?? 'string') !== 'string' ||
         (format ?? 'binary') !== 'binary' ||
@@ -94,8 +126,7 @@ export class Outline {
 
   /** The maximum length of texts in characters, or of bytes. */
   get maxLength(): number | undefined {
-    const applied = isObject(this.#source) ? this.#tree.applied(this.#source) : [];
-    const limits = applied.flatMap(({ maxLength }) =>
+    const limits = this.#applied.flatMap(({ maxLength }) =>
       typeof maxLength === 'number' ? [maxLength] : [],
     );
     return limits.length === 0 ? undefined : Math.min(...limits);
@@ -110,14 +141,47 @@ export class Outline {
    * @param encodingType `contentType` of the Encoding Object.
    */
   isFile(encodingType?: unknown): boolean {
-    if (this.#source === false || this.#source === undefined) return false;
-    const source = isObject(this.#source) ? this.#tree.referenced(this.#source) : {};
+    const [schema] = this.#sources;
+    if (schema === false || schema === undefined) return false;
+    const source = isObject(schema) ? this.#tree.referenced(schema) : {};
     if (source.contentEncoding !== undefined) return false;
     if (source.format === 'binary') return true;
     const type = source.contentMediaType ?? encodingType;
     if (typeof type === 'string' && kindOf(type) !== 'stream') return false;
     const isTyped = Object.keys(source).some((key) => TYPED.test(key));
     return source.contentMediaType !== undefined || !isTyped;
+  }
+
+  /**
+   * The text of a keyword in the schemas that always describe a value, without annotations. Empty
+   * if the keyword restricts nothing.
+   */
+  restriction(keyword: string): string {
+    return this.#applied.flatMap((schema) => restrictionOf(schema, keyword) ?? []).join();
+  }
+
+  /** As `restriction`, without the schemas that the schema references. */
+  ownRestriction(keyword: string): string {
+    return this.#sources
+      .filter(isObject)
+      .flatMap((schema) => restrictionOf(schema, keyword) ?? [])
+      .join();
+  }
+
+  /** The schemas that always describe a value. */
+  get #applied(): readonly Json[] {
+    return this.#sources.filter(isObject).flatMap((source) => this.#tree.applied(source));
+  }
+
+  #sourcesOfItem(index: number): unknown[] {
+    return this.schemas.flatMap(
+      (schema) =>
+        asArray(schema.prefixItems)[index] ?? schema.items ?? schema.unevaluatedItems ?? [],
+    );
+  }
+
+  #sourcesOfMember(name: string): unknown[] {
+    return this.schemas.flatMap((schema) => this.#schemasOfMember(schema, name));
   }
 
   #schemasOfMember(schema: Json, name: string): unknown[] {
@@ -133,6 +197,20 @@ export class Outline {
 
 /** The steps for matching one name. A longer name ends with `BudgetExceeded`. */
 const MAX_NAME_STEPS = 1_000_000;
+
+/**
+ * Returns a restriction as text without annotations. Returns `undefined` if it restricts nothing,
+ * and for `additionalProperties`, `unevaluatedProperties` and `unevaluatedItems` with a schema.
+ */
+function restrictionOf(schema: Json, keyword: string): string | undefined {
+  const value = schema[keyword];
+  const isClosing = /^(additional|unevaluated)/.test(keyword);
+  if (isClosing ? value !== false : value === false) return undefined;
+  return JSON.stringify(value, (key, member) => {
+    if (/^(title|description|examples?|x-.*)$/.test(key)) return undefined;
+    return typeof member === 'bigint' ? String(member) : member;
+  });
+}
 
 /** The types in `type`, or else the types that other keywords imply. */
 export function typesIn(schema: Json): TypeName[] {

@@ -1,9 +1,9 @@
-import { asArray, type Json } from '../document/document.ts';
+import type { Json } from '../document/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
 import { baseTagName } from './discriminator.ts';
+import { Facts, type LimitKeyword } from './facts.ts';
 import { type TypeName, typeNames } from './json-types.ts';
 import { DEFAULT_STEPS, Run, type SchemaSet, type Violation } from './model.ts';
-import { isExact } from './numbers.ts';
 import { isWide, lengthLimits } from './scalar-rules.ts';
 import { type Union, unionsOf } from './unions.ts';
 
@@ -30,10 +30,11 @@ export type CheckResult =
  * A schema as one view of the document reads it: everything that applies to one value at the same
  * time, and the unions that it selects from. What a schema says is a fact here, never a keyword.
  */
-export class Schema {
+export class Schema extends Facts {
   readonly #set: SchemaSet;
 
   constructor(set: SchemaSet) {
+    super();
     this.#set = set;
   }
 
@@ -66,38 +67,18 @@ export class Schema {
 
   /** True if an integer may be beyond ±(2^53−1). */
   get isWide(): boolean {
-    return this.#schemas.some(isWide);
+    return this.schemas.some(isWide);
   }
 
   /** The values that `enum` and `const` allow, or `undefined` if they allow any. */
   get constants(): readonly unknown[] | undefined {
-    const lists = this.#schemas.flatMap((schema) => [
-      ...(Array.isArray(schema.enum) ? [schema.enum] : []),
-      ...(Object.hasOwn(schema, 'const') ? [[schema.const]] : []),
-    ]);
-    const [first] = lists;
+    const [first] = this.constantLists;
     return first?.filter((value: unknown) => this.isValid(value));
   }
 
   get default(): { readonly value: unknown } | undefined {
-    const source = this.#schemas.find((schema) => Object.hasOwn(schema, 'default'));
+    const source = this.schemas.find((schema) => Object.hasOwn(schema, 'default'));
     return source && { value: source.default };
-  }
-
-  /** The examples of the schema itself (JSON Schema 2020-12, Validation §9.5). */
-  get examples(): readonly unknown[] {
-    return this.#schemas.flatMap((schema) => [
-      ...(Object.hasOwn(schema, 'example') ? [schema.example] : []),
-      ...asArray(schema.examples),
-    ]);
-  }
-
-  get formats(): readonly string[] {
-    return this.#schemas.flatMap(({ format }) => (typeof format === 'string' ? [format] : []));
-  }
-
-  get patterns(): readonly string[] {
-    return this.#schemas.flatMap(({ pattern }) => (typeof pattern === 'string' ? [pattern] : []));
   }
 
   /** The length of texts in characters, or of files in bytes. */
@@ -107,22 +88,14 @@ export class Schema {
 
   /** The tightest limit of a keyword with a number, such as `maximum` or `minItems`. */
   limit(keyword: LimitKeyword): number | bigint | undefined {
-    const limits = this.#schemas.flatMap((schema) => {
-      const limit = schema[keyword];
-      return isExact(limit) ? [limit] : [];
-    });
     const isLower = /^(min|exclusiveMin|multiple)/.test(keyword);
-    return limits.reduce<number | bigint | undefined>(
+    return this.limits(keyword).reduce<number | bigint | undefined>(
       (tightest, limit) =>
         tightest === undefined || (isLower ? limit > tightest : limit < tightest)
           ? limit
           : tightest,
       undefined,
     );
-  }
-
-  get hasDistinctItems(): boolean {
-    return this.#schemas.some(({ uniqueItems }) => uniqueItems === true);
   }
 
   /** Returns the schema of an item, or `undefined` if any item is allowed. */
@@ -133,7 +106,7 @@ export class Schema {
   /** The schemas that an array must contain. */
   get contained(): readonly Schema[] {
     const { context } = this.#set;
-    return this.#schemas.flatMap(({ contains }) =>
+    return this.schemas.flatMap(({ contains }) =>
       contains === undefined
         ? []
         : (schemaOf(context.setOf([context.tree.schemaOf(contains)])) ?? []),
@@ -165,23 +138,10 @@ export class Schema {
     return new Schema(this.#set.select(owner, alternative, isBase));
   }
 
-  get #schemas(): readonly Json[] {
+  protected get schemas(): readonly Json[] {
     return [...this.#set.schemas.keys()];
   }
 }
-
-export type LimitKeyword =
-  | 'minimum'
-  | 'maximum'
-  | 'exclusiveMinimum'
-  | 'exclusiveMaximum'
-  | 'multipleOf'
-  | 'minItems'
-  | 'maxItems'
-  | 'minContains'
-  | 'maxContains'
-  | 'minProperties'
-  | 'maxProperties';
 
 const schemaOf = (set: SchemaSet | undefined): Schema | undefined =>
   set === undefined ? undefined : new Schema(set);

@@ -4,7 +4,7 @@ import {
   type Json,
   mediaTypeFor,
   type Operation,
-  schemas,
+  type Outline,
   stringifyJson,
 } from 'openapi-document';
 import { CheckError, type CheckedOperation, parsedBody } from './check-response.ts';
@@ -92,7 +92,7 @@ function checkReadable(reader: CheckedOperation, sent: unknown, response: Receiv
  * @throws {CheckError}
  */
 function checkStored(
-  { root, operation, validator }: CheckedOperation,
+  { operation, validator }: CheckedOperation,
   sent: unknown,
   response: ReceivedResponse,
   responseName: string,
@@ -102,7 +102,7 @@ function checkStored(
   const media = declared && mediaTypeFor(declared.media, response.headers['content-type'] ?? '');
   if (media?.kind !== 'json' || !isObject(sent) || !isObject(received)) return;
   const declaredPart = validator.declaredPart(media, withSentMembers(received, sent));
-  const difference = differenceOf(root, [media.schema], sent, received, declaredPart, '');
+  const difference = differenceOf(media.outline, sent, received, declaredPart, '');
   if (difference === undefined) return;
   throw new CheckError('a change is stored', `${difference} in ${responseName}`);
 }
@@ -127,8 +127,7 @@ function withSentMembers(received: unknown, sent: unknown): unknown {
  *   without undeclared members. `undefined` if this value is invalid.
  */
 function differenceOf(
-  root: Json,
-  valueSchemas: readonly unknown[],
+  outline: Outline,
   sent: unknown,
   received: unknown,
   declaredPart: unknown,
@@ -137,24 +136,14 @@ function differenceOf(
   const isList = Array.isArray(sent) && Array.isArray(received) && sent.length === received.length;
   if (isList || (isObject(sent) && isObject(received))) {
     for (const [name, member] of Object.entries(sent)) {
-      const declared = valueSchemas
-        .flatMap((schema) =>
-          isList
-            ? schemas.ofItem(root, schema, Number(name))
-            : schemas.ofProperty(root, schema, name),
-        )
-        .filter(isObject);
-      const isOnlyInOneDirection = declared
-        .flatMap((schema) => schemas.allOf(root, schema))
-        .some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
+      const inner = isList ? outline.item(Number(name)) : outline.member(name);
       const isDropped = isObject(declaredPart) && !Object.hasOwn(declaredPart, name);
-      if ((!isList && declared.length === 0) || isOnlyInOneDirection || isDropped) continue;
+      if ((!isList && !inner.isDescribed) || inner.isOneWay || isDropped) continue;
       const [receivedMember, declaredMember] = [received, declaredPart].map(
         (value) => Object(value)[name],
       );
       const difference = differenceOf(
-        root,
-        declared,
+        inner,
         member,
         receivedMember,
         declaredMember,

@@ -1,7 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { checkDocument, type Document, loadDocument, type Operation } from 'openapi-document';
-import { createAjvValidator } from './ajv-validator.ts';
+import {
+  checkDocument,
+  createSchemas,
+  type Document,
+  loadDocument,
+  type Operation,
+} from 'openapi-document';
 import { readerOf } from './check-effect.ts';
 import { validatorsFor } from './check-response.ts';
 import { type FailedCheck, isMock, type Target } from './check-runner.ts';
@@ -119,11 +124,11 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   // Long enough for a busy machine.
   const timeout = 60_000 + runs * 1_000;
   const reachable = document.operations.filter(({ template }) => template.isReachable);
-  const operations = orderOperations(root, reachable);
+  const operations = orderOperations(reachable);
   const resources = trackResources(root, operations);
   const outcomes = new Map<Operation, Outcome>();
-  const validatorFor = validatorsFor(root, options.formats);
-  const ajvViolations = createAjvValidator(root);
+  const schemas = createSchemas(root, { formats: options.formats });
+  const validatorFor = validatorsFor(schemas);
 
   let startedClient: Promise<Client> | undefined;
   async function start(): Promise<Client> {
@@ -138,7 +143,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     const secrets = secretsFor(document, operation, readCredentials(options.credentials));
     const testedOperation = withoutClientParameters(operation, secrets);
     const validator = validatorFor(testedOperation);
-    return { root, operation: testedOperation, validator, ajvViolations, client, secrets };
+    return { schemas, operation: testedOperation, validator, client, secrets };
   }
 
   async function contextOf(operation: Operation): Promise<OperationTest> {

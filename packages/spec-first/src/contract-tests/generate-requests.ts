@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Json, mapMembers, schemas, stringifyJson } from 'openapi-document';
+import { mapMembers, stringifyJson } from 'openapi-document';
 import type { CheckedOperation } from './check-response.ts';
 import { isEnding } from './operation-order.ts';
 import { isCursor } from './paging.ts';
 import { type RequestPart, type RequestValues, requestPartsOf } from './request-parts.ts';
 import type { Resources } from './resources.ts';
 import { withUniqueTexts } from './unique-texts.ts';
-import { describeKind, variantsOf } from './variants.ts';
+import { createSamples, describeKind, type Samples, variantsOf } from './variants.ts';
 import type { RequestDraft } from './write-request.ts';
 
 /** A request that violates the document in one place. */
@@ -55,7 +55,8 @@ export function createRequestGenerator(
   resources: Resources,
   randomSeed: number,
 ) {
-  const { root, operation } = checked;
+  const { schemas, operation } = checked;
+  const samples = createSamples(schemas);
   const { random, shuffled } = randomFrom(randomSeed);
   const { parameters, bodies } = requestPartsOf(checked);
   const maxExamples = Math.max(
@@ -64,7 +65,7 @@ export function createRequestGenerator(
   );
   // The properties of an object may be query parameters with any name.
   const acceptsAnyName = operation.parameters.some(
-    ({ in: where, schema }) => where === 'query' && schemas.typesOf(root, schema).has('object'),
+    ({ in: where, outline }) => where === 'query' && outline.types.has('object'),
   );
   /** The index of the next variant, by part and place. */
   const nextIndexes = new Map<string, number>();
@@ -74,7 +75,7 @@ export function createRequestGenerator(
    * there is none.
    */
   function changedAt(place: string, part: RequestPart, value: unknown): unknown {
-    const values = [...variantsOf(root, [part.schema], value).take(MAX_VARIANTS)]
+    const values = [...variantsOf(samples, part.outline, value).take(MAX_VARIANTS)]
       .filter((variant) => variant.place === place)
       .map((variant) => variant.value);
     const key = `${part.in} ${part.name} ${place}`;
@@ -88,7 +89,7 @@ export function createRequestGenerator(
 
   /** Changes a valid value at some random places. The result is valid. */
   function changedValue(part: RequestPart, value: unknown): unknown {
-    const variants = variantsOf(root, [part.schema], value).take(MAX_VARIANTS);
+    const variants = variantsOf(samples, part.outline, value).take(MAX_VARIANTS);
     const places = shuffled([...new Set(variants.map(({ place }) => place))]);
     return places
       .slice(0, random() < 0.2 ? 1 : MAX_PLACES)
@@ -101,7 +102,7 @@ export function createRequestGenerator(
    */
   function withUniqueParts(part: RequestPart, value: unknown): unknown {
     const isValid = (other: unknown) => part.violation(other) === '';
-    const unique = withUniqueTexts(root, [part.schema], value, {
+    const unique = withUniqueTexts(part.outline, value, {
       // Eight hexadecimal digits.
       key: random().toString(16).slice(2).padEnd(8, '0'),
       isAnyTextChanged: random() < 0.75,
@@ -168,7 +169,7 @@ export function createRequestGenerator(
   function* edgeCases(maxCount: number): Generator<ValidRequest> {
     const candidates = [...parameters, ...bodies]
       .filter((part) => !isCursor(part))
-      .flatMap((part) => edgeCasesOf(root, part).map((value) => ({ part, value })));
+      .flatMap((part) => edgeCasesOf(samples, part).map((value) => ({ part, value })));
     for (const [index, { part, value }] of shuffled(candidates).slice(0, maxCount).entries()) {
       const others = [...requestValues(index)].filter(
         ([other]) => part.in !== 'body' || other.in !== 'body',
@@ -206,7 +207,7 @@ export function createRequestGenerator(
   function unknownCursors(): ValidRequest[] {
     const cursor = parameters.find(isCursor);
     if (cursor === undefined) return [];
-    const cursors = new Set([...cursor.samples.slice(0, 1), ...edgeCasesOf(root, cursor)]);
+    const cursors = new Set([...cursor.samples.slice(0, 1), ...edgeCasesOf(samples, cursor)]);
     return [...cursors].map((value, index) => ({
       values: new Map([...requestValues(index), [cursor, value]]),
       index,
@@ -236,7 +237,7 @@ export function createRequestGenerator(
   function invalid(runs: number): InvalidRequest[] {
     const candidates = shuffled(
       [...valid(INVALID_SOURCES)].flatMap(({ values }) => [
-        ...invalidFrom(checked, values, acceptsAnyName),
+        ...invalidFrom(checked, samples, values, acceptsAnyName),
       ]),
     );
     const lastOfEach = (key: (request: InvalidRequest) => string) => [
@@ -270,10 +271,10 @@ function randomFrom(randomSeed: number) {
 }
 
 /** Returns valid edge cases of a part, such as values at bounds: one for each place and value. */
-function edgeCasesOf(root: Json, part: RequestPart): unknown[] {
+function edgeCasesOf(samples: Samples, part: RequestPart): unknown[] {
   const variants = [...part.examples, ...part.samples]
     .slice(0, MAX_EDGE_CASE_SOURCES)
-    .flatMap((value) => [...variantsOf(root, [part.schema], value).take(MAX_VARIANTS)])
+    .flatMap((value) => [...variantsOf(samples, part.outline, value).take(MAX_VARIANTS)])
     .filter(({ isEdgeCase, value }) => isEdgeCase && part.violation(value) === '');
   const byPlace = Map.groupBy(
     variants,
@@ -283,12 +284,13 @@ function edgeCasesOf(root: Json, part: RequestPart): unknown[] {
 }
 
 function* invalidFrom(
-  { root, operation }: CheckedOperation,
+  { operation }: CheckedOperation,
+  samples: Samples,
   values: RequestValues,
   acceptsAnyName: boolean,
 ): Generator<InvalidRequest> {
   for (const [part, value] of values) {
-    const { in: where, name, required, schema, media } = part;
+    const { in: where, name, required, outline, media } = part;
     const neededValues = [...values].filter(([other]) => other.required || other === part);
     if (required && where !== 'path') {
       const missing = media === undefined ? `the ${where} parameter ${name}` : 'a body';
@@ -302,7 +304,7 @@ function* invalidFrom(
     if (media?.kind === 'json') yield { label: 'a body that is not JSON', values, rawBody: '{"' };
     const isText = media?.kind === 'stream' || media?.kind === 'text';
     if (isText && media.items === undefined) continue;
-    const variants = variantsOf(root, [schema], value).take(MAX_VARIANTS);
+    const variants = variantsOf(samples, outline, value).take(MAX_VARIANTS);
     for (const { newValue, value: other } of [EMPTY, ...variants]) {
       const violation = part.violation(other);
       if (!violation) continue;

@@ -1,4 +1,4 @@
-import { asObject, type Json, type Operation, schemas } from 'openapi-document';
+import type { Operation, Outline } from 'openapi-document';
 import {
   collectionPathOf,
   idNameOfPath,
@@ -22,12 +22,12 @@ const MAX_LEVELS = 4;
  * Orders operations by the ids they need: first those that create resources, then those that use
  * them, last those that end them.
  */
-export function orderOperations(root: Json, operations: readonly Operation[]): Operation[] {
+export function orderOperations(operations: readonly Operation[]): Operation[] {
   const others = operations.filter((operation) => !isEnding(operation));
   const endings = operations.filter((operation) => isEnding(operation) && !isDeletion(operation));
   const deletions = operations.filter(isDeletion);
   const isQualifiedIdName = idNameTestFor(operations);
-  const needsOf = (operation: Operation) => neededIds(root, operation, isQualifiedIdName);
+  const needsOf = (operation: Operation) => neededIds(operation, isQualifiedIdName);
   return [
     ...orderByNeededIds(others, needsOf),
     ...orderByNeededIds(endings, needsOf),
@@ -90,28 +90,24 @@ export function isEnding(operation: Operation): boolean {
 
 /** Returns the normalized names of the ids that an operation needs. */
 function neededIds(
-  root: Json,
   { parameters, requestBody }: Operation,
   isQualifiedIdName: (name: string) => boolean,
 ): Set<string> {
   const parameterNames = parameters
     .filter(({ in: where, name }) => where === 'path' || isQualifiedIdName(name))
     .map(({ name }) => name);
-  const bodies = (requestBody?.media ?? []).flatMap(({ schema }) => memberNames(root, schema));
+  const bodies = (requestBody?.media ?? []).flatMap(({ outline }) => memberNames(outline));
   return new Set([...parameterNames, ...bodies.filter(isQualifiedIdName)].map(normalizedName));
 }
 
-function memberNames(root: Json, schema: unknown, level = 0): string[] {
-  if (level > MAX_LEVELS) return [];
-  return schemas
-    .alternatives(root, schema)
-    .flatMap(({ properties, items }) => [
-      ...Object.entries(asObject(properties)).flatMap(([name, member]) => [
-        name,
-        ...memberNames(root, member, level + 1),
-      ]),
-      ...memberNames(root, items, level + 1),
-    ]);
+function memberNames(outline: Outline, level = 0): string[] {
+  if (level > MAX_LEVELS || !outline.isDescribed) return [];
+  const names = [...outline.names];
+  return [
+    ...names,
+    ...names.flatMap((name) => memberNames(outline.member(name), level + 1)),
+    ...memberNames(outline.item(0), level + 1),
+  ];
 }
 
 /** Returns the normalized names of the ids that the responses may contain. */

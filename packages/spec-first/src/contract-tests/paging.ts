@@ -32,8 +32,10 @@ export function pagingOf(method: string, parameters: readonly RequestPart[]): Pa
 }
 
 /** A parameter whose values are dates is not a cursor, even if its name is `after`. */
-export const isCursor = ({ in: where, name, schema }: RequestPart) =>
-  where === 'query' && CURSOR.test(name) && !/^date/.test(String(asObject(schema).format));
+export const isCursor = ({ in: where, name, outline }: RequestPart) =>
+  where === 'query' &&
+  CURSOR.test(name) &&
+  !outline.formats.some((format) => format.startsWith('date'));
 
 /**
  * Returns the cursor of the next page from the body of a response. The member may be a URL with the
@@ -88,7 +90,8 @@ export async function checkPages(
   { limit, cursor }: Paging,
   read: (values: RequestValues) => Promise<ReceivedResponse>,
 ): Promise<void> {
-  const { maximum = 100, minimum = 1 } = asObject(limit.schema);
+  const [maximum = 100] = limit.outline.limits('maximum');
+  const [minimum = 1] = limit.outline.limits('minimum');
   const largePage = pageOf(await read(new Map([[limit, maximum]])));
   if (largePage === undefined) return;
 

@@ -4,6 +4,7 @@ import {
   isObject,
   type Json,
   type MediaType,
+  type Outline,
   type Parameter,
   ParameterError,
   parseJson,
@@ -20,7 +21,8 @@ export interface RequestPart {
   /** Empty for a body. */
   readonly name: string;
   readonly required: boolean;
-  readonly schema: unknown;
+  /** The form of its values, by the schema. */
+  readonly outline: Outline;
   /** Set only for a body. */
   readonly media?: MediaType;
   /** Valid values from the examples of the document. */
@@ -55,23 +57,24 @@ const ANY_VALUES = ['text', 1, true, {}];
  *
  * @throws {Error} if no valid value is found for a required parameter or a required body.
  */
-export function requestPartsOf({ root, operation, validator }: CheckedOperation): {
+export function requestPartsOf({ schemas, operation, validator }: CheckedOperation): {
   parameters: RequestPart[];
   bodies: RequestPart[];
 } {
   const { requestBody = { media: [], required: false } } = operation;
   const createPart = (
-    declared: Omit<RequestPart, 'examples' | 'samples'>,
+    schema: unknown,
+    declared: Omit<RequestPart, 'examples' | 'samples' | 'outline'>,
     examples: readonly unknown[],
     fixedSamples?: readonly unknown[],
   ): RequestPart => {
-    const { schema, violation } = declared;
-    const isValid = (value: unknown) => violation(value) === '';
+    const isValid = (value: unknown) => declared.violation(value) === '';
     const generated = isObject(schema)
-      ? valuesOf(root, schema, 'request').take(MAX_SAMPLES)
+      ? valuesOf(schemas.tree.root, schema, 'request').take(MAX_SAMPLES)
       : ANY_VALUES;
     return {
       ...declared,
+      outline: schemas.outline(schema),
       examples: examples.filter(isValid),
       samples: [...(fixedSamples ?? generated)].map(rounded).filter(isValid),
     };
@@ -87,7 +90,7 @@ export function requestPartsOf({ root, operation, validator }: CheckedOperation)
       return violations ?? (isDeepStrictEqual(read, value) ? '' : undefined);
     };
     const examples = parameter.examples().map(({ value }) => value);
-    return createPart({ in: where, name, required, schema, violation }, examples);
+    return createPart(schema, { in: where, name, required, violation }, examples);
   });
   const bodies = requestBody.media.map((media) => {
     const { items, kind } = media;
@@ -116,7 +119,8 @@ export function requestPartsOf({ root, operation, validator }: CheckedOperation)
     // The service does not validate such a body, for example XML. Any text is valid.
     const isUnconstrained = kind === 'stream' && items === undefined && !media.constrained;
     return createPart(
-      { in: 'body', name: '', required: requestBody.required, schema, media, violation },
+      schema,
+      { in: 'body', name: '', required: requestBody.required, media, violation },
       examples,
       isUnconstrained ? ['text', '🌵'] : undefined,
     );

@@ -1,4 +1,4 @@
-import { isObject, type Json, schemas } from 'openapi-document';
+import { isObject, type Outline } from 'openapi-document';
 
 /** Functions that make a string unique with a key, by format. The result has the same format. */
 const MAKE_UNIQUE: Readonly<Record<string, (text: string, key: string) => string>> = {
@@ -28,16 +28,14 @@ interface UniqueTextOptions {
  * would reject all requests but the first with 409.
  */
 export function withUniqueTexts(
-  root: Json,
-  valueSchemas: readonly unknown[],
+  outline: Outline,
   value: unknown,
   options: UniqueTextOptions,
 ): unknown {
   const { key, isAnyTextChanged, isValid } = options;
   if (Array.isArray(value)) {
     return value.map((item, index) => {
-      const itemSchemas = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
-      return withUniqueTexts(root, itemSchemas, item, {
+      return withUniqueTexts(outline.item(index), item, {
         ...options,
         isValid: (changed) => isValid(value.with(index, changed)),
       });
@@ -45,10 +43,7 @@ export function withUniqueTexts(
   }
   if (isObject(value)) {
     const members = Object.entries(value).map(([name, member]) => {
-      const memberSchemas = valueSchemas.flatMap((schema) =>
-        schemas.ofProperty(root, schema, name),
-      );
-      const changed = withUniqueTexts(root, memberSchemas, member, {
+      const changed = withUniqueTexts(outline.member(name), member, {
         ...options,
         isValid: (changedMember) => isValid({ ...value, [name]: changedMember }),
       });
@@ -57,17 +52,15 @@ export function withUniqueTexts(
     return Object.fromEntries(members);
   }
   if (typeof value !== 'string') return value;
-  const subschemas = valueSchemas.flatMap((schema) => schemas.alternatives(root, schema));
-  const makeUnique = subschemas
-    .map(({ format }) => MAKE_UNIQUE[String(format)])
+  const { formats, constants } = outline;
+  const makeUnique = formats
+    .map((format) => MAKE_UNIQUE[format])
     .find((candidate) => candidate !== undefined);
   if (makeUnique !== undefined) {
     const unique = makeUnique(value, key);
     return isValid(unique) ? unique : value;
   }
-  const isFixed = subschemas.some((schema) =>
-    ['format', 'enum', 'const'].some((keyword) => schema[keyword] !== undefined),
-  );
+  const isFixed = formats.length > 0 || constants.length > 0;
   if (isFixed || !isAnyTextChanged) return value;
   const changes = REPLACED_COUNTS.map((count) => withOtherEnd(value, key, count));
   return changes.find((changed) => changed !== value && isValid(changed)) ?? value;

@@ -1,10 +1,10 @@
 import {
-  asArray,
   escapePointerToken,
   isObject,
   type Json,
-  memoized,
-  schemas,
+  type Outline,
+  onFirstUse,
+  type Schemas,
   stringifyJson,
 } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
@@ -33,7 +33,7 @@ const TEXTS = '|a|0|null|true| |a b|ä|漢字|🌵|e\u0301|\u200f|\'|"|\\|<b>&|%
 
 const UNUSUAL = `ä漢🌵'"\\<b>&%`;
 
-const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
 
 /** Valid and invalid strings of each format, separated by spaces. */
 const TEXTS_BY_FORMAT: Readonly<Record<string, string>> = {
@@ -51,7 +51,7 @@ const TEXTS_BY_FORMAT: Readonly<Record<string, string>> = {
   'uri-reference': '/a/b https://example.com \\',
   url: 'https://example.com/a example',
   uuid: '123e4567-e89b-12d3-a456-426614174000 00000000-0000-0000-0000-000000000000 123e4567',
-  byte: 'aGVsbG8= AAECAwQFBgc= ?',
+  byte: 'aGVsbG8= AAECAwQFBgc=',
 };
 
 /** The limits of integer formats, values beyond them, and an integer beyond 2^53. */
@@ -60,22 +60,31 @@ const INTEGERS: Readonly<Record<string, readonly Bound[]>> = {
   int64: [2n ** 63n - 1n, 2n ** 53n + 1n, -(2n ** 63n), 2 ** 63, -(2 ** 63) - 2048],
 };
 
+export type Samples = ReturnType<typeof createSamples>;
+
+/** Returns functions that make one sample, or none if it cannot be made. It may be invalid. */
+export function createSamples(schemas: Schemas) {
+  const samplesOf = (schema: Json) => [...valuesOf(schemas.tree.root, schema, 'request').take(1)];
+  return {
+    ofSchema: onFirstUse(samplesOf),
+    ofPattern: onFirstUse((pattern: string) => samplesOf({ type: 'string', pattern })),
+  };
+}
+
 /** Yields values that differ from a valid value in one place. */
 export function* variantsOf(
-  root: Json,
-  valueSchemas: readonly unknown[],
+  samples: Samples,
+  outline: Outline,
   value: unknown,
 ): Generator<Variant> {
-  const subschemas = valueSchemas.flatMap((schema) => schemas.alternatives(root, schema));
   const whole = (newValue: unknown) => ({ place: '', newValue, value: newValue });
   yield* OF_EACH_TYPE.filter((other) => describeKind(other) !== describeKind(value)).map(whole);
-  const { edgeCases, others } = candidatesOf(root, subschemas, value);
+  const { edgeCases, others } = candidatesOf(samples, outline, value);
   for (const other of edgeCases) yield { ...whole(other), isEdgeCase: true };
   yield* others.map(whole);
   if (Array.isArray(value)) {
     for (const [index, item] of value.slice(0, MAX_CHANGED_ITEMS).entries()) {
-      const itemSchemas = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
-      for (const variant of variantsOf(root, itemSchemas, item))
+      for (const variant of variantsOf(samples, outline.item(index), item))
         yield { ...variant, place: `/0${variant.place}`, value: value.with(index, variant.value) };
     }
   } else if (isObject(value)) {
@@ -87,10 +96,7 @@ export function* variantsOf(
     for (const [name, member] of Object.entries(value)) {
       const { [name]: _missing, ...members } = value;
       yield { place: `/${escapePointerToken(name)}`, newValue: undefined, value: members };
-      const memberSchemas = valueSchemas.flatMap((schema) =>
-        schemas.ofProperty(root, schema, name),
-      );
-      for (const variant of variantsOf(root, memberSchemas, member)) {
+      for (const variant of variantsOf(samples, outline.member(name), member)) {
         const changed = { ...value, [name]: variant.value };
         yield { ...variant, place: `/${escapePointerToken(name)}${variant.place}`, value: changed };
       }
@@ -105,11 +111,10 @@ interface Candidates {
   readonly others: readonly unknown[];
 }
 
-function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): Candidates {
+function candidatesOf(samples: Samples, outline: Outline, value: unknown): Candidates {
   if (Array.isArray(value)) {
-    const bounds = boundsIn(subschemas, ['minItems', 'maxItems']);
-    const isUnique = subschemas.some(({ uniqueItems }) => uniqueItems === true);
-    const items = isUnique ? withDistinctItems(root, subschemas, value) : value;
+    const bounds = [...outline.limits('minItems'), ...outline.limits('maxItems')];
+    const items = outline.hasDistinctItems ? withDistinctItems(samples, outline, value) : value;
     const lists = (lengths: readonly Bound[]) =>
       [...new Set(lengths)].filter(isSendable).map((length) => listOfLength(items, length));
     return {
@@ -118,53 +123,37 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
     };
   }
   if (isObject(value)) {
-    const alternatives = subschemas.flatMap(({ oneOf, anyOf }) => [oneOf, anyOf].flatMap(asArray));
-    return {
-      edgeCases: alternatives.filter(isObject).flatMap((schema) => samplesOf(root, schema)),
-      others: [],
-    };
+    const edgeCases = outline.alternatives.flatMap(samples.ofSchema);
+    return { edgeCases, others: [] };
   }
-  const listed = valuesIn(subschemas, ['const', 'enum']);
-  const examples = valuesIn(subschemas, ['examples', 'example', 'default']);
+  const listed = outline.constants;
+  const examples = [...outline.examples, ...outline.defaults];
   if (typeof value === 'number' || typeof value === 'bigint') {
-    const bounds = boundsIn(subschemas, BOUNDS);
-    const limits = subschemas.flatMap(({ format }) => INTEGERS[String(format)] ?? []);
+    const bounds = BOUNDS.flatMap((keyword) => outline.limits(keyword));
+    const limits = outline.formats.flatMap((format) => INTEGERS[format] ?? []);
     return {
       edgeCases: [...listed, ...limits, ...bounds],
-      others: [...examples, ...numbersBeside(subschemas, value, bounds)],
+      others: [...examples, ...numbersBeside(outline, value, bounds)],
     };
   }
   if (typeof value === 'string') {
-    const bounds = boundsIn(subschemas, ['minLength', 'maxLength']);
+    const bounds = [...outline.limits('minLength'), ...outline.limits('maxLength')];
     const texts = (lengths: readonly Bound[]) =>
       lengths.filter(isSendable).map((length) => 'x'.repeat(length));
     return {
-      edgeCases: [
-        ...listed,
-        ...texts(bounds),
-        UNUSUAL,
-        ...subschemas.flatMap((schema) => textsOfPattern(root, schema)),
-      ],
-      others: [...examples, ...texts(valuesBeside(bounds, 1)), ...stringsOf(subschemas, value)],
+      edgeCases: [...listed, ...texts(bounds), UNUSUAL, ...textsOfPatterns(samples, outline)],
+      others: [...examples, ...texts(valuesBeside(bounds, 1)), ...stringsOf(outline, value)],
     };
   }
   const opposite = typeof value === 'boolean' ? [!value] : [];
   return { edgeCases: listed, others: [...examples, ...opposite] };
 }
 
-/** Returns one sample of a schema, or none if it cannot be generated. The sample may be invalid. */
-const samplesOf = memoized((root, schema: Json): readonly unknown[] => [
-  ...valuesOf(root, schema, 'request').take(1),
-]);
-
 /** Adds edge cases of the first item to a list, and removes equal items. */
-function withDistinctItems(root: Json, subschemas: readonly Json[], list: readonly unknown[]) {
-  const itemSubschemas = subschemas
-    .flatMap((schema) => schemas.ofItem(root, schema, 0))
-    .flatMap((schema) => schemas.alternatives(root, schema));
+function withDistinctItems(samples: Samples, outline: Outline, list: readonly unknown[]) {
   const others = list
     .slice(0, 1)
-    .flatMap((item) => candidatesOf(root, itemSubschemas, item).edgeCases);
+    .flatMap((item) => candidatesOf(samples, outline.item(0), item).edgeCases);
   const byText = new Map([...list, ...others].map((item) => [stringifyJson(item), item]));
   return [...byText.values()];
 }
@@ -172,49 +161,40 @@ function withDistinctItems(root: Json, subschemas: readonly Json[], list: readon
 /** Matches escapes, character classes, and the quantifiers `{n,m}`, `{n,}`, `*` and `+`. */
 const QUANTIFIERS = /\\.|\[(?:\\.|[^\]])*\]|\{(\d+),(\d*)\}|[*+]/gs;
 
-/** Returns a short and a long string for the pattern of a schema. They may be invalid. */
-const textsOfPattern = memoized((root, { pattern, maxLength }: Json): readonly string[] => {
-  if (typeof pattern !== 'string') return [];
-  const patterns = [false, true].map((isLongest) =>
-    pattern.replace(QUANTIFIERS, (part, min, max) => {
-      if (/^[\\[]/.test(part)) return part;
-      const length = Number(isLongest ? max || maxLength : (min ?? part === '+'));
-      return isSendable(length) ? `{${length}}` : part;
-    }),
-  );
+/** Returns a short and a long string for each pattern. They may be invalid. */
+function textsOfPatterns(samples: Samples, { patterns, maxLength }: Outline): readonly string[] {
   return patterns
-    .flatMap((exact) => [...valuesOf(root, { type: 'string', pattern: exact }, 'request').take(1)])
-    .map((text) => String(text).slice(0, Number(maxLength ?? Infinity)));
-});
+    .flatMap((pattern) => [
+      withExactLengths(pattern, (min) => min),
+      withExactLengths(pattern, (_min, max) => max ?? maxLength),
+    ])
+    .flatMap(samples.ofPattern)
+    .map((text) => String(text).slice(0, maxLength));
+}
+
+/** Replaces the quantifiers of a pattern with those for one length. */
+const withExactLengths = (
+  pattern: string,
+  lengthFrom: (min: number, max: number | undefined) => number | undefined,
+): string =>
+  pattern.replace(QUANTIFIERS, (part, min, max) => {
+    if (/^[\\[]/.test(part)) return part;
+    const length = lengthFrom(Number(min ?? part === '+'), max ? Number(max) : undefined);
+    return length !== undefined && isSendable(length) ? `{${length}}` : part;
+  });
 
 const listOfLength = (list: readonly unknown[], length: number): unknown[] =>
   Array.from({ length: list.length > 0 ? length : 0 }, (_, index) => list[index] ?? list[0]);
 
-/** Returns the values of keywords, and the items of keywords with lists. */
-const valuesIn = (subschemas: readonly Json[], keywords: readonly string[]): unknown[] =>
-  subschemas
-    .flatMap((schema) => keywords.flatMap((keyword) => schema[keyword]))
-    .filter((value) => value !== undefined);
-
 type Bound = number | bigint;
-
-const boundsIn = (subschemas: readonly Json[], keywords: readonly string[]): Bound[] =>
-  valuesIn(subschemas, keywords).filter(
-    (bound): bound is Bound => typeof bound === 'number' || typeof bound === 'bigint',
-  );
 
 const valuesBeside = (bounds: readonly Bound[], step: number): Bound[] =>
   bounds.flatMap((bound): Bound[] =>
     typeof bound === 'bigint' ? [bound - 1n, bound + 1n] : [bound - step, bound + step],
   );
 
-function numbersBeside(
-  subschemas: readonly Json[],
-  value: Bound,
-  bounds: readonly Bound[],
-): Bound[] {
-  const step =
-    valuesIn(subschemas, ['multipleOf']).find((number) => typeof number === 'number') ?? 1;
+function numbersBeside(outline: Outline, value: Bound, bounds: readonly Bound[]): Bound[] {
+  const step = Number(outline.limits('multipleOf')[0] ?? 1);
   const small = Array.from({ length: 14 }, (_, count) => (count - 1) * step);
   const large = [100 * step, 1_000 * step, 2 ** 31, Number.MAX_SAFE_INTEGER];
   const fractions = [0.1, -1.5, 1e-7, Number(value) + step / 2];
@@ -227,11 +207,9 @@ function numbersBeside(
 export const withoutRoundingErrors = <T>(number: T): T | number =>
   typeof number !== 'number' || Number.isInteger(number) ? number : Number(number.toPrecision(12));
 
-function stringsOf(subschemas: readonly Json[], value: string): string[] {
-  const formats = subschemas.flatMap(
-    ({ format }) => TEXTS_BY_FORMAT[String(format)]?.split(' ') ?? [],
-  );
-  return formats.length > 0 ? formats : [`${value}-other`, 'text', value.toUpperCase(), ...TEXTS];
+function stringsOf({ formats }: Outline, value: string): string[] {
+  const texts = formats.flatMap((format) => TEXTS_BY_FORMAT[format]?.split(' ') ?? []);
+  return texts.length > 0 ? texts : [`${value}-other`, 'text', value.toUpperCase(), ...TEXTS];
 }
 
 const isSendable = (length: Bound): length is number =>

@@ -1,14 +1,13 @@
 import {
-  asArray,
   bodyLimitOf,
+  createSchemas,
   type Document,
   escapePointerToken,
-  type Json,
   type MediaType,
   mediaTypeFor,
   type Operation,
+  type Outline,
   type Parameter,
-  schemas,
   walk,
 } from 'openapi-document';
 import { type Change, WARNING } from './oasdiff.ts';
@@ -76,23 +75,19 @@ function operationChanges(before: Document, after: Document): Change[] {
         const { in: where, name } = parameter;
         const match = earlier.parameters.find((one) => one.in === where && one.name === name);
         if (match === undefined) return [];
-        return [
-          ...serializationChange(after.root, match, parameter),
-          ...itemChanges(before.root, match, after.root, parameter),
-        ];
+        return [...serializationChange(match, parameter), ...itemChanges(match, parameter)];
       }),
       ...operation.responses.flatMap((response) => {
         const match = earlier.responses.find(({ key }) => key === response.key);
         return response.headers.flatMap((header) => {
           const former = match?.headers.find(({ name }) => name === header.name);
-          if (former === undefined) return [];
-          return headerChanges(before.root, former, after.root, header);
+          return former === undefined ? [] : headerChanges(former, header);
         });
       }),
       ...(operation.requestBody?.media ?? []).flatMap((media) => {
         const match = earlier.requestBody?.media.find(({ type }) => type === media.type);
         if (match === undefined) return [];
-        return [...partChanges(before.root, match, media), ...bodyLimitChange(match, media)];
+        return [...partChanges(match, media), ...bodyLimitChange(match, media)];
       }),
     ];
     const { method, path } = operation;
@@ -101,8 +96,8 @@ function operationChanges(before: Document, after: Document): Change[] {
 }
 
 /** Compares the results of `style` and `explode`, since these do not affect every value. */
-function serializationChange(root: Json, before: Parameter, after: Parameter): Change[] {
-  const types = schemas.typesOf(root, after.schema);
+function serializationChange(before: Parameter, after: Parameter): Change[] {
+  const { types } = after.outline;
   const composite = types.has('array') ? ['a', 'b'] : { a: 'b' };
   const sample = types.has('array') || types.has('object') ? composite : 'a';
   const [one, other] = [before.write(sample), after.write(sample)];
@@ -112,15 +107,8 @@ function serializationChange(root: Json, before: Parameter, after: Parameter): C
 }
 
 /** Compares the schemas of the items of a parameter. oasdiff reports only their type and format. */
-function itemChanges(
-  formerRoot: Json,
-  former: Parameter,
-  root: Json,
-  { name, schema, pointer }: Parameter,
-): Change[] {
-  const partsOf = (document: Json, list: unknown) =>
-    schemas.ofItem(document, list, 0).flatMap((item) => schemas.allOf(document, item));
-  const [before, after] = [partsOf(formerRoot, former.schema), partsOf(root, schema)];
+function itemChanges(former: Parameter, { name, outline, pointer }: Parameter): Change[] {
+  const [before, after] = [former.outline.item(0), outline.item(0)];
   const changed = changedKeywords(before, after, VALUE_LIMITS);
   if (isNarrower(before, after)) changed.push('enum');
   return changed.map((keyword) =>
@@ -129,49 +117,35 @@ function itemChanges(
 }
 
 /** Compares the schemas of a header of a response. Clients may not know new values. */
-function headerChanges(
-  formerRoot: Json,
-  former: Parameter,
-  root: Json,
-  { name, schema, pointer }: Parameter,
-): Change[] {
-  const before = schemas.allOf(formerRoot, former.schema);
-  const after = schemas.allOf(root, schema);
-  const changed = changedKeywords(before, after, ['type', 'format', ...VALUE_LIMITS]);
-  if (isNarrower(after, before)) changed.push('enum');
+function headerChanges(former: Parameter, { name, outline, pointer }: Parameter): Change[] {
+  const keywords = ['type', 'format', ...VALUE_LIMITS];
+  const changed = changedKeywords(former.outline, outline, keywords);
+  if (isNarrower(outline, former.outline)) changed.push('enum');
   return changed.map((keyword) =>
     changeAt(pointer, `${keyword} of the response header ${name} has changed`),
   );
 }
 
-function changedKeywords(
-  before: readonly Json[],
-  after: readonly Json[],
-  keywords: readonly string[],
-): string[] {
-  const limitsOf = (parts: readonly Json[], keyword: string) =>
-    parts.flatMap((part) => limitOf(part, keyword) ?? []).join();
-  return keywords.filter((keyword) => limitsOf(before, keyword) !== limitsOf(after, keyword));
-}
+const changedKeywords = (before: Outline, after: Outline, keywords: readonly string[]): string[] =>
+  keywords.filter((keyword) => before.restriction(keyword) !== after.restriction(keyword));
 
-/** Returns true if the enum of a schema lacks values that the former one allowed. */
-function isNarrower(before: readonly Json[], after: readonly Json[]): boolean {
-  const [former, current] = [before, after].map(
-    (parts) => new Set(parts.flatMap((part) => asArray(part.enum))),
-  );
-  if (former === undefined || current === undefined || current.size === 0) return false;
-  return former.size === 0 || !former.isSubsetOf(current);
+/** Returns true if a schema lists values, but not all that the former one allowed. */
+function isNarrower(before: Outline, after: Outline): boolean {
+  // A changed `const` is reported as such.
+  if (before.restriction('const') !== after.restriction('const')) return false;
+  const [former, current] = [new Set(before.constants), new Set(after.constants)];
+  return current.size > 0 && (former.size === 0 || !former.isSubsetOf(current));
 }
 
 /** Returns the parts of a multipart body that no longer allow a media type. */
-function partChanges(root: Json, before: MediaType, after: MediaType): Change[] {
+function partChanges(before: MediaType, after: MediaType): Change[] {
   if (after.kind !== 'multipart') return [];
   return Object.entries(after.encoding).flatMap(([name, { contentType = '*/*' }]) => {
     const former = before.encoding[name]?.contentType ?? '*/*';
     const [types, formerTypes] = [contentType, former].map((list) =>
       list.split(',').map((type) => ({ type: type.trim() })),
     );
-    const isNew = schemas.ofProperty(root, before.schema, name).length === 0;
+    const isNew = before.outline.members(name).length === 0;
     if (isNew || formerTypes?.every(({ type }) => mediaTypeFor(types ?? [], type))) return [];
     const pointer = `${after.pointer}/encoding/${escapePointerToken(name)}/contentType`;
     const text = `the contentType of the part ${name} has changed from ${former} to ${contentType}`;
@@ -205,7 +179,7 @@ function limitChanges(before: Document, after: Document): Change[] {
   return [...schemasOf(after)].flatMap(([place, { pointer, schema }]) => {
     const earlier = former.get(place)?.schema ?? schema;
     const changed = LIMITS.filter(
-      (keyword) => limitOf(earlier, keyword) !== limitOf(schema, keyword),
+      (keyword) => earlier.ownRestriction(keyword) !== schema.ownRestriction(keyword),
     );
     return changed.map((keyword) => changeAt(pointer, `${keyword} has changed`));
   });
@@ -213,7 +187,8 @@ function limitChanges(before: Document, after: Document): Change[] {
 
 /** Returns schemas by place: a pointer in which parameters have names instead of indexes. */
 function schemasOf({ root }: Document) {
-  const byPlace = new Map<string, { readonly pointer: string; readonly schema: Json }>();
+  const schemas = createSchemas(root);
+  const byPlace = new Map<string, { readonly pointer: string; readonly schema: Outline }>();
   let parameterPointer = '';
   let parameterPlace = '';
   walk(root, 'document', '', (object, kind, pointer) => {
@@ -225,22 +200,8 @@ function schemasOf({ root }: Document) {
     if (kind === 'schema')
       byPlace.set(
         pointer.replace(parameterPointer, () => parameterPlace),
-        { pointer, schema: object },
+        { pointer, schema: schemas.outline(object) },
       );
   });
   return byPlace;
-}
-
-/**
- * Returns a limit as text without annotations. Returns `undefined` if it limits nothing, and for
- * `additionalProperties`, `unevaluatedProperties` and `unevaluatedItems` with a schema.
- */
-function limitOf(schema: Json, keyword: string): string | undefined {
-  const value = schema[keyword];
-  const isLimit = /^(additional|unevaluated)/.test(keyword) ? value === false : value !== false;
-  if (!isLimit) return undefined;
-  return JSON.stringify(value, (key, member) => {
-    if (/^(title|description|examples?|x-.*)$/.test(key)) return undefined;
-    return typeof member === 'bigint' ? String(member) : member;
-  });
 }

@@ -1,10 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Document } from 'openapi-document';
 import { createEffectCheck, readerOf } from '../../src/contract-tests/check-effect.ts';
-import { validatorsFor } from '../../src/contract-tests/check-response.ts';
 import { createCheckRunner } from '../../src/contract-tests/check-runner.ts';
 import type { ReceivedResponse, SerializedRequest } from '../../src/contract-tests/client.ts';
-import { documentOf, json, operationIn, requestValues, responseOf } from './test-data.ts';
+import {
+  checkedOperation,
+  documentOf,
+  json,
+  operationIn,
+  requestValues,
+  responseOf,
+} from './test-data.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const text = { type: 'string' };
@@ -49,7 +55,7 @@ function checksOf(
   id: string,
   respond: (sent: SerializedRequest) => ReceivedResponse,
 ) {
-  const { root, operations } = document;
+  const { operations } = document;
   const sent: SerializedRequest[] = [];
   const client = {
     base: 'http://rooms',
@@ -59,10 +65,10 @@ function checksOf(
     },
   };
   const targetOf = (operation = operationIn(document, id)) => ({
-    ...{ root, operation, client, ajvViolations: () => undefined },
+    ...checkedOperation(document, operation),
+    client,
     // Each operation has its own credential.
     secrets: [{ scheme: 'key', in: 'header', name: 'X-Key', value: operation.id }] as const,
-    validator: validatorsFor(root)(operation),
   });
   const operation = operationIn(document, id);
   const reader = readerOf(operation, operations);

@@ -1,10 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import { CheckError, validatorsFor } from '../../src/contract-tests/check-response.ts';
+import { CheckError } from '../../src/contract-tests/check-response.ts';
 import { createCheckRunner, isMock } from '../../src/contract-tests/check-runner.ts';
 import type { ReceivedResponse, SerializedRequest } from '../../src/contract-tests/client.ts';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
 import { type TestLog, testLog } from '../../src/contract-tests/test-log.ts';
-import { documentOf, json, operationIn, requestValues, responseOf } from './test-data.ts';
+import {
+  checkedOperation,
+  documentOf,
+  json,
+  operationIn,
+  requestValues,
+  responseOf,
+} from './test-data.ts';
 
 const secret = (value: string): Secret => ({
   ...{ scheme: 'key', in: 'header', name: 'X-Key', value },
@@ -26,7 +33,6 @@ async function createRunner(
       },
     },
   });
-  const { root } = document;
   const operation = operationIn(document, id);
   const sent: SerializedRequest[] = [];
   const send = async (request: SerializedRequest) => {
@@ -34,9 +40,9 @@ async function createRunner(
     return respond(request);
   };
   const target = {
-    ...{ root, operation, ajvViolations: () => undefined, secrets: [secret('a')] },
+    ...checkedOperation(document, operation),
+    secrets: [secret('a')],
     client: { base: 'http://cats', send },
-    validator: validatorsFor(root)(operation),
   };
   const draft = (text: string, parameters: Readonly<Record<string, unknown>> = {}) => ({
     values: requestValues(operation, { ...parameters, body: text }),

@@ -1,9 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
-import { validatorsFor } from '../../src/contract-tests/check-response.ts';
 import { createRequestGenerator } from '../../src/contract-tests/generate-requests.ts';
 import { type RequestValues, valuesByName } from '../../src/contract-tests/request-parts.ts';
 import { trackResources } from '../../src/contract-tests/resources.ts';
-import { documentOf, json, operationIn, requestValues, responseOf } from './test-data.ts';
+import {
+  checkedOperation,
+  documentOf,
+  json,
+  operationIn,
+  requestValues,
+  responseOf,
+} from './test-data.ts';
 
 const text = { type: 'string' };
 const content = (type: string, schema: unknown, members: object = {}) => ({
@@ -20,12 +26,7 @@ async function requestsTo(members: object, { randomSeed = 1, path = '/a', method
   const { root, operations } = document;
   const call = operationIn(document, 'call');
   const resources = trackResources(root, operations);
-  const checked = {
-    root,
-    operation: call,
-    validator: validatorsFor(root)(call),
-    ajvViolations: () => undefined,
-  };
+  const checked = checkedOperation(document, call);
   const addResponse = (
     values: Readonly<Record<string, unknown>>,
     headers = {},
@@ -151,9 +152,7 @@ describe('existing resources', () => {
         requestValues(call, { 'path roomId': 1_000_001 }),
         responseOf(200),
       );
-      const validator = validatorsFor(root)(call);
-      const checked = { root, operation: call, validator, ajvViolations: () => undefined };
-      const { valid } = createRequestGenerator(checked, resources, 1);
+      const { valid } = createRequestGenerator(checkedOperation(document, call), resources, 1);
       expect(valuesAt(valid(8), 'path', 'roomId').map(isExisting)).toEqual(expected);
     },
   );

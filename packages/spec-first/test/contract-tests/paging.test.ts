@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createSchemas } from 'openapi-document';
 import {
   checkLimit,
   checkPages,
@@ -11,7 +12,7 @@ import { responseOf } from './test-data.ts';
 
 const text = { type: 'string' };
 const query = (name: string, schema: object = text): RequestPart => ({
-  ...{ name, in: 'query', schema, required: false },
+  ...{ name, in: 'query', required: false, outline: createSchemas({}).outline(schema) },
   ...{ examples: [], samples: [], violation: () => '' },
 });
 const LIMIT = query('limit', { type: 'integer', minimum: 2, maximum: 50 });

@@ -1,7 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Document, loadDocument, type Operation, stringifyJson } from 'openapi-document';
+import {
+  createSchemas,
+  type Document,
+  type Formats,
+  loadDocument,
+  type Operation,
+  stringifyJson,
+} from 'openapi-document';
+import { type CheckedOperation, validatorsFor } from '../../src/contract-tests/check-response.ts';
 import type { RequestPart, RequestValues } from '../../src/contract-tests/request-parts.ts';
 
 export async function documentOf(members: object): Promise<Document> {
@@ -22,6 +30,16 @@ export function operationIn({ operations }: Document, id: string): Operation {
   return operation;
 }
 
+/** Returns an operation with its validator. */
+export function checkedOperation(
+  { root }: Document,
+  operation: Operation,
+  formats?: Formats,
+): CheckedOperation {
+  const schemas = createSchemas(root, { formats });
+  return { schemas, operation, validator: validatorsFor(schemas)(operation) };
+}
+
 export const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
 
 /** @param values by name: `query limit` for a parameter, `body` for the body. */
@@ -30,7 +48,8 @@ export function requestValues(
   values: Readonly<Record<string, unknown>>,
 ): RequestValues {
   const [media] = requestBody?.media ?? [];
-  const common = { required: true, schema: true, examples: [], samples: [], violation: () => '' };
+  const outline = createSchemas({}).outline(true);
+  const common = { required: true, outline, examples: [], samples: [], violation: () => '' };
   const body: RequestPart = { ...common, in: 'body', name: '', ...(media && { media }) };
   return new Map(
     Object.entries(values).map(([place, value]) => {

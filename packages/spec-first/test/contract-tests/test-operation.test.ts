@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Document } from 'openapi-document';
-import { validatorsFor } from '../../src/contract-tests/check-response.ts';
 import type { ReceivedResponse, SerializedRequest } from '../../src/contract-tests/client.ts';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
 import { trackResources } from '../../src/contract-tests/resources.ts';
@@ -11,7 +10,14 @@ import {
   testOperation,
   titleOf,
 } from '../../src/contract-tests/test-operation.ts';
-import { documentOf, json, operationIn, requestValues, responseOf } from './test-data.ts';
+import {
+  checkedOperation,
+  documentOf,
+  json,
+  operationIn,
+  requestValues,
+  responseOf,
+} from './test-data.ts';
 
 const NAMED = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -99,8 +105,8 @@ function contextOf(
     return respond(request);
   };
   const context: OperationTest = {
-    ...{ root, operation, ajvViolations: () => undefined, secrets: [] },
-    validator: validatorsFor(root)(operation),
+    ...checkedOperation(document, operation),
+    secrets: [],
     client: { base: 'http://rooms', send },
     resources: trackResources(root, operations),
     ...{ runs: 8, randomSeed: 1, insufficientSecrets: [] },

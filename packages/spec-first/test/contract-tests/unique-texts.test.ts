@@ -1,9 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { createSchemas } from 'openapi-document';
 import { withUniqueTexts } from '../../src/contract-tests/unique-texts.ts';
 
 const optionsOf = (key: string, isValid: (changed: unknown) => boolean = () => true) => ({
   ...{ key, isValid, isAnyTextChanged: false },
 });
+
+const outlineOf = (schema: object, root = {}) => createSchemas(root).outline(schema);
 
 const text = (format: string) => ({ type: 'string', format });
 
@@ -14,7 +17,7 @@ test.each([
   ['url', 'https://example.com/a', 'https://example.com/a0a1b'],
   ['uuid', '123e4567-e89b-12d3-a456-426614174000', '123e4567-e89b-12d3-a456-426614170a1b'],
 ])('a string of the format %s gets a unique part', (format, value, unique) => {
-  expect(withUniqueTexts({}, [text(format)], value, optionsOf('0a1b'))).toBe(unique);
+  expect(withUniqueTexts(outlineOf(text(format)), value, optionsOf('0a1b'))).toBe(unique);
 });
 
 test('unique strings are made inside lists, objects and alternatives', () => {
@@ -36,7 +39,7 @@ test('unique strings are made inside lists, objects and alternatives', () => {
     name: 'x',
     count: 1,
   };
-  expect(withUniqueTexts(root, [schema], value, optionsOf('f0'))).toEqual({
+  expect(withUniqueTexts(outlineOf(schema, root), value, optionsOf('f0'))).toEqual({
     to: ['f0.a@b.example'],
     from: 'f0.c@d.example',
     date: '2024-02-29',
@@ -47,7 +50,7 @@ test('unique strings are made inside lists, objects and alternatives', () => {
 
 describe('a string without a format', () => {
   const unique = (value: unknown, schema: object = {}, isValid = (_changed: unknown) => true) =>
-    withUniqueTexts({}, [schema], value, { key: '12345678', isAnyTextChanged: true, isValid });
+    withUniqueTexts(outlineOf(schema), value, { key: '12345678', isAnyTextChanged: true, isValid });
 
   test('keeps its length and the kinds of its characters', () => {
     expect(unique('My parcel')).toBe('Na tfxjmm');
@@ -78,7 +81,7 @@ test('an invalid change of one member is not made', () => {
   const schema = { properties: { mail: text('email'), list: { items: text('email') } } };
   const isValid = (changed: unknown) => !JSON.stringify(changed).includes('f0.first');
   const value = { mail: 'first@b.example', list: ['first@c.example', 'd@e.example'] };
-  expect(withUniqueTexts({}, [schema], value, optionsOf('f0', isValid))).toEqual({
+  expect(withUniqueTexts(outlineOf(schema), value, optionsOf('f0', isValid))).toEqual({
     mail: 'first@b.example',
     list: ['first@c.example', 'f0.d@e.example'],
   });

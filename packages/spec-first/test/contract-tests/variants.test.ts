@@ -1,15 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import { createSchemas } from 'openapi-document';
 import {
+  createSamples,
   describeKind,
   variantsOf,
   withoutRoundingErrors,
 } from '../../src/contract-tests/variants.ts';
 
-const variants = (schema: unknown, value: unknown, root = {}) => [
-  ...variantsOf(root, [schema], value),
-];
+const variants = (schema: unknown, value: unknown, root = {}) => {
+  const schemas = createSchemas(root);
+  return [...variantsOf(createSamples(schemas), schemas.outline(schema), value)];
+};
 const values = (schema: unknown, value: unknown) =>
   variants(schema, value).map((variant) => variant.value);
 const edgeCases = (schema: unknown, value: unknown) =>
@@ -121,13 +122,12 @@ describe('variants', () => {
     'uri-reference',
     'url',
     'uuid',
-    'byte',
   ])('of a text in the format %s are valid and invalid', (format) => {
-    const isValid = addFormats.default(new Ajv2020()).compile({ type: 'string', format });
+    const schema = createSchemas({}).at({ type: 'string', format }, 'sent');
     const texts = values({ format }, 'a').filter((value) => typeof value === 'string');
     const unusual = texts.shift();
     expect(unusual).toContain('🌵');
-    expect(new Set(texts.map((text) => isValid(text)))).toEqual(new Set([true, false]));
+    expect(new Set(texts.map((text) => schema.isValid(text)))).toEqual(new Set([true, false]));
     expect(texts).not.toContain('a-other');
   });
 
