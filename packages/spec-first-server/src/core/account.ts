@@ -59,7 +59,7 @@ export class Resources {
 export class Account {
   /** The steps that are left to validate the request and the reply. */
   steps = DEFAULT_STEPS;
-  /** The authenticated subject, once it is known. */
+  /** The authenticated subject. Set before anything is charged. */
   subject: string | undefined;
   readonly #client: string | undefined;
   readonly #resources: Resources;
