@@ -8,6 +8,8 @@ interface Node {
   readonly state: State;
   /** `null` if a match ends before the letter. */
   readonly next: (Node | null | undefined)[];
+  /** False if the memory for nodes is used up. */
+  readonly isStored: boolean;
 }
 
 /** Limits the time to count the states. */
@@ -28,8 +30,10 @@ export class LinearMatcher {
   readonly #isUnicode: boolean;
   /** The steps for a character beyond ASCII, which may not be stored. */
   readonly #letterSteps: number;
-  readonly #letters = new Map<number, Letter>();
+  readonly #ascii: Letter[];
+  readonly #others = new Map<number, Letter>();
   readonly #nodes = new Map<string, Node>();
+  readonly #first: Node;
 
   constructor(expression: Expression) {
     this.#automaton = new Automaton(expression);
@@ -37,20 +41,21 @@ export class LinearMatcher {
     this.#isUnicode = expression.flags.includes('u');
     this.hasFewStates = hasFewStates(this.#automaton, [...this.#alphabet.all()]);
     this.#letterSteps = 4 * expression.atoms.length;
+    this.#ascii = Array.from({ length: 0x80 }, (_, code) => this.#alphabet.letterOf(code));
+    this.#first = this.#nodeOf(this.#automaton.first);
   }
 
   test(text: string, budget: Budget): boolean {
-    let node = this.#nodeOf(this.#automaton.first);
+    spend(budget, 2 * text.length);
+    let node = this.#first;
     let index = 0;
     while (index < text.length) {
-      const code = (this.#isUnicode && text.codePointAt(index)) || text.charCodeAt(index);
+      let code = text.charCodeAt(index);
+      if (code >= 0xd800 && this.#isUnicode) code = text.codePointAt(index) ?? code;
       index += code > 0xffff ? 2 : 1;
-      const { length } = node.state.positions;
-      const steps = this.hasFewStates ? 2 : 64 + 16 * length;
-      spend(budget, code < 0x80 ? steps : steps + this.#letterSteps);
-      const letter = this.#letters.get(code) ?? this.#letterOf(code);
+      const letter = this.#ascii[code] ?? this.#otherLetter(code, budget);
       const stored = node.next[letter.id];
-      const next = stored === undefined ? this.#nextOf(node, letter) : stored;
+      const next = stored === undefined ? this.#nextOf(node, letter, budget) : stored;
       if (next === null) return true;
       if (next.state.positions.length === 0) return false;
       node = next;
@@ -58,24 +63,31 @@ export class LinearMatcher {
     return isMatch(node.state, 'end');
   }
 
-  #letterOf(code: number): Letter {
-    const letter = this.#alphabet.letterOf(code);
-    if (this.#letters.size < MAX_STORED) this.#letters.set(code, letter);
+  #otherLetter(code: number, budget: Budget): Letter {
+    spend(budget, this.#letterSteps);
+    const letter = this.#others.get(code) ?? this.#alphabet.letterOf(code);
+    if (this.#others.size < MAX_STORED) this.#others.set(code, letter);
     return letter;
   }
 
-  #nextOf(node: Node, letter: Letter): Node | null {
-    if (isMatch(node.state, letter.kind)) return null;
-    const next = this.#nodeOf(this.#automaton.next(node.state, letter));
-    if (this.hasFewStates) node.next[letter.id] = next;
+  /** Returns `null` if a match ends before the letter. */
+  #nextOf(node: Node, letter: Letter, budget: Budget): Node | null {
+    if (!this.hasFewStates) spend(budget, 64 + 16 * node.state.positions.length);
+    const next = isMatch(node.state, letter.kind)
+      ? null
+      : this.#nodeOf(this.#automaton.next(node.state, letter));
+    if (next === null || next.isStored) node.next[letter.id] = next;
     return next;
   }
 
   #nodeOf(state: State): Node {
-    if (!this.hasFewStates) return { state, next: [] };
+    if (!this.hasFewStates) return { state, next: [], isStored: false };
     const key = keyOf(state);
-    const node = this.#nodes.get(key) ?? { state, next: [] };
-    if (this.#nodes.size < MAX_STORED) this.#nodes.set(key, node);
+    const known = this.#nodes.get(key);
+    if (known !== undefined) return known;
+    const isStored = this.#nodes.size < MAX_STORED;
+    const node = { state, next: [], isStored };
+    if (isStored) this.#nodes.set(key, node);
     return node;
   }
 }

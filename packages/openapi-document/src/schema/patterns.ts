@@ -1,4 +1,3 @@
-import { onFirstUse } from '../document/document.ts';
 import { patternOf } from '../document/schema.ts';
 import { Alphabet } from './alphabet.ts';
 import { stepsByLength, stepsPerCharacter } from './backtracking.ts';
@@ -44,48 +43,47 @@ const STEPS_PER_STEP = 8;
  */
 export function compilePattern(source: string): Pattern {
   const native = patternOf(source);
-  const prepare = onFirstUse(prepared);
+  let prepared: Pattern | undefined;
+  const pattern = (): Pattern => {
+    prepared ??= prepare(native);
+    return prepared;
+  };
   return {
     get maxLength() {
-      return prepare(native).maxLength;
+      return pattern().maxLength;
     },
     get notice() {
-      return prepare(native).notice;
+      return pattern().notice;
     },
-    test: (text, budget) => prepare(native).test(text, budget),
+    test: (text, budget) => pattern().test(text, budget),
   };
 }
 
-function prepared(native: RegExp): Pattern {
+function prepare(native: RegExp): Pattern {
   const expression = parsed(native, MAX_COPIES);
   const alphabet = expression && new Alphabet(expression);
   const steps = expression && alphabet && stepsPerCharacter(expression, alphabet);
-  const linear = onFirstUse((regExp: RegExp) => linearMatcher(regExp, expression));
-  if (steps !== undefined) return nativePattern(native, steps, linear);
+  if (expression !== undefined && steps !== undefined)
+    return nativePattern(native, steps, expression);
 
-  const matcher = linear(native);
-  if (matcher !== null) return { ...UNLIMITED, test: (text, budget) => matcher.test(text, budget) };
+  const exact = expression?.isExact ? expression : parsed(native, Number.POSITIVE_INFINITY);
+  if (exact?.isExact) {
+    const matcher = new LinearMatcher(exact);
+    return { ...UNLIMITED, test: (text, budget) => matcher.test(text, budget) };
+  }
   const limits = expression && alphabet ? stepsByLength(expression, alphabet, MAX_STEPS) : [];
   return shortPattern(native, limits);
 }
 
-function linearMatcher(native: RegExp, expression: Expression | undefined) {
-  const exact = expression?.isExact ? expression : parsed(native, Number.POSITIVE_INFINITY);
-  return exact?.isExact ? new LinearMatcher(exact) : null;
-}
-
-function nativePattern(
-  native: RegExp,
-  stepsPerCharacter: number,
-  linear: (native: RegExp) => LinearMatcher | null,
-): Pattern {
-  const steps = Math.ceil(stepsPerCharacter / STEPS_PER_STEP);
+function nativePattern(native: RegExp, maxSteps: number, expression: Expression): Pattern {
+  const steps = Math.ceil(maxSteps / STEPS_PER_STEP);
+  let matcher: LinearMatcher | undefined;
   return {
     ...UNLIMITED,
     test(text, budget) {
       const isLong = text.length > MAX_NATIVE_LENGTH;
-      const matcher = isLong ? linear(native) : null;
-      if (matcher?.hasFewStates) return matcher.test(text, budget);
+      if (isLong && expression.isExact) matcher ??= new LinearMatcher(expression);
+      if (isLong && matcher?.hasFewStates) return matcher.test(text, budget);
       spend(budget, text.length * Math.max(steps, isLong ? LONG_STEPS : 1));
       return native.test(text);
     },
