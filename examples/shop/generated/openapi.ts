@@ -17,6 +17,8 @@ export interface DateLike { toJSON(): string }
 /** A list or tuple that may be readonly if it is sent. */
 export type MaybeReadonly<T extends readonly unknown[], V extends Sent> =
     T | (Readonly<T> & V['list']);
+/** One of several types, which the values of a member select. */
+export type Tagged<T, Name, Values> = { [K in keyof T]: K extends Name ? Values : T[K] };
 /** @see schemas/customer.yaml:11 */
 export type NewCustomer = {
     /**
@@ -239,21 +241,9 @@ export type OrderEvent = {
     data: string;
 };
 /** @see schemas/payment.yaml:1 */
-export type PaymentMethod = (Card & {
-    method: "card";
-}) | (Transfer & {
-    method: "transfer";
-}) | (Voucher & {
-    method: "voucher";
-});
+export type PaymentMethod = Tagged<Card, "method", "card"> | Tagged<Transfer, "method", "transfer"> | Tagged<Voucher, "method", "voucher">;
 /** @see schemas/payment.yaml:1 */
-export type PaymentMethodWritable = (CardWritable & {
-    method: "card";
-}) | (Transfer & {
-    method: "transfer";
-}) | (Voucher & {
-    method: "voucher";
-});
+export type PaymentMethodWritable = Tagged<CardWritable, "method", "card"> | Tagged<Transfer, "method", "transfer"> | Tagged<Voucher, "method", "voucher">;
 /** @see schemas/payment.yaml:12 */
 export type Card = {
     method: string;

@@ -34,6 +34,10 @@ export type MaybeReadonly<T extends readonly unknown[], V extends Sent> =
     T | (Readonly<T> & V['list']);
 `;
 
+const TAGGED = `/** One of several types, which the values of a member select. */
+export type Tagged<T, Name, Values> = { [K in keyof T]: K extends Name ? Values : T[K] };
+`;
+
 /**
  * Generates the types of schemas by their names, and `paths`, `components`, `operations` and
  * `webhooks`, as text.
@@ -86,8 +90,11 @@ export function generateSource(
     interfaceOf(`operations${isGeneric ? '<V extends Sent = Received>' : ''}`, callMembers),
     interfaceOf('webhooks', webhookMembers),
   ].join('');
-  const forms = isServer ? FORMS.server : FORMS.client;
-  return { text: (/\b(Sent|V)\b/.test(source) ? forms + LIST : '') + source, isGeneric };
+  const helpers = [
+    /\b(Sent|V)\b/.test(source) ? (isServer ? FORMS.server : FORMS.client) + LIST : '',
+    source.includes('Tagged<') ? TAGGED : '',
+  ];
+  return { text: helpers.join('') + source, isGeneric };
 
   function operationType({ operation, request, response }: Call, values: Values): string {
     const { parameters, requestBody, responses } = operation;

@@ -188,6 +188,7 @@ export function schemaTypes(schemas: Schemas, uses: readonly Use[], isServer: bo
     };
     const cut = (part: Shape): Shape => {
       if (part.kind === 'reference') return containsItself(part.to) ? { kind: 'any' } : part;
+      if (part.kind === 'tagged') return { ...part, parts: [cut(part.parts[0])] };
       return 'parts' in part ? { ...part, parts: part.parts.map(cut) } : part;
     };
     return cut(shape);
@@ -237,6 +238,7 @@ function partsOf(shape: Shape): readonly Shape[] {
       return [...shape.members.map((member) => member.shape), ...shape.others];
     case 'union':
     case 'intersection':
+    case 'tagged':
       return shape.parts;
     default:
       return [];

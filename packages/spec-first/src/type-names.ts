@@ -24,7 +24,7 @@ export function aliasMaker(): (name: string) => string {
 /** Names that have another meaning in the generated file or in TypeScript. */
 const RESERVED_NAMES = [
   'Handlers RequestTo ReplyTo Around AroundOf HandlersOf RequestOf ReplyOf Verifiers Int64 V',
-  'Sent Received DateLike MaybeReadonly Readonly',
+  'Sent Received DateLike MaybeReadonly Tagged Readonly',
   'File Blob Record Extract AsyncIterable Date Client ClientOptions Route Readable Promise',
   'components operations paths webhooks security defaults contract routes createClient clientOf',
   'any bigint boolean never null number object string symbol undefined unknown void type interface',

@@ -51,6 +51,8 @@ function textOf(shape: Shape, options: TypeTextOptions, isInside: boolean): Type
         '|',
         shape.parts.map((part) => textOf(part, options, isInside)),
       );
+    case 'tagged':
+      return taggedText(shape, options, isInside);
     case 'intersection':
       return joined(
         '&',
@@ -93,6 +95,19 @@ function joined(operator: '|' | '&', types: readonly TypeText[]): TypeText {
 
 const grouped = ({ text, operator }: TypeText): string =>
   operator === undefined ? text : `(${text})`;
+
+function taggedText(
+  { parts: [alternative], member, isDeclared }: Extract<Shape, { kind: 'tagged' }>,
+  options: TypeTextOptions,
+  isInside: boolean,
+): TypeText {
+  const type = textOf(alternative, options, isInside);
+  const values = textOf(member.shape, options, true);
+  // TypeScript finds the member of a large union quickly if all are objects, not intersections.
+  return isDeclared
+    ? { text: `Tagged<${type.text}, ${JSON.stringify(member.name)}, ${values.text}>` }
+    : joined('&', [type, { text: objectOf([memberOf(member.name, values.text)]) }]);
+}
 
 function arrayText(
   { items, requiredItems, rest }: Extract<Shape, { kind: 'array' }>,

@@ -130,6 +130,7 @@ const BASE = {
   Size: { enum: ['s', 'm', 'l'] },
   Cat: { ...PET },
   Dog: { ...PET },
+  Bird: record({ wings: integer }),
 };
 const discriminator = { propertyName: 'kind', mapping: { dog: ref('Dog').$ref } };
 
@@ -156,7 +157,11 @@ test.each<[schema: object, type: string]>([
   ],
   [
     { oneOf: [ref('Cat'), ref('Dog')], discriminator },
-    '(Cat & { kind: "Cat"; }) | (Dog & { kind: "dog"; })',
+    'Tagged<Cat, "kind", "Cat"> | Tagged<Dog, "kind", "dog">',
+  ],
+  [
+    { oneOf: [ref('Cat'), ref('Bird')], discriminator },
+    'Tagged<Cat, "kind", "Cat"> | (Bird & { kind: "Bird"; })',
   ],
 ])('the type of the composed schema %j is %s', (schema, type) => {
   expect(typeOf(schema, BASE)).toEqual({ request: type, reply: type });
@@ -375,8 +380,8 @@ describe('a named type', () => {
   test('of a base with a discriminator is a union of the schemas that extend it', () => {
     const schemas = { Pet: { ...PET, discriminator: { propertyName: 'kind' } }, ...EXTENSIONS };
     expect(componentTypes(schemas, []).types).toEqual([
-      'Pet = (Cat & { kind: "Cat"; }) | (Dog & { kind: "Dog"; }) | ' +
-        '({ kind: string; } & { kind: "Pet"; })',
+      'Pet = Tagged<Cat, "kind", "Cat"> | Tagged<Dog, "kind", "Dog"> | ' +
+        'Tagged<{ kind: string; }, "kind", "Pet">',
       'Cat = { kind: string; lives?: number; }',
       'Dog = { kind: string; bark?: string; }',
     ]);
@@ -387,7 +392,7 @@ describe('a named type', () => {
     const Pet = { ...PET, discriminator: { propertyName: 'kind', mapping } };
     const { types, replies } = componentTypes({ Pet, ...EXTENSIONS }, ['Pet']);
     expect([types[0], replies]).toEqual([
-      'Pet = (Cat & { kind: "cat"; }) | (Dog & { kind: "dog"; })',
+      'Pet = Tagged<Cat, "kind", "cat"> | Tagged<Dog, "kind", "dog">',
       ['Pet'],
     ]);
   });

@@ -24,6 +24,7 @@ export type Shape =
   | ArrayShape
   | ObjectShape
   | { readonly kind: 'union' | 'intersection'; readonly parts: readonly Shape[] }
+  | TaggedShape
   | { readonly kind: 'reference'; readonly to: Definition };
 
 /** `int64` is an integer that may be beyond ±(2^53−1), `date` a text with a date or a time. */
@@ -48,6 +49,16 @@ export interface ObjectShape {
   readonly members: readonly ShapeMember[];
   /** Members with other names have one of these shapes. Empty if there are none. */
   readonly others: readonly Shape[];
+}
+
+/** An alternative that the values of a member select. */
+export interface TaggedShape {
+  readonly kind: 'tagged';
+  /** The alternative. */
+  readonly parts: readonly [Shape];
+  readonly member: ShapeMember;
+  /** True if the alternative itself requires the member, with more values. */
+  readonly isDeclared: boolean;
 }
 
 export interface ShapeMember {
@@ -277,8 +288,7 @@ export class Shapes {
     return union(
       inner.alternatives.map((alternative) => {
         const shape = this.#alternative(alternative, inner, composition);
-        const tagValues = this.#tagValues(alternative, inner);
-        return tagValues === undefined ? shape : intersection([shape, tagValues]);
+        return this.#tagged(shape, alternative, inner);
       }),
     );
   }
@@ -299,19 +309,25 @@ export class Shapes {
     return this.#compose([alternative], form !== undefined, outer.select(owner, alternative), form);
   }
 
-  /** Returns the member that selects an alternative, unless the alternative itself requires it. */
-  #tagValues(alternative: Json, { tag }: Union): Shape | undefined {
-    if (tag === undefined || alternative === tag.others) return undefined;
+  /** Adds the values of the tag to an alternative, unless it has no others. */
+  #tagged(shape: Shape, alternative: Json, { tag }: Union): Shape {
+    if (tag === undefined || alternative === tag.others) return shape;
     const { name } = tag;
     const selecting = [...tag.values].filter(([, schema]) => schema === alternative);
     const values = selecting.map(([value]) => value);
     const schema = new Schema(this.#context.setOf([alternative]));
-    const constants = schema.required.has(name) ? schema.member(name)?.constants : undefined;
+    const isDeclared = schema.names.includes(name) && schema.required.has(name);
+    const constants = isDeclared ? schema.member(name)?.constants : undefined;
     const isRequired = constants?.every((value) => values.includes(value)) === true;
-    if (isRequired || values.length === 0) return undefined;
-    const shape = union(values.map((value) => ({ kind: 'constant', value })));
-    const member = { name, shape, isRequired: true, isFilled: false, annotations: {} };
-    return { kind: 'object', members: [member], others: [] };
+    if (isRequired || values.length === 0) return shape;
+    const member = {
+      name,
+      shape: union(values.map((value) => ({ kind: 'constant', value }))),
+      isRequired: true,
+      isFilled: false,
+      annotations: {},
+    };
+    return { kind: 'tagged', parts: [shape], member, isDeclared };
   }
 }
 
