@@ -1,5 +1,5 @@
 import { CheckError, type CheckedOperation, checkResponse } from './check-response.ts';
-import type { Client, ReceivedResponse, SerializedRequest } from './client.ts';
+import type { Client, ReceivedResponse } from './client.ts';
 import type { Secret } from './credentials.ts';
 import type { RequestValues } from './request-parts.ts';
 import type { TestLog } from './test-log.ts';
@@ -18,6 +18,7 @@ export const sendTo = async ({ operation, client, secrets }: Target, values: Req
 export interface FailedCheck {
   readonly error: CheckError;
   readonly response: ReceivedResponse | undefined;
+  /** The request. It has placeholders in place of credentials. */
   readonly curl: string;
   /** The logged cause of the failure. */
   readonly cause: string | undefined;
@@ -41,14 +42,16 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
    * Keeps a failed check, unless a shorter or equally short request already shows it. Rethrows
    * errors other than `CheckError`.
    */
-  function addFailure(
+  async function addFailure(
     error: unknown,
-    request: SerializedRequest,
+    draft: RequestDraft,
+    secrets: readonly Secret[],
     response?: ReceivedResponse,
     requestId = '',
-  ): void {
+  ): Promise<void> {
     if (!(error instanceof CheckError)) throw error;
-    const curl = curlLine(client.base, request);
+    const shown = secrets.map((secret) => ({ ...secret, value: secret.placeholder }));
+    const curl = curlLine(client.base, await writeRequest(operation, draft, shown));
     const shortest = failuresByCheck.get(error.check)?.curl.length ?? Infinity;
     if (curl.length >= shortest) return;
     failuresByCheck.set(error.check, { error, response, curl, requestId });
@@ -89,7 +92,7 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
         // 413 may be undeclared, since the service itself limits the size of bodies.
         await checkResponse(target, response, isStrict && response.status !== 413);
       } catch (error) {
-        addFailure(error, request, response, requestId);
+        await addFailure(error, draft, secrets, response, requestId);
       }
       return response;
     },
@@ -103,7 +106,7 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
       try {
         await check();
       } catch (error) {
-        addFailure(error, await writeRequest(operation, draft, target.secrets), response);
+        await addFailure(error, draft, target.secrets, response);
       }
     },
 

@@ -6,6 +6,11 @@ import type { Document, Operation } from 'openapi-document';
  */
 export type Credentials = Readonly<Record<string, string>>;
 
+/** The credential in messages. */
+const PLACEHOLDER = 'TOKEN';
+
+const WRONG_CREDENTIAL = 'wrong-credential';
+
 /** A credential and its location in a request. */
 export interface Secret {
   /** The name of the security scheme. */
@@ -13,6 +18,8 @@ export interface Secret {
   readonly in: 'header' | 'query' | 'cookie';
   readonly name: string;
   readonly value: string;
+  /** The value in messages. */
+  readonly placeholder: string;
 }
 
 /**
@@ -25,6 +32,7 @@ export function secretsFor(
   { securitySchemes: schemes }: Document,
   operation: Operation,
   source: Credentials | string,
+  placeholder = PLACEHOLDER,
 ): Secret[] {
   const { security } = operation;
   const credentials = byScheme(schemes, source);
@@ -38,7 +46,9 @@ export function secretsFor(
     const choices = security.map(exampleCredentials).join(' or ');
     throw new Error(`${operation.id} needs credentials: pass \`credentials: ${choices}\``);
   }
-  return Object.keys(chosen).map((name) => secretOf(schemes, name, credentials[name] ?? ''));
+  return Object.keys(chosen).map((name) =>
+    secretOf(schemes, name, credentials[name] ?? '', placeholder),
+  );
 }
 
 const exampleCredentials = (requirement: Operation['security'][number]): string =>
@@ -68,16 +78,20 @@ export function insufficientSecrets(
   const requirements = operation.security.map((requirement) => Object.entries(requirement));
   if (secrets.length === 0 || requirements.some((needed) => needed.length === 0)) return [];
   const { securitySchemes: schemes } = document;
-  const credentials = byScheme(schemes, source);
   const wrongSecrets = secrets.map(({ scheme }) =>
-    secretOf(schemes, scheme, `wrong${credentials[scheme]?.replace(/\W/g, '')}`),
+    secretOf(schemes, scheme, WRONG_CREDENTIAL, WRONG_CREDENTIAL),
   );
   const needsScopes = requirements.every((needed) => needed.some(([, scopes]) => scopes.length));
   return [
     { label: 'without credentials', secrets: [] },
     { label: 'with wrong credentials', secrets: wrongSecrets },
     ...(needsScopes && unscoped !== undefined
-      ? [{ label: 'without the scopes', secrets: secretsFor(document, operation, unscoped) }]
+      ? [
+          {
+            label: 'without the scopes',
+            secrets: secretsFor(document, operation, unscoped, `UNSCOPED_${PLACEHOLDER}`),
+          },
+        ]
       : []),
     ...misplacedSecrets(document, operation, secrets, source),
   ];
@@ -103,8 +117,9 @@ function misplacedSecrets(
     );
   return secrets.filter(isNeeded).flatMap((secret) =>
     others.flatMap(([name, value]) => {
-      const inOwnScheme = secretOf(schemes, name, value);
-      const misplaced = secretOf(schemes, secret.scheme, value);
+      const placeholder = `${PLACEHOLDER}_OF_${name}`;
+      const inOwnScheme = secretOf(schemes, name, value, placeholder);
+      const misplaced = secretOf(schemes, secret.scheme, value, placeholder);
       const isShared = isSamePlace(inOwnScheme, misplaced) && inOwnScheme.value === misplaced.value;
       if (schemes[name] === undefined || isShared || misplaced.value === secret.value) return [];
       return {
@@ -129,6 +144,7 @@ function secretOf(
   schemes: Document['securitySchemes'],
   schemeName: string,
   credential: string,
+  placeholder: string,
 ): Secret {
   const { type, scheme, in: where, name } = schemes[schemeName] ?? {};
   if (type === 'apiKey') {
@@ -137,13 +153,21 @@ function secretOf(
       in: where === 'query' || where === 'cookie' ? where : 'header',
       name: String(name),
       value: credential,
+      placeholder,
     };
   }
   const http = type === 'http' ? String(scheme) : 'Bearer';
-  const user = credential.includes(':') ? credential : `user:${credential}`;
-  const value =
-    http.toLowerCase() === 'basic'
+  const valueOf = (text: string) => {
+    const user = text.includes(':') ? text : `user:${text}`;
+    return http.toLowerCase() === 'basic'
       ? `Basic ${Buffer.from(user).toString('base64')}`
-      : `${http.replace(/^bearer$/i, 'Bearer')} ${credential}`;
-  return { scheme: schemeName, in: 'header', name: 'Authorization', value };
+      : `${http.replace(/^bearer$/i, 'Bearer')} ${text}`;
+  };
+  return {
+    scheme: schemeName,
+    in: 'header',
+    name: 'Authorization',
+    value: valueOf(credential),
+    placeholder: valueOf(placeholder),
+  };
 }

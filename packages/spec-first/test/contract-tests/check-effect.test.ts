@@ -10,6 +10,7 @@ import {
   operationIn,
   requestValues,
   responseOf,
+  secretOf,
 } from './test-data.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -68,7 +69,7 @@ function checksOf(
     ...checkedOperation(document, operation),
     client,
     // Each operation has its own credential.
-    secrets: [{ scheme: 'key', in: 'header', name: 'X-Key', value: operation.id }] as const,
+    secrets: [secretOf(operation.id)],
   });
   const operation = operationIn(document, id);
   const reader = readerOf(operation, operations);

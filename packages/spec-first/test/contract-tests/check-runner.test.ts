@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { CheckError } from '../../src/contract-tests/check-response.ts';
 import { createCheckRunner, isMock } from '../../src/contract-tests/check-runner.ts';
 import type { ReceivedResponse, SerializedRequest } from '../../src/contract-tests/client.ts';
-import type { Secret } from '../../src/contract-tests/credentials.ts';
 import { type TestLog, testLog } from '../../src/contract-tests/test-log.ts';
 import {
   checkedOperation,
@@ -11,11 +10,8 @@ import {
   operationIn,
   requestValues,
   responseOf,
+  secretOf,
 } from './test-data.ts';
-
-const secret = (value: string): Secret => ({
-  ...{ scheme: 'key', in: 'header', name: 'X-Key', value },
-});
 
 async function createRunner(
   respond: (sent: SerializedRequest) => ReceivedResponse,
@@ -41,7 +37,7 @@ async function createRunner(
   };
   const target = {
     ...checkedOperation(document, operation),
-    secrets: [secret('a')],
+    secrets: [secretOf('a')],
     client: { base: 'http://cats', send },
   };
   const draft = (text: string, parameters: Readonly<Record<string, unknown>> = {}) => ({
@@ -62,7 +58,7 @@ describe('a check runner', () => {
       () => response,
     );
     expect(await sendAndCheck(draft('a'), accept, { isStrict: true })).toBe(response);
-    await sendAndCheck(draft('b'), accept, { secrets: [secret('c')] });
+    await sendAndCheck(draft('b'), accept, { secrets: [secretOf('c')] });
     const headers = (id: string, key: string) => ({
       ...{ 'X-Request-Id': id, 'X-Key': key, 'Content-Type': 'application/json' },
     });
@@ -147,7 +143,7 @@ describe('a check runner', () => {
       log.info({ requestId: `contract-7-add:cat.1-${request}`, reason: `cause ${request}` });
     expect(hasPassed()).toBe(false);
     const curl = (body: string) =>
-      `curl -i -X POST 'http://cats/cats' -H 'X-Key: a' -H 'Content-Type: application/json' --data-raw '"${body}"'`;
+      `curl -i -X POST 'http://cats/cats' -H 'X-Key: TOKEN' -H 'Content-Type: application/json' --data-raw '"${body}"'`;
     expect(await failedChecks()).toEqual([
       {
         error: new CheckError('one', 'short'),

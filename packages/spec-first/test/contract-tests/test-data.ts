@@ -10,6 +10,7 @@ import {
   stringifyJson,
 } from 'openapi-document';
 import { type CheckedOperation, validatorsFor } from '../../src/contract-tests/check-response.ts';
+import type { Secret } from '../../src/contract-tests/credentials.ts';
 import type { RequestPart, RequestValues } from '../../src/contract-tests/request-parts.ts';
 
 export async function documentOf(members: object): Promise<Document> {
@@ -41,6 +42,10 @@ export function checkedOperation(
 }
 
 export const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
+
+export const secretOf = (value: string): Secret => ({
+  ...{ scheme: 'key', in: 'header', name: 'X-Key', value, placeholder: 'TOKEN' },
+});
 
 /** @param values by name: `query limit` for a parameter, `body` for the body. */
 export function requestValues(

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Document } from 'openapi-document';
 import type { ReceivedResponse, SerializedRequest } from '../../src/contract-tests/client.ts';
-import type { Secret } from '../../src/contract-tests/credentials.ts';
 import { trackResources } from '../../src/contract-tests/resources.ts';
 import {
   createResources,
@@ -17,6 +16,7 @@ import {
   operationIn,
   requestValues,
   responseOf,
+  secretOf,
 } from './test-data.ts';
 
 const NAMED = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
@@ -421,13 +421,10 @@ describe('an event stream without data', () => {
 });
 
 describe('the credentials of an operation', () => {
-  const secret = (value: string): Secret => ({
-    ...{ scheme: 'key', in: 'header', name: 'X-Key', value },
-  });
-  const secrets = [secret('a')];
+  const secrets = [secretOf('a')];
   const insufficientSecrets = [
     { label: 'without credentials', secrets: [] },
-    { label: 'with the credential of b in place of that of key', secrets: [secret('b')] },
+    { label: 'with the credential of b in place of that of key', secrets: [secretOf('b')] },
   ];
   const accepting =
     (...keys: readonly (string | undefined)[]) =>

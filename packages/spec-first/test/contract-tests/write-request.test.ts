@@ -30,7 +30,7 @@ async function sentRequest(
 
 const parameter = (where: string, name: string) => ({ name, in: where, schema: text });
 const secret = (where: Secret['in'], name: string, value: string): Secret => ({
-  ...{ scheme: 'key', in: where, name, value },
+  ...{ scheme: 'key', in: where, name, value, placeholder: 'TOKEN' },
 });
 const bodyOf = (type: string, media: object = {}) => ({
   requestBody: { content: { [type]: media } },
