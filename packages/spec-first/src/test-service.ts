@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { randomToken } from 'spec-first-server';
+import { randomToken, type StartMessage } from 'spec-first-server';
 import { documentFile } from './command.ts';
 import { type TestLog, testLog } from './contract-tests/test-log.ts';
 
@@ -13,6 +13,9 @@ const INHERITED = new Set([
   ...['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'TMPDIR', 'TEMP', 'TMP', 'TZ', 'LANG'],
   ...['NODE_EXTRA_CA_CERTS', 'NODE_V8_COVERAGE', 'NODE_COMPILE_CACHE'],
 ]);
+
+/** The time limit for the start. A busy machine may need most of it. */
+const MAX_START_SECONDS = 60;
 
 export interface TestServiceOptions {
   /** Environment variables of the service, such as `DATABASE_URL` of a database for tests. */
@@ -97,20 +100,12 @@ export function testService({
       const service = spawn(process.execPath, args, {
         cwd: folder,
         env,
-        stdio: ['ignore', 'pipe', 'inherit'],
+        stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
       });
       child = service;
       process.once('exit', () => service.kill('SIGKILL'));
-      address = await new Promise<string>((done, fail) => {
-        service.once('exit', (code, signal) => {
-          const result = code === null ? `the signal ${signal}` : `exit code ${code}`;
-          fail(new Error(`${program} does not start: it has ended with ${result}`));
-        });
-        createInterface(service.stdout).on('line', (line) => {
-          const { msg, url } = log.line(line);
-          if (msg === 'listening') done(String(url));
-        });
-      });
+      if (service.stdout !== null) createInterface(service.stdout).on('line', log.line);
+      address = await addressOf(service, program);
     },
 
     async stop() {
@@ -119,4 +114,26 @@ export function testService({
       if (folder !== '') rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Resolves to the URL of a service that has started. @throws {Error} if it does not start. */
+function addressOf(service: ChildProcess, program: string): Promise<string> {
+  return new Promise((done, fail) => {
+    const end = (reason: string) => {
+      clearTimeout(timer);
+      fail(new Error(`${program} does not start: ${reason}`));
+    };
+    const timer = setTimeout(() => {
+      service.kill('SIGKILL');
+      end(`it is not ready after ${MAX_START_SECONDS} seconds`);
+    }, MAX_START_SECONDS * 1_000);
+    service.once('exit', (code, signal) => {
+      end(`it has ended with ${code === null ? `the signal ${signal}` : `exit code ${code}`}`);
+    });
+    service.on('message', (message: StartMessage) => {
+      if (message === 'ready' || 'failed' in message) return;
+      clearTimeout(timer);
+      done(message.started.url);
+    });
+  });
 }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { makeProject, run } from 'test-support/project';
 import { projectFiles } from '../src/new.ts';
 import { type TestServiceOptions, testService } from '../src/test-service.ts';
@@ -70,13 +70,34 @@ test('the tests of a new project accept error bodies with the id of the request'
   expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^ℹ pass 1$/m) });
 });
 
-/** Logs its variables, its arguments and its folder, and then a URL where no server listens. */
+test('the tests of a new project request a path that no template matches', async () => {
+  const file = path('openapi.yaml');
+  const document = readFileSync(file, 'utf8');
+  const templates = `paths:
+  /{tenant}/{account}/{login}:
+    parameters:
+      - { name: tenant, in: path, required: true, schema: { type: string } }
+      - { name: account, in: path, required: true, schema: { type: string } }
+      - { name: login, in: path, required: true, schema: { type: string } }
+    get:
+      operationId: getLogin
+      security: []
+      responses: { '204': { description: No content } }
+`;
+  writeFileSync(file, document.replace(/^paths:\n/m, templates));
+  const pattern = '--test-name-pattern=answers an unknown path';
+  const { code, output } = await run(folder, ['--test', pattern]);
+  writeFileSync(file, document);
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^ℹ pass 1$/m) });
+});
+
+/** Logs its variables, its arguments and its folder. Announces a URL where no server listens. */
 const PROGRAM = `
 const { env, argv: [, , ...args] } = process;
 console.log('not JSON');
 console.log(JSON.stringify({ requestId: 'a', reason: JSON.stringify({ env, args, cwd: process.cwd() }) }));
-console.log(JSON.stringify({ msg: 'ready', url: 'http://wrong' }));
-console.log(JSON.stringify({ msg: 'listening', url: 'http://127.0.0.1:1/v1' }));
+process.send('ready');
+process.send({ started: { url: 'http://127.0.0.1:1/v1' } });
 setInterval(() => {}, 1_000);
 `;
 
@@ -133,7 +154,29 @@ describe('a service for tests', () => {
   test('reports a program that does not start', async () => {
     writeFileSync(path('program.js'), 'process.exit(1)');
     const service = testService({ program: path('program.js') });
-    await expect(service.start()).rejects.toThrow('program.js does not start');
+    await expect(service.start()).rejects.toThrow('program.js does not start: it has ended with');
+    await service.stop();
+  });
+
+  test('starts if its log has errors only', async () => {
+    const variables = { LOG_LEVEL: 'error' };
+    const service = testService({ program: path('src/main.ts'), variables });
+    await service.start();
+    await service.stop();
+    expect(service.url()).toMatch(/^http:/);
+  });
+
+  test('reports a program that is not ready in time', async () => {
+    writeFileSync(path('program.js'), 'setInterval(() => {}, 1_000);');
+    const service = testService({ program: path('program.js') });
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    try {
+      const start = service.start();
+      jest.advanceTimersByTime(60_000);
+      await expect(start).rejects.toThrow('does not start: it is not ready after 60 seconds');
+    } finally {
+      jest.useRealTimers();
+    }
     await service.stop();
   });
 });
