@@ -157,7 +157,7 @@ function secretOf(
     };
   }
   const http = type === 'http' ? String(scheme) : 'Bearer';
-  const valueOf = (text: string) => {
+  const headerFor = (text: string) => {
     const user = text.includes(':') ? text : `user:${text}`;
     return http.toLowerCase() === 'basic'
       ? `Basic ${Buffer.from(user).toString('base64')}`
@@ -167,7 +167,7 @@ function secretOf(
     scheme: schemeName,
     in: 'header',
     name: 'Authorization',
-    value: valueOf(credential),
-    placeholder: valueOf(placeholder),
+    value: headerFor(credential),
+    placeholder: headerFor(placeholder),
   };
 }

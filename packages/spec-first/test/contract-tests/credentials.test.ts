@@ -40,14 +40,14 @@ describe('a secret', () => {
     ['cookie', 'x', { in: 'cookie', name: 'X-Key' }, (text: string) => text],
   ])(
     'of the scheme %s with the credential %s is sent as the scheme declares',
-    async (scheme, text, place, valueOf) => {
+    async (scheme, text, place, format) => {
       const { document, operation } = await secured([{ [scheme]: [] }]);
       const user = scheme === 'basic' ? 'user:' : '';
-      const placeholder = valueOf(`${user}TOKEN`);
-      const wrong = valueOf(`${user}wrong-credential`);
+      const placeholder = format(`${user}TOKEN`);
+      const wrong = format(`${user}wrong-credential`);
       for (const source of [{ [scheme]: text }, text]) {
         const secrets = secretsFor(document, operation, source);
-        expect(secrets).toEqual([{ scheme, ...place, value: valueOf(text), placeholder }]);
+        expect(secrets).toEqual([{ scheme, ...place, value: format(text), placeholder }]);
         const wrongSecrets = [{ scheme, ...place, value: wrong, placeholder: wrong }];
         expect(insufficientSecrets(document, operation, secrets, source)).toEqual([
           { label: 'without credentials', secrets: [] },
