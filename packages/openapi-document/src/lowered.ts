@@ -1,10 +1,13 @@
 import { misfitOf } from './checks/fits.ts';
 import { type Json, memoized } from './document/document.ts';
 import { createLowering, type Direction, type LoweredSchemas } from './document/lower.ts';
+import { createSchemas } from './schema/schemas.ts';
 
 const lowerings = {
   request: memoized((root) => {
-    const fits = (property: Json, value: unknown) => misfitOf(root, property, value) === undefined;
+    const schemas = createSchemas(root);
+    const fits = (property: Json, value: unknown) =>
+      misfitOf(schemas, property, value) === undefined;
     return createLowering(root, 'request', fits);
   }),
   response: memoized((root) => createLowering(root, 'response')),

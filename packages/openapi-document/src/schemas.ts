@@ -1,8 +1,7 @@
 // Functions and types for the Schema Objects of a document.
 export { addDefinitions } from './checks/ajv-definitions.ts';
-export { isStandardFormat, misfitOf } from './checks/fits.ts';
+export { misfitOf } from './checks/fits.ts';
 export type { Tag } from './document/discriminator.ts';
-export { mapKeyword, SUBSCHEMAS } from './document/kinds.ts';
 export {
   type Direction,
   definitionName,
@@ -23,3 +22,4 @@ export {
   typesOf,
 } from './document/schema.ts';
 export { lowerSchemas as lower } from './lowered.ts';
+export { mapKeyword, SUBSCHEMAS } from './schema/keywords.ts';

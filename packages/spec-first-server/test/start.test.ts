@@ -37,11 +37,6 @@ const schema = (text: string) =>
     'parameters:\n        - { name: q, in: query, schema: { $ref: "#/components/schemas/S" } }',
   )}components:\n  schemas:\n    S: ${text}\n`;
 
-const DIAMONDS = Array.from({ length: 26 }, (_, level) => {
-  const next = level < 25 ? `{ $ref: "#/components/schemas/D${level + 1}" }` : '{}';
-  return `    D${level}: { allOf: [${next}, ${next}] }\n`;
-}).join('');
-
 test('an operation whose discriminator refers to an invalid schema answers 501', async () => {
   const text = `${operation(
     'parameters: [{ name: q, in: query, schema: { $ref: "#/components/schemas/Pet" } }]',
@@ -151,11 +146,6 @@ describe('the start fails, with the location of', () => {
       'an invalid schema',
       schema('{ type: strin }'),
       'openapi.yaml:12:10 must be equal to one of the allowed values: array, boolean, integer, null, number, object, string, but type is "strin"',
-    ],
-    [
-      'schemas of which each has the next one twice',
-      schema('{ $ref: "#/components/schemas/D0" }') + DIAMONDS,
-      'validating one value needs 67108863 schemas: at most 5000 are allowed',
     ],
     [
       'a negative minLength',

@@ -1,28 +1,20 @@
+import { asArray, asObject, escapePointerToken, type Json, valueAt } from '../document/document.ts';
 import {
   childrenOf,
-  constantsIn,
-  refOf,
+  constantsOf,
   selectingValues,
-  type Tag,
-  tagOf,
-  tagOfParent,
-} from '../document/discriminator.ts';
-import {
-  asArray,
-  asObject,
-  escapePointerToken,
-  type Json,
-  refTo,
-  valueAt,
-} from '../document/document.ts';
-import { alternatives } from '../document/schema.ts';
+  tagOfBase,
+  tagOfUnion,
+} from '../schema/discriminator.ts';
+import type { Tag } from '../schema/tag.ts';
+import type { SchemaTree } from '../schema/tree.ts';
 import { declares } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 
 /** Reports values that a discriminator requires but no object can have, and ignored members. */
 export function checkDiscriminator(
-  root: Json,
+  tree: SchemaTree,
   schema: Json,
   pointer: string,
   report: Report,
@@ -32,18 +24,20 @@ export function checkDiscriminator(
   const mapping = asObject(discriminator.mapping);
   const place = `${pointer}/discriminator`;
   const union = schema.oneOf ?? schema.anyOf;
-  checkTargets(root, discriminator, union, place, report);
+  checkTargets(tree.root, discriminator, union, place, report);
   if (typeof name !== 'string' || selects === false) return;
 
-  const ref = refTo(pointer);
-  const children = childrenOf(root, ref, mapping).map((child) => ({ $ref: child }));
-  const parts = union === undefined ? children : asArray(union);
+  const isBase = union === undefined;
+  const parts = isBase
+    ? childrenOf(tree, schema, mapping)
+    : asArray(union).map((part) => tree.schemaOf(part));
   if (parts.length === 0) return;
-  const tag = union === undefined ? tagOfParent(root, ref) : tagOf(root, parts, discriminator);
+  const tag = isBase ? tagOfBase(tree, schema) : tagOfUnion(tree, parts, discriminator);
+  if (isBase && tag !== undefined) checkBase(tree, schema, mapping, place, tag, report);
 
   // Other parts of an `allOf` may declare the property.
-  const whole = valueAt(root, pointer.replace(/(\/allOf\/\d+)+$/, ''));
-  const schemas = [whole, ...parts].flatMap((part) => alternatives(root, part));
+  const whole = tree.schemaOf(valueAt(tree.root, pointer.replace(/(\/allOf\/\d+)+$/, '')));
+  const schemas = [whole, ...parts].flatMap((part) => tree.possible(part));
   if (!schemas.some((part) => declares(part, name))) {
     const names = schemas.flatMap(({ properties }) => Object.keys(asObject(properties)));
     const effect = tag ? 'objects without it are rejected' : 'the discriminator is ignored';
@@ -51,9 +45,25 @@ export function checkDiscriminator(
     report.notice(`${place}/propertyName`, message);
     return;
   }
-  checkMapping(root, name, mapping, place, report);
-  if (tag === undefined) checkDistinct(root, name, mapping, parts, place, report);
-  else if (tag.isMapped) checkNamesAsValues(root, tag, mapping, parts, place, report);
+  checkMapping(tree, name, mapping, place, report);
+  if (tag === undefined) checkDistinct(tree, name, mapping, parts, isBase, place, report);
+  else checkNamesAsValues(tree, tag, mapping, place, report);
+}
+
+/** Suggests how to make a base schema abstract, if it has no mapping. */
+function checkBase(
+  tree: SchemaTree,
+  base: Json,
+  mapping: Json,
+  place: string,
+  { values }: Tag,
+  { notice }: Report,
+): void {
+  const name = tree.componentNames.get(base);
+  const isConcrete = values.get(name) === base && Object.keys(mapping).length === 0;
+  if (!isConcrete) return;
+  const advice = `If no object is only a ${name}, add a mapping that does not name it`;
+  notice(place, `the value ${name} selects the base schema itself. ${advice}`);
 }
 
 const suggestion = (name: string, names: readonly string[]): string => {
@@ -76,7 +86,8 @@ function checkTargets(
   if (defaultMapping !== undefined) targets.push(['defaultMapping', defaultMapping]);
   for (const [member, target] of targets) {
     const exists = String(target).startsWith('#') && valueAt(root, String(target)) !== undefined;
-    const isUsed = union === undefined || asArray(union).some((part) => refOf(part) === target);
+    const isUsed =
+      union === undefined || asArray(union).some((part) => asObject(part).$ref === target);
     if (exists && isUsed) continue;
     const reason = exists ? 'is not an alternative' : 'does not exist';
     notice(`${place}/${member}`, `the mapping is ignored, since the schema ${target} ${reason}`);
@@ -85,14 +96,14 @@ function checkTargets(
 
 /** Reports values of the mapping that their schema does not allow. */
 function checkMapping(
-  root: Json,
+  tree: SchemaTree,
   name: string,
   mapping: Json,
   place: string,
   { notice }: Report,
 ): void {
   for (const [value, target] of Object.entries(mapping)) {
-    const constants = constantsIn(root, { $ref: target }, name).map(String);
+    const constants = constantsOf(tree, tree.resolve(String(target)), name).map(String);
     if (constants.length === 0 || constants.includes(value)) continue;
     const reason = `${target} does not allow ${value} as ${name}`;
     notice(
@@ -104,37 +115,36 @@ function checkMapping(
 
 /** Reports schemas without a mapping that do not allow their own name as the value. */
 function checkNamesAsValues(
-  root: Json,
+  tree: SchemaTree,
   { name, values }: Tag,
   mapping: Json,
-  parts: readonly unknown[],
   place: string,
   { notice }: Report,
 ): void {
-  for (const [index, part] of parts.entries()) {
-    const constants = constantsIn(root, part, name);
-    if (constants.length === 0) continue;
-    for (const value of asArray(values[index]).map(String)) {
-      if (constants.includes(value) || Object.hasOwn(mapping, value)) continue;
-      const reason = `${refOf(part)} has no mapping and does not allow ${value} as ${name}`;
-      notice(place, `no object is valid: ${reason}`);
-    }
+  for (const [value, schema] of values) {
+    const constants = constantsOf(tree, schema, name);
+    const isAllowed = constants.length === 0 || constants.includes(value);
+    if (isAllowed || Object.hasOwn(mapping, String(value))) continue;
+    const subject = schema.$ref ?? tree.componentNames.get(schema);
+    const reason = `${subject} has no mapping and does not allow ${value} as ${name}`;
+    notice(place, `no object is valid: ${reason}`);
   }
 }
 
 /** Reports the first value that several alternatives have. */
 function checkDistinct(
-  root: Json,
+  tree: SchemaTree,
   name: string,
   mapping: Json,
-  parts: readonly unknown[],
+  parts: readonly Json[],
+  isBase: boolean,
   place: string,
   { notice }: Report,
 ): void {
   const values = parts.flatMap((part) =>
-    refOf(part) === undefined
-      ? constantsIn(root, part, name)
-      : selectingValues(root, part, name, mapping),
+    isBase || part.$ref !== undefined
+      ? selectingValues(tree, part, name, mapping)
+      : constantsOf(tree, part, name),
   );
   const repeated = values.find((value, index) => values.indexOf(value) < index);
   if (repeated === undefined) return;

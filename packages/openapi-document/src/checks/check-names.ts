@@ -1,6 +1,7 @@
-import { asArray, asObject, escapePointerToken, type Json, valueAt } from '../document/document.ts';
-import { SUBSCHEMAS } from '../document/kinds.ts';
-import { allOfSchemas, propertyFinder } from '../document/schema.ts';
+import { asArray, asObject, escapePointerToken, type Json } from '../document/document.ts';
+import { SUBSCHEMAS } from '../schema/keywords.ts';
+import { Outline } from '../schema/outline.ts';
+import type { SchemaTree } from '../schema/tree.ts';
 import type { Report } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 
@@ -26,7 +27,12 @@ const SUGGESTED = [...KEYWORDS].filter(
 );
 
 /** Reports misspelled keywords, and required members that no object can have. */
-export function checkNames(root: Json, schema: Json, pointer: string, { notice }: Report): void {
+export function checkNames(
+  tree: SchemaTree,
+  schema: Json,
+  pointer: string,
+  { notice }: Report,
+): void {
   for (const keyword of Object.keys(schema)) {
     if (KEYWORDS.has(keyword) || keyword.startsWith('x-')) continue;
     const similar = similarName(keyword, SUGGESTED);
@@ -34,11 +40,9 @@ export function checkNames(root: Json, schema: Json, pointer: string, { notice }
     const message = `${keyword} is not a keyword of a schema: it is ignored. Use ${similar}`;
     notice(`${pointer}/${escapePointerToken(keyword)}`, message);
   }
-  const impossible = impossibleNames(root, schema);
+  const impossible = impossibleNames(tree, schema);
   if (impossible.length === 0) return;
-  const target = typeof schema.$ref === 'string' ? valueAt(root, schema.$ref) : undefined;
-  const parts = [target, ...asArray(schema.allOf)];
-  const reported = new Set(parts.flatMap((part) => impossibleNames(root, part)));
+  const reported = new Set(tree.joinedBy(schema).flatMap((part) => impossibleNames(tree, part)));
   for (const name of impossible) {
     if (reported.has(name)) continue;
     const reason = 'additionalProperties is false and properties does not declare it';
@@ -47,22 +51,22 @@ export function checkNames(root: Json, schema: Json, pointer: string, { notice }
 }
 
 export function checkEncoding(
-  root: Json,
+  tree: SchemaTree,
   { schema, encoding }: Json,
   pointer: string,
   { notice }: Report,
 ): void {
-  const schemasOf = propertyFinder(root, schema);
+  const outline = new Outline(tree, schema);
   for (const name of Object.keys(asObject(encoding))) {
-    if (schemasOf(name).some((property) => property !== false)) continue;
+    if (outline.members(name).some(({ isNothing }) => !isNothing)) continue;
     const message = `the schema has no property ${name}: check the name of this encoding`;
     notice(`${pointer}/encoding/${escapePointerToken(name)}`, message);
   }
 }
 
 /** Lists the required names that `additionalProperties: false` forbids. */
-function impossibleNames(root: Json, schema: unknown): string[] {
-  const parts = allOfSchemas(root, schema);
+function impossibleNames(tree: SchemaTree, schema: Json): string[] {
+  const parts = tree.applied(schema);
   const closed = parts.filter((part) => part.additionalProperties === false);
   if (closed.length === 0) return [];
   const required = new Set(parts.flatMap((part) => asArray(part.required)).map(String));

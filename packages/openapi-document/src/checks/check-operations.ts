@@ -13,7 +13,7 @@ import type { MediaType } from '../document/media.ts';
 import { essenceOf } from '../document/media-types.ts';
 import type { Operation } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
-import { allOfSchemas, alternatives } from '../document/schema.ts';
+import { SchemaTree } from '../schema/tree.ts';
 import type { Report } from './check-structure.ts';
 
 /**
@@ -22,6 +22,7 @@ import type { Report } from './check-structure.ts';
  */
 export function checkOperations(document: Document, report: Report): void {
   const { root, operations } = document;
+  const tree = new SchemaTree(root);
   checkServers(root, report);
   checkUnserved(document, report);
   const operationsById = Map.groupBy(
@@ -58,7 +59,7 @@ export function checkOperations(document: Document, report: Report): void {
       );
     }
     checkDeclared(document, operation, report);
-    checkMergePatch(root, operation, report);
+    checkMergePatch(tree, operation, report);
     checkBodies(operation, reportedTypes, report);
   }
 }
@@ -168,10 +169,10 @@ function checkBodies(
 }
 
 /** Reports properties that a merge patch resets although the client omits them (RFC 7396). */
-function checkMergePatch(root: Json, { requestBody }: Operation, { notice }: Report): void {
+function checkMergePatch(tree: SchemaTree, { requestBody }: Operation, { notice }: Report): void {
   for (const { type, schema, pointer } of requestBody?.media ?? []) {
     if (essenceOf(type) !== 'application/merge-patch+json') continue;
-    for (const name of new Set(namesWithDefault(root, schema))) {
+    for (const name of new Set(namesWithDefault(tree, tree.schemaOf(schema)))) {
       const effect = 'is added to each merge patch without it, which resets the value';
       notice(pointer, `the default of ${name} ${effect}: use a schema without this default`);
     }
@@ -180,21 +181,22 @@ function checkMergePatch(root: Json, { requestBody }: Operation, { notice }: Rep
 
 /** Lists properties with a default, such as `address.city`. Patches replace arrays as a whole. */
 function namesWithDefault(
-  root: Json,
-  schema: unknown,
+  tree: SchemaTree,
+  schema: Json,
   prefix = '',
   visited = new Set<unknown>(),
 ): string[] {
-  const parts = alternatives(root, schema).filter((part) => !visited.has(part));
+  const parts = tree.possible(schema).filter((part) => !visited.has(part));
   for (const part of parts) visited.add(part);
   const properties = parts.flatMap((part) => Object.entries(asObject(part.properties)));
   return properties.flatMap(([name, property]) => {
-    const same = allOfSchemas(root, property);
+    const inner = tree.schemaOf(property);
+    const same = tree.applied(inner);
     // Read-only properties are removed from requests.
     if (same.some(({ readOnly }) => readOnly === true)) return [];
     const path = prefix + name;
-    const inner = namesWithDefault(root, property, `${path}.`, visited);
-    return same.some((part) => Object.hasOwn(part, 'default')) ? [path, ...inner] : inner;
+    const names = namesWithDefault(tree, inner, `${path}.`, visited);
+    return same.some((part) => Object.hasOwn(part, 'default')) ? [path, ...names] : names;
   });
 }
 

@@ -1,49 +1,46 @@
-import { asObject, decoded, isObject, type Json } from '../document/document.ts';
+import { asObject, decoded, type Json, pointerTokens } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
-import { definitionName, IN_PLACE, type LoweredSchemas, reachedFrom } from '../document/lower.ts';
-import { alternatives, patternOf, translate } from '../document/schema.ts';
+import { schemasInPlace } from '../schema/discriminator.ts';
+import { patternOf, translate } from '../schema/pattern-syntax.ts';
+import type { Schemas } from '../schema/schemas.ts';
+import type { SchemaTree } from '../schema/tree.ts';
 import { checkDiscriminator } from './check-discriminator.ts';
 import { checkEncoding, checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
-import { isStandardFormat, loweringOf, misfitOf } from './fits.ts';
+import { misfitOf } from './fits.ts';
 
 /**
  * Reports circular schemas, invalid patterns, misspelled keywords, and keywords that are not
  * enforced exactly.
  */
-export function checkSchemas(
-  root: Json,
-  report: Report,
-  serviceFormats: readonly string[] = [],
-): void {
-  const checkedFormats = new Set<string>(serviceFormats);
-  const lowering = loweringOf(root, root);
-  walk(root, 'document', '', (schema, kind, pointer) => {
+export function checkSchemas(schemas: Schemas, report: Report): void {
+  const { tree } = schemas;
+  const unknownFormats = new Set<string>();
+  const references = new Set<string>();
+  walk(tree.root, 'document', '', (schema, kind, pointer) => {
     // OpenAPI 3.1 §4.8.24.5
     const member = kind === 'document' ? 'jsonSchemaDialect' : '$schema';
     const dialect = String(schema[member] ?? 'draft/2020-12');
     if (!/oas\/3\.[12]\/dialect|draft\/2020-12/.test(dialect)) {
       report.notice(`${pointer}/${member}`, `${dialect} is read as JSON Schema 2020-12`);
     }
-    if (kind === 'mediaType') checkEncoding(root, schema, pointer, report);
+    if (kind === 'mediaType') checkEncoding(tree, schema, pointer, report);
     if (kind === 'encoding' && Object.keys(asObject(schema.headers)).length > 0)
       report.notice(`${pointer}/headers`, 'the headers of parts are not checked');
     if (kind !== 'schema') return;
-    // Adds the target to `$defs`, which `checkCycles` and `checkCounts` read.
-    if (schema.$ref !== undefined) lowering.lower(schema);
-    checkNames(root, schema, pointer, report);
-    checkKeywords(root, schema, pointer, report);
-    checkDiscriminator(root, schema, pointer, report);
-    checkPatterns(schema, pointer, report);
+    if (typeof schema.$ref === 'string') references.add(schema.$ref);
+    checkNames(tree, schema, pointer, report);
+    checkKeywords(schemas, schema, pointer, report);
+    checkDiscriminator(tree, schema, pointer, report);
+    checkPatterns(tree, schema, pointer, report);
     const { format } = schema;
-    if (typeof format !== 'string' || isStandardFormat(format) || checkedFormats.has(format))
-      return;
+    if (typeof format !== 'string' || schemas.knowsFormat(format)) return;
     // Each unknown format is reported once.
-    checkedFormats.add(format);
+    if (unknownFormats.has(format)) return;
+    unknownFormats.add(format);
     report.notice(pointer, `the format ${format} is unknown: it is not checked`);
   });
-  checkCycles(lowering, report);
-  checkCounts(lowering, report);
+  checkCycles(tree, references, report);
 }
 
 const LIMITS = [
@@ -54,12 +51,12 @@ const LIMITS = [
 
 const REMARKS = {
   $dynamicRef: '$dynamicRef is read as $ref',
-  unevaluatedItems: 'unevaluatedItems may be enforced wrongly beside "contains", "anyOf" or "if"',
   dependencies: 'dependencies is ignored: use dependentRequired or dependentSchemas',
   contentEncoding: 'contentEncoding is not checked',
 };
 
-function checkKeywords(root: Json, schema: Json, pointer: string, report: Report): void {
+function checkKeywords(schemas: Schemas, schema: Json, pointer: string, report: Report): void {
+  const { tree } = schemas;
   const { problem, notice } = report;
   if (schema.$ref === '#') {
     problem(
@@ -83,7 +80,7 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
   if (Object.hasOwn(asObject(schema.properties), '__proto__'))
     notice(`${pointer}/properties/__proto__`, '__proto__ is not validated: rename the property');
   for (const keyword of ['items', 'prefixItems']) {
-    const parts = [schema[keyword]].flat().flatMap((part) => alternatives(root, part));
+    const parts = [schema[keyword]].flat().flatMap((part) => tree.possible(tree.schemaOf(part)));
     // A writeOnly array is removed with its items.
     if (schema.writeOnly !== true && parts.some(({ writeOnly }) => writeOnly === true))
       notice(
@@ -93,7 +90,8 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
   }
   if (Array.isArray(schema.enum) && schema.enum.length === 0)
     notice(pointer, 'enum is empty: no value is valid');
-  const misfit = schema.default === undefined ? undefined : misfitOf(root, schema, schema.default);
+  const misfit =
+    schema.default === undefined ? undefined : misfitOf(schemas, schema, schema.default);
   if (misfit !== undefined) {
     notice(
       `${pointer}/default`,
@@ -103,6 +101,7 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
 }
 
 function checkPatterns(
+  tree: SchemaTree,
   { pattern, patternProperties }: Json,
   pointer: string,
   { problem, notice }: Report,
@@ -111,6 +110,8 @@ function checkPatterns(
     if (typeof source !== 'string') continue;
     try {
       const expression = patternOf(source);
+      const limit = tree.pattern(source).notice;
+      if (limit !== undefined) notice(pointer, `${source}: ${limit}`);
       if (expression.unicode && translate(source).source === source) continue;
       notice(
         pointer,
@@ -123,58 +124,46 @@ function checkPatterns(
 }
 
 /** Reports schemas that refer to themselves for the same value. Each cycle is reported once. */
-function checkCycles({ $defs, refs }: LoweredSchemas, { problem }: Report): void {
-  const reached = new Map(
-    Object.entries($defs).map(([name, schema]) => [name, reachedFrom($defs, schema, inPlaceRefs)]),
-  );
-  const reported = new Set<string>();
-  for (const [name, names] of reached) {
-    if (!names.has(name) || reported.has(name)) continue;
-    const cycle = [...names].filter((other) => reached.get(other)?.has(name));
-    for (const member of cycle) reported.add(member);
-    const path = [name, ...cycle.filter((member) => member !== name), name].join(' → ');
-    const pointer = decoded(String(refs[name]).slice(1));
-    problem(
-      pointer,
-      `the schema refers to itself for the same value, so validation would not end: ${path}`,
+function checkCycles(tree: SchemaTree, references: ReadonlySet<string>, { problem }: Report): void {
+  const targets = new Map([...references].map((ref) => [tree.resolve(ref), ref]));
+  const reached = new Map([...targets.keys()].map((schema) => [schema, reachedBy(tree, schema)]));
+  const leads = (from: Json, to: Json) => reached.get(from)?.schemas.has(to) === true;
+  const reported = new Set<Json>();
+  for (const [start, ref] of targets) {
+    if (reached.get(start)?.isCircular !== true || reported.has(start)) continue;
+    const others = [...targets.keys()].filter(
+      (schema) => schema !== start && leads(start, schema) && leads(schema, start),
     );
+    const cycle = [start, ...others];
+    for (const schema of cycle) reported.add(schema);
+    const names = [...cycle, start].map((schema) => lastToken(targets.get(schema) ?? ''));
+    const message = 'the schema refers to itself for the same value, so validation would not end';
+    problem(decoded(ref.slice(1)), `${message}: ${names.join(' → ')}`);
   }
 }
 
-/** The maximum number of definitions for one value. With more, validation would take seconds. */
-const MAX_DEFINITIONS = 5_000;
+const lastToken = (ref: string): string => pointerTokens(ref).at(-1) ?? ref;
 
 /**
- * Reports schemas that need too many definitions to validate one value. A definition counts once
- * for each reference to it, so nested references can multiply the count.
+ * Lists the schemas that a value is validated against because of a schema. The schema is circular if
+ * it is one of them in the same role: a base schema selects the schemas that extend it, but they
+ * apply it without selecting again.
  */
-function checkCounts({ $defs, refs }: LoweredSchemas, { problem }: Report): void {
-  const counts = new Map<string, number>();
-  const countOf = (name: string): number => {
-    const existing = counts.get(name);
-    if (existing !== undefined) return existing;
-    // Ends the recursion at circular schemas.
-    counts.set(name, 0);
-    const count = inPlaceRefs($defs[name]).reduce((sum, next) => sum + countOf(next), 1);
-    counts.set(name, count);
-    return count;
-  };
-  for (const [name, ref] of Object.entries(refs)) {
-    const count = countOf(name);
-    if (count <= MAX_DEFINITIONS) continue;
-    const limit = `at most ${MAX_DEFINITIONS} are allowed`;
-    problem(decoded(ref.slice(1)), `validating one value needs ${count} schemas: ${limit}`);
-  }
-}
-
-/** Lists the definitions that a lowered schema references for the same value. */
-function inPlaceRefs(schema: unknown): string[] {
-  if (!isObject(schema)) return [];
-  const { $ref } = schema;
-  const parts = [...IN_PLACE].flatMap((keyword) => {
-    const value = schema[keyword];
-    return keyword === 'dependentSchemas' ? Object.values(asObject(value)) : value;
+function reachedBy(tree: SchemaTree, start: Json) {
+  const [whole, base] = [false, true].map((role) => {
+    const visited = { whole: new Set<Json>(), base: new Set<Json>() };
+    const pending = schemasInPlace(tree, start, role);
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      const [schema, isBase] = next;
+      const schemas = isBase ? visited.base : visited.whole;
+      if (schemas.has(schema)) continue;
+      schemas.add(schema);
+      pending.push(...schemasInPlace(tree, schema, isBase));
+    }
+    return visited;
   });
-  const inside = parts.flatMap(inPlaceRefs);
-  return typeof $ref === 'string' ? [definitionName($ref), ...inside] : inside;
+  return {
+    schemas: new Set([...(whole?.whole ?? []), ...(whole?.base ?? [])]),
+    isCircular: whole?.whole.has(start) === true || base?.base.has(start) === true,
+  };
 }

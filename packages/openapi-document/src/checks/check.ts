@@ -11,6 +11,7 @@ import {
 import { type MemberKind, walk } from '../document/kinds.ts';
 import type { Document } from '../document/load.ts';
 import type { Operation } from '../document/operations.ts';
+import { createSchemas, type Formats } from '../schema/schemas.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
 import { checkStructure, type Report } from './check-structure.ts';
@@ -28,11 +29,11 @@ interface CheckResult {
  * Checks the structure of a document (OpenAPI 3.1 or 3.2), its schemas (JSON Schema 2020-12) and
  * its operations.
  *
- * @param options.formats names of formats that the service validates itself.
+ * @param options.formats the formats that the service validates itself.
  */
 export function checkDocument(
   document: Document,
-  { formats = [] }: { readonly formats?: readonly string[] } = {},
+  { formats }: { readonly formats?: Formats | undefined } = {},
 ): CheckResult {
   const { root, operations, unresolved, corrections } = document;
   const faults: Finding[] = [];
@@ -55,7 +56,7 @@ export function checkDocument(
   };
   checkStructure(root, report);
   checkOperations(document, report);
-  checkSchemas(root, report, formats);
+  checkSchemas(createSchemas(root, { formats }), report);
   const problems: Finding[] = [];
   const broken = new Map<string, Finding[]>();
   const dependencies =

@@ -1,31 +1,5 @@
-import { asArray, asObject, escapePointerToken, isObject, type Json } from './document.ts';
-
-/**
- * Keywords whose value is one schema, a list of schemas, or schemas by name (JSON Schema 2020-12
- * §10, §11).
- */
-export const SUBSCHEMAS = {
-  one: [
-    ...['not', 'if', 'then', 'else', 'items', 'contains', 'propertyNames'],
-    ...['additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'],
-  ],
-  list: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
-  named: ['properties', 'patternProperties', 'dependentSchemas', '$defs'],
-};
-
-/** Returns the value of a keyword with each schema in it replaced. */
-export function mapKeyword(
-  key: string,
-  value: unknown,
-  replace: (schema: unknown) => unknown,
-): unknown {
-  const { one, list, named } = SUBSCHEMAS;
-  if (one.includes(key)) return replace(value);
-  if (list.includes(key)) return asArray(value).map(replace);
-  if (!named.includes(key)) return value;
-  const members = Object.entries(asObject(value));
-  return Object.fromEntries(members.map(([name, schema]) => [name, replace(schema)]));
-}
+import { SUBSCHEMAS } from '../schema/keywords.ts';
+import { escapePointerToken, isObject, type Json } from './document.ts';
 
 /** The kind of an object of a document, such as `pathItem` for a Path Item Object. */
 export type Kind = keyof typeof MEMBERS;

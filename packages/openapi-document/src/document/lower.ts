@@ -1,3 +1,4 @@
+import { mapKeyword } from '../schema/keywords.ts';
 import { type ParentTag, type Tag, tagOf, tagOfParent, type UnionTag } from './discriminator.ts';
 import {
   asArray,
@@ -13,7 +14,6 @@ import {
   refTo,
   valueAt,
 } from './document.ts';
-import { mapKeyword } from './kinds.ts';
 import { allOfSchemas, alternatives, isWide } from './schema.ts';
 
 /** Requests have no `readOnly` members, responses no `writeOnly` members. */

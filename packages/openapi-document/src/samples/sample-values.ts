@@ -1,10 +1,10 @@
 import { generateSync, type JsonSchema } from 'json-schema-faker';
 import { isObject, type Json, mapMembers, memoized } from '../document/document.ts';
-import { mapKeyword } from '../document/kinds.ts';
 import { type Direction, reachedFrom } from '../document/lower.ts';
 import type { MediaType } from '../document/media.ts';
 import { essenceOf } from '../document/media-types.ts';
 import { lowerSchemas } from '../lowered.ts';
+import { mapKeyword } from '../schema/keywords.ts';
 
 /** The maximum number of values for one schema. */
 const MAX_VALUES = 20;

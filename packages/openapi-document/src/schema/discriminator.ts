@@ -1,4 +1,5 @@
 import { asArray, asObject, type Json } from '../document/document.ts';
+import { IN_PLACE, mapKeyword } from './keywords.ts';
 import type { Tag } from './tag.ts';
 import type { SchemaTree } from './tree.ts';
 
@@ -45,8 +46,7 @@ export function tagOfBase(tree: SchemaTree, base: Json): Tag | undefined {
 
 function findBaseTag(tree: SchemaTree, base: Json, name: string): Tag | undefined {
   const mapping = asObject(asObject(base.discriminator).mapping);
-  const mapped = mappedSchemas(tree, mapping).filter((schema) => schema !== base);
-  const children = [...new Set([...mapped, ...tree.extensionsOf(base)])];
+  const children = childrenOf(tree, base, mapping);
   if (children.length === 0) return undefined;
   const values = distinctValues(children, (child) => {
     const constants = constantsOf(tree, child, name);
@@ -57,6 +57,12 @@ function findBaseTag(tree: SchemaTree, base: Json, name: string): Tag | undefine
   for (const value of baseValues(tree, base, name, mapping))
     if (!all.has(value)) all.set(value, base);
   return { name, values: all, others: undefined, allowsNull: false };
+}
+
+/** Lists the schemas that a base schema maps to or that extend it. */
+export function childrenOf(tree: SchemaTree, base: Json, mapping: Json): readonly Json[] {
+  const mapped = mappedSchemas(tree, mapping).filter((schema) => schema !== base);
+  return [...new Set([...mapped, ...tree.extensionsOf(base)])];
 }
 
 function baseValues(tree: SchemaTree, base: Json, name: string, mapping: Json): readonly unknown[] {
@@ -127,8 +133,8 @@ export function selectingValues(
   name: string,
   mapping: Json,
 ): readonly unknown[] {
-  if (typeof alternative.$ref !== 'string') return [];
-  const target = tree.resolve(alternative.$ref);
+  const target = tree.referenced(alternative);
+  if (target === alternative && !tree.componentNames.has(target)) return [];
   const mapped = mappedNames(tree, mapping, target);
   if (mappedSchemas(tree, mapping).includes(target)) return mapped;
   const { oneOf, anyOf, discriminator } = target;
@@ -150,4 +156,33 @@ function mappedNames(tree: SchemaTree, mapping: Json, schema: Json): readonly st
   if (names !== undefined) return names;
   const name = tree.componentNames.get(schema);
   return name === undefined ? [] : [name];
+}
+
+/**
+ * Lists the schemas that a schema applies to the same value, and whether it extends them: their
+ * discriminators then select nothing.
+ *
+ * @param isBase true if another schema extends this one.
+ */
+export function schemasInPlace(
+  tree: SchemaTree,
+  schema: Json,
+  isBase: boolean,
+): [schema: Json, isBase: boolean][] {
+  const extended = tree.isExtension(schema) ? asArray(schema.allOf) : [];
+  const joined = tree
+    .joinedBy(schema)
+    .map((part): [Json, boolean] => [part, isBase || extended.includes(part)]);
+  const tested: [Json, boolean][] = [];
+  for (const key of IN_PLACE) {
+    if (key === 'allOf') continue;
+    mapKeyword(key, schema[key], (part) => tested.push([tree.schemaOf(part), false]));
+  }
+  const tag = isBase ? undefined : tagOfBase(tree, schema);
+  const children = [...(tag?.values.values() ?? [])].filter((child) => child !== schema);
+  const selected = children.map((child): [Json, boolean] => [
+    child,
+    baseTagName(child) === tag?.name,
+  ]);
+  return [...joined, ...tested, ...selected];
 }

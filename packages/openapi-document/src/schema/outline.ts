@@ -33,6 +33,11 @@ export class Outline extends Facts {
     this.schemas = sources.length > 1 ? [...new Set(possible)] : possible;
   }
 
+  /** True for the schema `false`. */
+  get isNothing(): boolean {
+    return this.#sources.every((source) => source === false);
+  }
+
   /** True for the schema `true`. */
   get isAnything(): boolean {
     return this.#sources.includes(true);

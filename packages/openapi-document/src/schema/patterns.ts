@@ -1,9 +1,9 @@
-import { patternOf } from '../document/schema.ts';
 import { Alphabet } from './alphabet.ts';
 import { stepsByLength, stepsPerCharacter } from './backtracking.ts';
 import { type Budget, spend } from './budget.ts';
 import { type Expression, parseExpression, TooLarge } from './expression.ts';
 import { LinearMatcher } from './linear-matcher.ts';
+import { patternOf } from './pattern-syntax.ts';
 
 export interface Pattern {
   /** The maximum length of a text. Longer texts do not match. Infinite for almost all patterns. */

@@ -42,6 +42,9 @@ export function createSchemas(root: Json, { formats = {} }: SchemasOptions = {})
     /** Returns the schema at a JSON pointer, or a Schema Object as a schema. */
     at: (place: unknown, view: View): Schema =>
       new Schema(contextOf(view).setOf([schemaAt(place)])),
+    /** Returns false for a format that is not checked, since nobody knows it. */
+    knowsFormat: (format: string): boolean =>
+      UNCHECKED.has(format) || formatTest(format) !== undefined,
     outline: (place: unknown): Outline => new Outline(tree, schemaAt(place)),
     /** Returns the shape of a value, see {@link Shapes.of}. */
     shape: (place: unknown, view: View, form?: Json): Shape =>
@@ -87,7 +90,7 @@ function createContext(tree: SchemaTree, view: View, formatTest: Context['format
 const UNCHECKED = new Set(['int32', 'int64', 'float', 'double', 'password', 'binary']);
 
 function standardFormat(name: string): TextTest | undefined {
-  if (UNCHECKED.has(name)) return undefined;
+  if (UNCHECKED.has(name) || name in Object.prototype) return undefined;
   let format: unknown;
   try {
     format = addFormats.default.get(name as never);

@@ -23,7 +23,7 @@ import {
   readsDoubles,
   textRules,
 } from './scalar-rules.ts';
-import { ANYTHING, NOTHING, type SchemaTree } from './tree.ts';
+import { NOTHING, type SchemaTree } from './tree.ts';
 import { selectorsOf } from './unions.ts';
 
 /** Limits the memory: clients choose the combinations of alternatives. */
@@ -105,7 +105,7 @@ export class JoinedSchemas implements SchemaSet {
       .keys()
       .some((schema) => (schema.unevaluatedProperties ?? schema.unevaluatedItems) !== undefined);
     this.hidden = hiddenNames(context, schemas, outerHidden);
-    this.#allowsAnything = schemas.keys().every((schema) => schema === ANYTHING);
+    this.#allowsAnything = schemas.keys().every((schema) => Object.keys(schema).length === 0);
     if (this.#allowsAnything && !this.#isReply) this.free = ANY_TYPE;
   }
 

@@ -1,7 +1,7 @@
 import { asArray, asObject, isObject, type Json, valueAt } from '../document/document.ts';
 import type { Budget } from './budget.ts';
 import { alternativesIn } from './keywords.ts';
-import { compilePattern } from './patterns.ts';
+import { compilePattern, type Pattern } from './patterns.ts';
 import type { Tag } from './tag.ts';
 
 /**
@@ -24,7 +24,7 @@ export type TextTest = (text: string, budget: Budget) => boolean;
 export const ANYTHING: Json = Object.freeze({});
 
 /** The schema `false`. */
-export const NOTHING: Json = Object.freeze({});
+export const NOTHING: Json = Object.freeze({ $comment: 'the schema false' });
 
 const ONE_WAY_KEYWORDS: Readonly<Record<View, readonly string[]>> = {
   request: ['readOnly'],
@@ -51,7 +51,7 @@ export class SchemaTree {
   readonly #targets = new Map<string, Json>();
   readonly #applied = new Map<Json, readonly Json[]>();
   readonly #possible = new Map<Json, readonly Json[]>();
-  readonly #patterns = new Map<string, TextTest>();
+  readonly #patterns = new Map<string, Pattern>();
   #extensions: ReadonlyMap<Json, readonly Json[]> | undefined;
 
   constructor(root: Json) {
@@ -64,8 +64,8 @@ export class SchemaTree {
 
   /** Returns a schema as an object: also `true`, `false`, and values that are no schemas. */
   schemaOf(value: unknown): Json {
-    if (!isObject(value)) return value === false ? NOTHING : ANYTHING;
-    return Object.keys(value).length === 0 && value !== NOTHING ? ANYTHING : value;
+    if (isObject(value)) return value;
+    return value === false ? NOTHING : ANYTHING;
   }
 
   idOf(schema: Json): number {
@@ -76,13 +76,22 @@ export class SchemaTree {
     return id;
   }
 
-  /** Returns the test of a regular expression (JSON Schema 2020-12 §6.4). */
-  patternTest(pattern: string): TextTest {
-    const existing = this.#patterns.get(pattern);
+  /** Compiles a regular expression (JSON Schema 2020-12 §6.4). @throws {SyntaxError} */
+  pattern(source: string): Pattern {
+    const existing = this.#patterns.get(source);
     if (existing !== undefined) return existing;
-    const { test } = compilePattern(pattern);
-    this.#patterns.set(pattern, test);
-    return test;
+    const pattern = compilePattern(source);
+    this.#patterns.set(source, pattern);
+    return pattern;
+  }
+
+  /** Returns the test of a pattern. An invalid one, which the document's check reports, matches. */
+  patternTest(source: string): TextTest {
+    try {
+      return this.pattern(source).test;
+    } catch {
+      return () => true;
+    }
   }
 
   /** Returns the target of a `$ref`. A reference that leads to nothing allows anything. */
@@ -92,6 +101,11 @@ export class SchemaTree {
     const target = this.schemaOf(valueAt(this.root, ref));
     this.#targets.set(ref, target);
     return target;
+  }
+
+  /** True for a reference into the document. */
+  leads(ref: string): boolean {
+    return valueAt(this.root, ref) !== undefined;
   }
 
   /** Returns the schema at the end of a chain of references. */
@@ -110,7 +124,7 @@ export class SchemaTree {
     const existing = this.#mappings.get(mapping);
     if (existing !== undefined) return existing;
     const targets = Object.entries(mapping).flatMap(([name, ref]) =>
-      typeof ref === 'string' ? [{ name, schema: this.resolve(ref) }] : [],
+      typeof ref === 'string' && this.leads(ref) ? [{ name, schema: this.resolve(ref) }] : [],
     );
     const groups = Map.groupBy(targets, ({ schema }) => schema);
     const names = new Map(

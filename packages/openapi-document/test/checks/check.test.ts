@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { checkDocument } from '../../src/checks/check.ts';
+import type { Formats } from '../../src/schema/schemas.ts';
 import { documentOf } from '../support/operations.ts';
 
 const responses = { 204: { description: 'done' } };
@@ -11,7 +12,7 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const broken = { pattern: '(' };
 const REASON = '( is not a valid regular expression (ECMA-262)';
 
-async function check(paths: object, components: object = {}, formats?: readonly string[]) {
+async function check(paths: object, components: object = {}, formats?: Formats) {
   const document = await documentOf(paths, components);
   const { problems, broken, notices } = checkDocument(document, formats && { formats });
   const lines = (findings: typeof problems) =>
@@ -151,5 +152,5 @@ test('a broken reference breaks an operation or removes a path, or is only a not
 test('formats that the service validates are not reported', async () => {
   const paths = { '/a': operation('a', body({ format: 'colour' })) };
   expect((await check(paths)).notices).toHaveLength(1);
-  expect(await check(paths, {}, ['colour'])).toEqual(VALID);
+  expect(await check(paths, {}, { colour: () => true })).toEqual(VALID);
 });

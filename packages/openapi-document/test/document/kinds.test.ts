@@ -3,10 +3,10 @@ import {
   componentGroup,
   type Kind,
   type MemberKind,
-  mapKeyword,
   memberKind,
   walk,
 } from '../../src/document/kinds.ts';
+import { mapKeyword } from '../../src/schema/keywords.ts';
 
 describe('mapKeyword', () => {
   const replace = (schema: unknown) => ({ replaced: schema });

@@ -106,9 +106,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
       { documentScopes: scopesOf(document), warn: (message) => log.warn(message) },
     ));
   const schemes = schemesOf(securitySchemes, authenticator, verifiers, trustedOrigins);
-  const { problems, broken, notices } = checkDocument(document, {
-    formats: Object.keys(formats ?? {}),
-  });
+  const { problems, broken, notices } = checkDocument(document, { formats });
   const operations = document.operations.filter(({ id }) => !broken.has(id));
   const validatorOf = createValidators(createSchemas(document.root, { formats }), {
     onDrop: inDevelopment ? firstDropLogger(log) : undefined,

@@ -109,7 +109,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
       ? await loadDocument(options.document, { allowOutside })
       : options.document;
   const { root } = document;
-  const formats = Object.keys(options.formats ?? {});
+  const { formats } = options;
   /** The ids of operations that a server cannot serve. Their status is 501. */
   const { broken } = checkDocument(document, { formats });
   const runs =
