@@ -3,7 +3,7 @@ import { walk } from '../document/kinds.ts';
 import { schemasInPlace } from '../schema/discriminator.ts';
 import { patternOf, translate } from '../schema/pattern-syntax.ts';
 import type { Schemas } from '../schema/schemas.ts';
-import type { SchemaTree } from '../schema/tree.ts';
+import { ANYTHING, NOTHING, type SchemaTree } from '../schema/tree.ts';
 import { checkDiscriminator } from './check-discriminator.ts';
 import { checkEncoding, checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
@@ -126,6 +126,9 @@ function checkPatterns(
 /** Reports schemas that refer to themselves for the same value. Each cycle is reported once. */
 function checkCycles(tree: SchemaTree, references: ReadonlySet<string>, { problem }: Report): void {
   const targets = new Map([...references].map((ref) => [tree.resolve(ref), ref]));
+  // All `true` and all `false` are one schema each.
+  targets.delete(ANYTHING);
+  targets.delete(NOTHING);
   const reached = new Map([...targets.keys()].map((schema) => [schema, reachedBy(tree, schema)]));
   const leads = (from: Json, to: Json) => reached.get(from)?.schemas.has(to) === true;
   const reported = new Set<Json>();

@@ -11,7 +11,8 @@ import {
 import { type MemberKind, walk } from '../document/kinds.ts';
 import type { Document } from '../document/load.ts';
 import type { Operation } from '../document/operations.ts';
-import { createSchemas, type Formats } from '../schema/schemas.ts';
+import type { Formats } from '../schema/formats.ts';
+import { createSchemas } from '../schema/schemas.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
 import { checkStructure, type Report } from './check-structure.ts';

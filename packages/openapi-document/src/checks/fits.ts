@@ -2,7 +2,8 @@ import { asArray, type Finding, type Json, pointerTokens } from '../document/doc
 import { walk } from '../document/kinds.ts';
 import { examplesOf } from '../document/media.ts';
 import { kindOf } from '../document/media-types.ts';
-import { createSchemas, type Formats, type Schemas } from '../schema/schemas.ts';
+import type { Formats } from '../schema/formats.ts';
+import { createSchemas, type Schemas } from '../schema/schemas.ts';
 
 /**
  * Returns the reason why an example or a default does not fit its schema. It may have the members

@@ -11,7 +11,7 @@ export interface Format {
 }
 
 /** Formats of a service: each function returns true if a text has the format. */
-export type ServiceFormats = Readonly<Record<string, (text: string) => boolean>>;
+export type Formats = Readonly<Record<string, (text: string) => boolean>>;
 
 /** Formats that allow any text or number. The type `integer` limits int32 and int64. */
 const UNLIMITED = {
@@ -68,7 +68,7 @@ export const LIMITS: Readonly<Record<Exclude<FormatName, keyof typeof UNLIMITED 
  * Returns the table of formats: those of a service, OpenAPI and JSON Schema. Other formats are
  * annotations (JSON Schema 2020-12, Validation §7.2.3).
  */
-export function createFormats(service: ServiceFormats = {}): (name: string) => Format | undefined {
+export function createFormats(service: Formats = {}): (name: string) => Format | undefined {
   return onFirstUse((name) => {
     if (Object.hasOwn(service, name)) return textFormat(LINEAR, service[name] ?? (() => true));
     if (isIn(UNLIMITED, name)) return { type: UNLIMITED[name], test: () => true };

@@ -1,16 +1,14 @@
-import addFormats from 'ajv-formats';
 import { type Json, valueAt } from '../document/document.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
 import { decodedEvent, type EventData } from './event.ts';
+import { createFormats, type Formats } from './formats.ts';
+
 import type { Context } from './model.ts';
 import { Outline } from './outline.ts';
 import { Schema } from './schema.ts';
 import { JoinedSchemas, SelectionCounter } from './set.ts';
 import { type Shape, Shapes } from './shape.ts';
-import { SchemaTree, type TextTest, type View } from './tree.ts';
-
-/** Formats of a service: each function returns true if a text has the format. */
-export type Formats = Readonly<Record<string, (text: string) => boolean>>;
+import { SchemaTree, type View } from './tree.ts';
 
 export interface SchemasOptions {
   /** Formats besides those of OpenAPI and JSON Schema: `{ iban: (text) => isIban(text) }`. */
@@ -23,9 +21,12 @@ const NO_NAMES: ReadonlySet<string> = new Set();
 export type Schemas = ReturnType<typeof createSchemas>;
 
 /** Creates the schemas of a bundled document: each `$ref` points into `root`. */
-export function createSchemas(root: Json, { formats = {} }: SchemasOptions = {}) {
-  const formatTest = (format: string): TextTest | undefined =>
-    Object.hasOwn(formats, format) ? formats[format] : standardFormat(format);
+export function createSchemas(root: Json, { formats }: SchemasOptions = {}) {
+  const formatOf = createFormats(formats);
+  const formatTest = (name: string) => {
+    const format = formatOf(name);
+    return format?.type === 'string' ? format.test : undefined;
+  };
   const tree = new SchemaTree(root);
   const contexts = new Map<View, Context>();
   const contextOf = (view: View): Context => {
@@ -43,8 +44,7 @@ export function createSchemas(root: Json, { formats = {} }: SchemasOptions = {})
     at: (place: unknown, view: View): Schema =>
       new Schema(contextOf(view).setOf([schemaAt(place)])),
     /** Returns false for a format that is not checked, since nobody knows it. */
-    knowsFormat: (format: string): boolean =>
-      UNCHECKED.has(format) || formatTest(format) !== undefined,
+    knowsFormat: (format: string): boolean => formatOf(format) !== undefined,
     outline: (place: unknown): Outline => new Outline(tree, schemaAt(place)),
     /** Returns the shape of a value, see {@link Shapes.of}. */
     shape: (place: unknown, view: View, form?: Json): Shape =>
@@ -85,19 +85,4 @@ function createContext(tree: SchemaTree, view: View, formatTest: Context['format
     joined.set(key, set);
     return set;
   }
-}
-
-const UNCHECKED = new Set(['int32', 'int64', 'float', 'double', 'password', 'binary']);
-
-function standardFormat(name: string): TextTest | undefined {
-  if (UNCHECKED.has(name) || name in Object.prototype) return undefined;
-  let format: unknown;
-  try {
-    format = addFormats.default.get(name as never);
-  } catch {
-    return undefined;
-  }
-  const test: unknown = Object(format).validate ?? format;
-  if (test instanceof RegExp) return (text) => test.test(text);
-  return typeof test === 'function' ? (text) => Boolean(test(text)) : undefined;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkSchemas } from '../../src/checks/check-schemas.ts';
-import { createSchemas, type Formats } from '../../src/schema/schemas.ts';
+import type { Formats } from '../../src/schema/formats.ts';
+import { createSchemas } from '../../src/schema/schemas.ts';
 import { findingsOf } from '../support/findings.ts';
 
 const PLACE = '/components/schemas/S';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { checkDocument } from '../../src/checks/check.ts';
-import type { Formats } from '../../src/schema/schemas.ts';
+import type { Formats } from '../../src/schema/formats.ts';
 import { documentOf } from '../support/operations.ts';
 
 const responses = { 204: { description: 'done' } };
