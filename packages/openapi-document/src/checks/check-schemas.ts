@@ -148,8 +148,8 @@ function checkCycles(tree: SchemaTree, references: ReadonlySet<string>, { proble
 const lastToken = (ref: string): string => pointerTokens(ref).at(-1) ?? ref;
 
 /**
- * Lists the schemas that a value is validated against because of a schema. The schema is circular if
- * it is one of them in the same role: a base schema selects the schemas that extend it, but they
+ * Lists the schemas that a value is validated against because of a schema. The schema is circular
+ * if it is one of them in the same role: a base schema selects the schemas that extend it, but they
  * apply it without selecting again.
  */
 function reachedBy(tree: SchemaTree, start: Json) {
