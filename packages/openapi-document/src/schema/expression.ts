@@ -237,8 +237,8 @@ class Parser {
     this.#guards |= guard;
     if (guard !== 0) return { ...NOTHING, empty: new Map([[guard, 1]]) };
     if (token.startsWith('(')) return this.#group(token, context);
-    if (!/^\\(?:[1-9]|k<)/.test(token)) return this.#atom(token, context);
-    // A back reference matches some string.
+    if (!/^\\(?:[1-9]|k<|c$)/.test(token)) return this.#atom(token, context);
+    // A back reference matches some string, and `\c` without a letter is two characters.
     this.#isExact = false;
     return this.#loop(this.#atom(ANY, context));
   }

@@ -86,5 +86,6 @@ test.each<[pattern: string, text: string]>([
 test('flags at the start, and syntax of other languages, have the same meaning as elsewhere', () => {
   expect(run('(?i)^a\\Z', 'A').verdict).toBe(true);
   expect(run('^[\\w-.]+$', 'a-b.c').verdict).toBe(true);
+  expect(run('^(\\w+)+\\c$', 'a\\c').verdict).toBe(true);
   expect(() => compilePattern('(')).toThrow(SyntaxError);
 });
