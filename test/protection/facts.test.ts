@@ -13,6 +13,11 @@ const CARD = {
   required: ['number', 'code'],
 };
 
+const object = (properties: Readonly<Record<string, Schema>>): Schema => ({
+  type: 'object',
+  properties,
+});
+
 type Case = readonly [
   schema: Schema,
   value: unknown,
@@ -21,12 +26,19 @@ type Case = readonly [
 ];
 
 const facts: Readonly<Record<string, Case>> = {
-  'a default that is a multiple of 0.01': [
-    { type: 'object', properties: { price: PRICE } },
+  'a default beyond 2^53 in another part than the type': [
+    object({ id: { allOf: [{ type: 'integer' }, { default: 2n ** 53n + 2n }] } }),
     {},
-    '{"price":19.99}',
+    '{"id":9007199254740994}',
     '{}',
   ],
+  'a decimal with bounds beyond 2^53': [
+    { type: ['integer', 'number'], maximum: 2n ** 53n + 2n },
+    0.5,
+    '0.5',
+    '0.5',
+  ],
+  'a default that is a multiple of 0.01': [object({ price: PRICE }), {}, '{"price":19.99}', '{}'],
   'an empty array with `contains` beside `prefixItems`': [
     { type: 'array', prefixItems: [{ type: 'integer' }], contains: { type: 'integer' } },
     [],

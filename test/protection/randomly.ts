@@ -18,5 +18,5 @@ export async function randomly(
     const compare = await prepare(schema, draw);
     for (let count = 0; count < 6; count += 1) await compare(valueNear(schema, draw));
   });
-  await fc.assert(property, { ...randomValues(25), interruptAfterTimeLimit: 60_000 });
+  await fc.assert(property, { ...randomValues(60), interruptAfterTimeLimit: 60_000 });
 }

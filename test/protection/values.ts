@@ -50,7 +50,7 @@ export function valueNear(root: Schema, draw: Draw): unknown {
   function sampleNumber(parts: readonly Keywords[]): unknown {
     const bounds = parts.flatMap(({ minimum, exclusiveMaximum }) => [minimum, exclusiveMaximum]);
     const near = bounds.flatMap((bound): (number | bigint)[] => {
-      if (typeof bound === 'bigint') return [bound, bound + 1n, bound - 1n];
+      if (typeof bound === 'bigint') return [bound, bound + 1n];
       return typeof bound === 'number' ? [bound, bound + 1, bound - 1] : [];
     });
     const others = parts.some(({ format }) => format === 'int64') ? BIG : NUMBERS;

@@ -75,11 +75,10 @@ export function numberRules(set: SchemaSet): Assertion<Exact>[] {
  * Returns the assertion of the integer formats. Without a format, a request may contain only
  * integers that a JavaScript number represents exactly, and other values any int64.
  */
-function integerRange({ schemas, types, context }: SchemaSet): Assertion<Exact> | undefined {
-  const formats = [...schemas.keys()].flatMap((schema) => integerFormat(schema) ?? []);
-  const [format] = formats;
-  const isInteger = (types & TYPE_BITS.number) === TYPE_BITS.integer;
-  if (format === undefined && !isInteger) return undefined;
+function integerRange(set: SchemaSet): Assertion<Exact> | undefined {
+  const format = integerFormat(set);
+  if (format === undefined && !isInteger(set)) return undefined;
+  const { context } = set;
   const isRequest = context.view === 'request';
   const safeRange = isRequest ? SAFE_RANGE : INTEGER_RANGES.int64;
   const [min, max] = (format === undefined ? safeRange : INTEGER_RANGES[format]) ?? SAFE_RANGE;
@@ -97,11 +96,15 @@ function integerRange({ schemas, types, context }: SchemaSet): Assertion<Exact> 
   };
 }
 
-/** Returns the integer format of a schema: also int64 for values beyond ±(2^53−1). */
-function integerFormat(schema: Json): string | undefined {
-  const { format, type } = schema;
-  if (format === 'int32' || format === 'int64') return format;
-  return [type].flat().includes('integer') && hasWideValue(schema) ? 'int64' : undefined;
+const isInteger = ({ types }: SchemaSet): boolean =>
+  (types & TYPE_BITS.number) === TYPE_BITS.integer;
+
+/** Returns the integer format of a value: also int64 if a schema has values beyond ±(2^53−1). */
+function integerFormat(set: SchemaSet): 'int32' | 'int64' | undefined {
+  const schemas = [...set.schemas.keys()];
+  const has = (name: string) => schemas.some(({ format }) => format === name);
+  if (has('int32')) return 'int32';
+  return has('int64') || (isInteger(set) && schemas.some(hasWideValue)) ? 'int64' : undefined;
 }
 
 const VALUE_KEYWORDS = [
