@@ -14,6 +14,7 @@ import { joinPieces } from './join-pieces.ts';
 import { Lingering } from './lingering.ts';
 import { CUT_OFF, http, type OnRejected, rejecter } from './rejected.ts';
 import { continueRequest } from './request-body.ts';
+import { ServerRequest } from './server-request.ts';
 import { watchMemory } from './watch-memory.ts';
 
 /** The interval between two checks of the open connections during a stop, in milliseconds. */
@@ -91,6 +92,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   const server = http.createServer(
     {
       ...limits,
+      IncomingMessage: ServerRequest,
       maxHeaderSize: MAX_HEADER_SIZE,
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // Limits the memory of unread bodies and responses.

@@ -80,13 +80,26 @@ describe('a client that pipelines requests', () => {
   });
 
   test('is disconnected if more than 64 requests wait, and its memory is freed', async () => {
+    let requests = 0;
+    const count = () => {
+      requests += 1;
+    };
+    listening.server.on('request', count);
+    const limits = new Set<number>();
+    const onConnection = (socket: Socket) =>
+      socket.on('close', () => limits.add(Error.stackTraceLimit));
+    listening.server.on('connection', onConnection);
     const sockets = await Promise.all(Array.from({ length: 4 }, () => connected(port)));
     const closed = Promise.all(
       sockets.map((socket) => new Promise((resolve) => socket.resume().on('close', resolve))),
     );
     for (const socket of sockets) socket.write(GET.repeat(300));
     await closed;
+    listening.server.off('request', count).off('connection', onConnection);
     expect(pending.length).toBeLessThanOrEqual(sockets.length);
+    // Node would take long to create and to abort the other requests of the chunk.
+    expect(requests).toBeLessThanOrEqual(sockets.length * 65);
+    expect([...limits]).toEqual([Error.stackTraceLimit]);
     release.resolve();
     await eventually(async () => (await connections()) === 0);
   });

@@ -1,0 +1,19 @@
+import { http } from './rejected.ts';
+
+/**
+ * A request of a server of `listen`. If its connection is closed, Node drops it: one chunk may
+ * contain 2,400 further requests, and Node would create a response and an error for each of them.
+ */
+export class ServerRequest extends http.IncomingMessage {
+  #isUpgrade: unknown;
+
+  /** Node does not queue a request for an upgrade. */
+  get upgrade(): boolean {
+    return this.socket.destroyed || this.#isUpgrade === true;
+  }
+
+  set upgrade(value: unknown) {
+    // Node sets it first in its constructor, before the field exists.
+    if (#isUpgrade in this) this.#isUpgrade = value;
+  }
+}
