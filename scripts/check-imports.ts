@@ -48,7 +48,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     '../parameters',
     '../sequences',
   ],
-  'packages/openapi-document/src/samples': ['..', '../document', '../schema'],
+  'packages/openapi-document/src/samples': ['../document', '../schema'],
   'packages/spec-first/src': ['contract-tests', 'dev', 'diff'],
   'packages/spec-first/src/contract-tests': [],
   'packages/spec-first/src/dev': ['..'],

@@ -10,7 +10,14 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { middleware } from 'express-openapi-validator';
 import { Unavailable } from 'group-commit';
-import { isObject, type Json, loadDocument, type Operation, stringifyJson } from 'openapi-document';
+import {
+  createSchemas,
+  isObject,
+  type Json,
+  loadDocument,
+  type Operation,
+  stringifyJson,
+} from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
 import { type AnyHandler, type AnyReply, createApp } from 'spec-first-server';
 import { withFiles } from 'test-support/documents';
@@ -441,7 +448,8 @@ function variantsOf(value: unknown): unknown[] {
 /** Returns calls of an operation: with valid values, and with each value changed. */
 function callsOf(root: Json, { method, template, parameters, requestBody }: Operation): Call[] {
   const media = requestBody?.media.find(({ kind }) => kind === 'json');
-  const sample = (schema: unknown): unknown => valuesOf(root, schema, 'request').next().value;
+  const schemas = createSchemas(root);
+  const sample = (schema: unknown): unknown => valuesOf(schemas, schema, 'request').next().value;
   const inPath = Object.fromEntries(
     parameters
       .filter((each) => each.in === 'path')
@@ -461,7 +469,7 @@ function callsOf(root: Json, { method, template, parameters, requestBody }: Oper
   const bodies =
     media === undefined
       ? [undefined]
-      : [...valuesOf(root, media.schema, 'request').take(2)].flatMap((value) => [
+      : [...valuesOf(schemas, media.schema, 'request').take(2)].flatMap((value) => [
           value,
           ...variantsOf(value),
         ]);
@@ -503,7 +511,7 @@ describe('express-openapi-validator has the same results, except for empty query
       );
       const schema = response?.media[0]?.schema;
       const [valid, ...others] = callsOf(root, operation);
-      const [body] = valuesOf(root, schema, 'response');
+      const [body] = valuesOf(createSchemas(root), schema, 'response');
       if (response === undefined || valid === undefined) continue;
       const status = Number(response.key);
       for (const call of [valid, ...others]) await compare('request', call, { status, body });

@@ -1,115 +1,368 @@
-import { generateSync, type JsonSchema } from 'json-schema-faker';
-import { isObject, type Json, mapMembers, memoized } from '../document/document.ts';
-import { type Direction, reachedFrom } from '../document/lower.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Json } from '../document/document.ts';
 import type { MediaType } from '../document/media.ts';
 import { essenceOf } from '../document/media-types.ts';
-import { lowerSchemas } from '../lowered.ts';
-import { mapKeyword } from '../schema/keywords.ts';
+import type { TypeName } from '../schema/json-types.ts';
+import type { Schema } from '../schema/schema.ts';
+import type { Schemas } from '../schema/schemas.ts';
+import type { Union } from '../schema/unions.ts';
+import { patternTexts } from './pattern-texts.ts';
+import { numbersFor, rotated, textsFor } from './scalars.ts';
 
 /** The maximum number of values for one schema. */
 const MAX_VALUES = 20;
 
-/**
- * No further value is generated after this many strings, numbers, arrays and objects. The first two
- * values are always generated.
- */
-const MAX_PARTS = 100_000;
+/** The number of parts of all values of one schema: strings, numbers, arrays and objects. */
+const MAX_PARTS = 20_000;
 
-/** Options of the first value: all members, with the examples and defaults of the schemas. */
-const FULL_OPTIONS = {
-  useExamplesValue: true,
-  useDefaultValue: true,
-  alwaysFakeOptionals: true,
-  maxDepth: 5,
-  maxItems: 1,
-};
+/** A value with more parts has no further optional members. */
+const MAX_COMPLETE_PARTS = 500;
+
+/** The nesting of objects and arrays beyond which optional members are omitted. */
+const MAX_COMPLETE_DEPTH = 6;
+
+/** A value that must be nested deeper is not generated: it could overflow the stack. */
+const MAX_DEPTH = 100;
+
+/** The number of values that are tried for one schema. */
+const MAX_TRIES = 200;
+
+/** The number of items that are equal to others, and are replaced in a list of distinct items. */
+const MAX_EQUAL_ITEMS = 30;
+
+/** Longer lists are unrealistic samples. */
+const MAX_ITEMS = 2_000;
 
 /**
- * Generates values from a schema, the most complete first. Each call yields the same values.
- * Callers must validate them, since the library does not support all of JSON Schema.
+ * Yields different valid values of a schema: first one with all members, then one with the required
+ * members only, then others. Each call yields the same values. Yields nothing if none is found.
  */
-export function* valuesOf(root: Json, schema: unknown, direction: Direction): Generator<unknown> {
-  const lowered = lowerSchemas(root, direction);
-  const source = lowered.lower(schema);
-  if (!isObject(source)) return yield {};
-  // Wrapped in an array, since the library would treat `$defs` as a member of an object.
-  const list: JsonSchema = {
-    type: 'array',
-    items: plain(root, source),
-    minItems: 1,
-    maxItems: 1,
-    $defs: Object.fromEntries(
-      [...reachedFrom(lowered.$defs, source)].map((name) => [
-        name,
-        plain(root, lowered.$defs[name]),
-      ]),
-    ),
-  };
-  // Limits the parts instead of the time, so that the values do not depend on the machine.
-  let parts = 0;
-  const outputTransform = (value: unknown) => {
-    parts += 1;
-    return value;
-  };
-  for (let seed = 0; seed < MAX_VALUES && (seed < 2 || parts < MAX_PARTS); seed += 1) {
-    // Required members only. Optional members of a recursive schema often reach the depth limit,
-    // where the library returns invalid values.
-    const required = {
-      optionalsProbability: 0,
-      maxDepth: seed < 10 ? 14 : 60,
-      ...(seed >= 10 && { maxItems: 1 }),
-    };
-    const shallow = { maxDepth: 6 };
-    const partial = seed % 2 === 1 ? required : shallow;
-    const options = seed === 0 ? FULL_OPTIONS : partial;
-    try {
-      const values = generateSync(list, { ...options, seed, outputTransform });
-      if (Array.isArray(values)) yield values[0];
-    } catch {
-      // The library does not support the schema.
-    }
+export function* valuesOf(
+  schemas: Schemas,
+  place: unknown,
+  direction: 'request' | 'response',
+): Generator<unknown> {
+  const schema = schemas.at(place, direction);
+  const values: unknown[] = [];
+  const budget = { parts: MAX_PARTS };
+  for (let index = 0; index < MAX_VALUES; index += 1) {
+    const isComplete = index % 2 === 0;
+    const variation = index < 2 ? 0 : index - 1;
+    const value = new Sampler(budget, isComplete).value(schema, variation);
+    if (value === undefined || values.some((other) => isDeepStrictEqual(other, value))) continue;
+    values.push(value);
+    yield value;
   }
 }
 
-const GENERATOR_FORMATS: Readonly<Record<string, string>> = {
-  url: 'uri',
-  'iso-date-time': 'date-time',
-  'iso-time': 'time',
-};
+/** The schemas around a value. */
+type Path = readonly Schema[];
 
-const BOUND_KEYWORDS = /^((exclusiveM|m)(in|ax)imum|multipleOf)$/;
-
-/** Converts a schema for the generator. */
-const plain = memoized(
-  (_root, schema: unknown): JsonSchema =>
-    typeof schema === 'boolean' ? schema : Object(plainSchema(schema)),
-);
-
-const plainSchema = (schema: unknown): unknown =>
-  isObject(schema) ? mapMembers(schema, plainKeyword) : schema;
-
-function plainKeyword(value: unknown, key: string): unknown {
-  if (key === '$ref' && typeof value === 'string') return decodeURIComponent(value);
-  if (key === 'format' && typeof value === 'string') return GENERATOR_FORMATS[value] ?? value;
-  if (typeof value === 'bigint' && BOUND_KEYWORDS.test(key)) return Number(value);
-  // Ignores an unrealistic `minItems`.
-  if (key === 'minItems' && Number(value) > 2_000) return 0;
-  return mapKeyword(key, value, plainSchema);
+/** The unions and conditions that are decided for one value. */
+interface Decisions {
+  readonly unions: readonly Decided[];
+  readonly conditions: readonly Json[];
+  /** The values of members that select an alternative, such as that of a discriminator. */
+  readonly members: ReadonlyMap<string, unknown>;
 }
+
+type Decided = Pick<Union, 'owner' | 'keyword' | 'isOfBase'>;
+
+const UNDECIDED: Decisions = { unions: [], conditions: [], members: new Map() };
+
+/** Values that violate most schemas of a member. */
+const UNUSUAL_VALUES = [null, 'text', 0, true, [], {}];
+
+/** Generates one value. Its parts are `undefined` if none is found. */
+class Sampler {
+  readonly #budget: { parts: number };
+  readonly #isComplete: boolean;
+  readonly #lastCompletePart: number;
+
+  /** @param isComplete true to generate optional members and items, too. */
+  constructor(budget: { parts: number }, isComplete: boolean) {
+    this.#budget = budget;
+    this.#isComplete = isComplete;
+    this.#lastCompletePart = budget.parts - MAX_COMPLETE_PARTS;
+  }
+
+  /** @param variation selects one of several values: 0 the first. */
+  value(schema: Schema, variation: number, path: Path = []): unknown {
+    const repetitions = path.filter((outer) => outer.isSame(schema)).length;
+    if (repetitions > (this.#isComplete ? 1 : 0) || path.length > MAX_DEPTH) return undefined;
+    let tries = 0;
+    for (const candidate of this.#valuesOf(schema, variation, path)) {
+      this.#budget.parts -= 1;
+      if (this.#budget.parts < 0) return undefined;
+      if (schema.isValid(candidate)) return candidate;
+      tries += 1;
+      if (tries === MAX_TRIES) return undefined;
+    }
+    return undefined;
+  }
+
+  *#valuesOf(schema: Schema, variation: number, path: Path): Generator<unknown> {
+    // The view may remove members of an example.
+    const examples = schema.examples.map((example) => schema.check(example).value);
+    const isFirst = variation === 0;
+    const known = this.#isComplete
+      ? examples
+      : examples.filter((value) => typeof value !== 'object' || value === null);
+    if (isFirst) yield* known.filter((value) => value !== undefined);
+    const preset = schema.default?.value;
+    if (isFirst && preset !== undefined && typeof preset !== 'object') yield preset;
+    yield* this.#selected(schema, UNDECIDED, variation, [...path, schema]);
+    yield* rotated(examples, variation).filter((value) => value !== undefined);
+  }
+
+  /** Yields values for each alternative of the unions and for each branch of the conditions. */
+  *#selected(
+    schema: Schema,
+    decisions: Decisions,
+    variation: number,
+    path: Path,
+  ): Generator<unknown> {
+    const { constants } = schema;
+    if (constants !== undefined) {
+      yield* rotated(constants, variation);
+      return;
+    }
+    const { unions, conditions } = decisions;
+    const union = schema.unions.find((one) => !unions.some((other) => isSameUnion(one, other)));
+    if (union !== undefined) {
+      const decided = { ...decisions, unions: [...unions, union] };
+      yield* this.#alternatives(schema, union, decided, variation, path);
+      return;
+    }
+    const condition = schema.conditions.find(({ owner }) => !conditions.includes(owner));
+    if (condition !== undefined) {
+      const decided = { ...decisions, conditions: [...conditions, condition.owner] };
+      for (const branch of rotated(condition.branches, variation))
+        yield* this.#selected(branch, decided, variation, path);
+      return;
+    }
+    for (const type of typesInOrder(schema, variation))
+      yield* this.#valuesOfType(schema, type, decisions, variation, path);
+  }
+
+  *#alternatives(
+    schema: Schema,
+    union: Union,
+    decisions: Decisions,
+    variation: number,
+    path: Path,
+  ): Generator<unknown> {
+    const { tag, keyword } = union;
+    // Most values are more than `null`.
+    const isNull = ({ type }: Json) => Number(type === 'null');
+    const nullLast = union.alternatives.toSorted((one, other) => isNull(one) - isNull(other));
+    const alternatives = rotated(nullLast, variation);
+    const selections = alternatives.map((alternative) => schema.with(union, alternative));
+    const withMember = (name: string, value: unknown): Decisions => ({
+      ...decisions,
+      members: new Map([...decisions.members, [name, value]]),
+    });
+    for (const [index, selected] of selections.entries()) {
+      const [tagValue] = [...(tag?.values ?? [])].find(
+        ([, target]) => target === alternatives[index],
+      ) ?? [undefined];
+      const isSelecting = tag !== undefined && tagValue !== undefined;
+      const decided = isSelecting ? withMember(tag.name, tagValue) : decisions;
+      yield* this.#selected(selected, decided, variation, path);
+    }
+    if (keyword !== 'oneOf' || tag !== undefined) return;
+    // A value matches several alternatives, unless one of its members violates the others.
+    for (const selected of selections) {
+      const foreign = selections.flatMap(({ names }) => names);
+      for (const name of new Set(foreign).difference(new Set(selected.names)))
+        for (const value of UNUSUAL_VALUES)
+          yield* this.#selected(selected, withMember(name, value), variation, path);
+    }
+  }
+
+  *#valuesOfType(
+    schema: Schema,
+    type: TypeName,
+    { members }: Decisions,
+    variation: number,
+    path: Path,
+  ): Generator<unknown> {
+    switch (type) {
+      case 'null':
+        yield null;
+        break;
+      case 'boolean':
+        yield* rotated([true, false], variation);
+        break;
+      case 'string':
+        yield* textsFor(schema, variation);
+        break;
+      case 'array':
+        yield* this.#arrays(schema, variation, path);
+        break;
+      case 'object':
+        yield* this.#objects(schema, members, variation, path);
+        break;
+      default:
+        yield* numbersFor(schema, type, variation);
+    }
+  }
+
+  *#arrays(schema: Schema, variation: number, path: Path): Generator<unknown> {
+    const { prefixLength, hasDistinctItems } = schema;
+    const contained = schema.contained.flatMap(({ schema: item, min }) =>
+      Array.from({ length: Math.min(min, MAX_ITEMS) }, () => item),
+    );
+    const minContaining = contained.length === 0 ? 0 : prefixLength + contained.length;
+    const min = Math.max(Number(schema.limit('minItems') ?? 0), minContaining);
+    if (min > MAX_ITEMS) return;
+    const max = Number(schema.limit('maxItems') ?? Infinity);
+    const usual = this.#addsOptional(path) ? Math.max(prefixLength, 1 + (variation % 3)) : 0;
+    const count = Math.min(max, Math.max(min, usual));
+    const items: unknown[] = [];
+    for (let tries = 0; items.length < count && tries < count + MAX_EQUAL_ITEMS; tries += 1) {
+      const itemSchema = contained[items.length - prefixLength] ?? schema.item(items.length);
+      const item =
+        itemSchema === undefined
+          ? `item ${tries + 1}`
+          : this.value(itemSchema, variation + tries, path);
+      if (item === undefined) break;
+      const isEqual = (other: unknown) => isDeepStrictEqual(other, item);
+      if (!hasDistinctItems || !items.some(isEqual)) items.push(item);
+    }
+    if (items.length >= min) yield items;
+    if (items.length > min) yield items.slice(0, min);
+  }
+
+  *#objects(
+    schema: Schema,
+    decided: Decisions['members'],
+    variation: number,
+    path: Path,
+  ): Generator<unknown> {
+    const isNeeded = (name: string) => schema.required.has(name) || decided.has(name);
+    const create = (addsOptional: boolean) =>
+      this.#members(schema, decided, addsOptional, variation, path);
+    const addsOptional = this.#addsOptional(path);
+    const members = create(addsOptional);
+    if (members === undefined) return;
+    yield Object.fromEntries(members);
+    if (!addsOptional) {
+      const more = create(true);
+      if (more !== undefined) yield Object.fromEntries(more);
+      return;
+    }
+    // Some members may exclude each other.
+    for (const [name] of members)
+      if (!isNeeded(name)) yield Object.fromEntries(members.filter(([other]) => other !== name));
+    yield Object.fromEntries(members.filter(([name]) => isNeeded(name)));
+  }
+
+  /** Returns `undefined` if a member that the object needs has no value. */
+  #members(
+    schema: Schema,
+    decided: Decisions['members'],
+    addsOptional: boolean,
+    variation: number,
+    path: Path,
+  ): [string, unknown][] | undefined {
+    const { required } = schema;
+    const min = Number(schema.limit('minProperties') ?? 0);
+    const max = Number(schema.limit('maxProperties') ?? Infinity);
+    const needed = new Set([...decided.keys(), ...required]);
+    const members = new Map<string, unknown>();
+    const add = (name: string) => {
+      const member = schema.member(name);
+      const value =
+        member === undefined || decided.has(name)
+          ? decided.get(name)
+          : this.value(member, variation, path);
+      if (value !== undefined) members.set(name, value);
+    };
+    for (const name of needed) {
+      add(name);
+      if (!members.has(name)) return undefined;
+    }
+    const isOpen = schema.describesOtherMembers || schema.namePatterns.length > 0;
+    const isFull = (usual: number) => members.size >= Math.min(max, Math.max(min, usual));
+    for (const name of schema.names)
+      if (!needed.has(name) && !isFull(addsOptional ? Infinity : 0)) add(name);
+    const usual = members.size + (addsOptional && isOpen ? 1 : 0);
+    for (const name of this.#otherNames(schema, variation)) {
+      if (isFull(usual)) break;
+      if (!members.has(name)) add(name);
+    }
+    const declared = schema.names.filter((name) => members.has(name));
+    return [...new Set([...declared, ...members.keys()])].map((name) => [name, members.get(name)]);
+  }
+
+  /** Yields names of members that the schema does not list. */
+  *#otherNames(schema: Schema, variation: number): Generator<string> {
+    const { name } = schema;
+    for (const pattern of schema.namePatterns) yield* patternTexts(pattern, ANY_LENGTH);
+    for (let count = 0; count < MAX_TRIES; count += 1) {
+      const text =
+        name === undefined ? `key${count + variation || ''}` : this.value(name, count + variation);
+      if (typeof text === 'string') yield text;
+    }
+  }
+
+  #addsOptional(path: Path): boolean {
+    const isSmall = this.#budget.parts > this.#lastCompletePart;
+    return this.#isComplete && isSmall && path.length <= MAX_COMPLETE_DEPTH;
+  }
+}
+
+const ANY_LENGTH = { min: 0, max: Number.POSITIVE_INFINITY };
+
+const isSameUnion = (one: Decided, other: Decided): boolean =>
+  one.owner === other.owner && one.keyword === other.keyword && one.isOfBase === other.isOfBase;
+
+/** The types of a schema. If it names none, those that other keywords imply. */
+function typesInOrder(schema: Schema, variation: number): TypeName[] {
+  const { types, length } = schema;
+  const isAny = types.length === ALL_TYPES.length;
+  const implied = ALL_TYPES.filter((type) => {
+    switch (type) {
+      case 'object':
+        return schema.names.length + schema.required.size > 0 || schema.describesOtherMembers;
+      case 'array':
+        return schema.item(0) !== undefined || schema.contained.length > 0;
+      case 'string':
+        return schema.patterns.length + length.min > 0 || length.max < Infinity;
+      case 'number':
+        return NUMBER_LIMITS.some((limit) => schema.limit(limit) !== undefined);
+      default:
+        return false;
+    }
+  });
+  if (isAny) return rotated(implied.length > 0 ? implied : ALL_TYPES, variation);
+  const isNull = (type: TypeName) => Number(type === 'null');
+  return rotated(
+    types.toSorted((one, other) => isNull(one) - isNull(other)),
+    variation,
+  );
+}
+
+const ALL_TYPES = ['object', 'string', 'number', 'boolean', 'array', 'null'] as const;
+
+const NUMBER_LIMITS = [
+  ...(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const),
+];
 
 /**
  * Generates bodies of a response from the schema of its media type: JSON, text, JSON Lines and JSON
  * Text Sequences. For any other media type, generates one short text.
  */
-export function* bodiesOf(root: Json, type: string, media: MediaType): Generator<unknown> {
+export function* bodiesOf(schemas: Schemas, type: string, media: MediaType): Generator<unknown> {
   const { kind, schema, sequence } = media;
   const essence = essenceOf(type);
   if (sequence === 'lines' || sequence === 'records') {
     const { write } = media.itemWriter(type);
-    for (const value of valuesOf(root, schema, 'response'))
+    for (const value of valuesOf(schemas, schema, 'response'))
       yield [value].flat().map(write).join('');
   } else if (kind === 'json' || kind === 'text' || essence === 'application/json') {
-    yield* valuesOf(root, schema, 'response');
+    yield* valuesOf(schemas, schema, 'response');
   } else {
     yield `a mock of ${essence}`;
   }

@@ -85,7 +85,7 @@ function testOf({ source, flags }: Atom): (character: string) => boolean {
 }
 
 /** Returns the characters in the source of an atom, also as the code units of surrogate pairs. */
-function mentionedCodes(source: string): number[] {
+export function mentionedCodes(source: string): number[] {
   const codeOf = (hex: string) => Math.min(Number.parseInt(hex, 16), 0x10ffff);
   const text = source
     .replaceAll('\\x', '\\u00')

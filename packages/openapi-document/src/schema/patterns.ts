@@ -106,6 +106,16 @@ function shortPattern(native: RegExp, stepsByLength: readonly number[]): Pattern
   };
 }
 
+/**
+ * Parses a pattern to generate texts. Returns `undefined` for an expression that is too large.
+ *
+ * @throws {SyntaxError}
+ */
+export function parsePattern(source: string): Expression | undefined {
+  const native = patternOf(source);
+  return parsed(native, Number.POSITIVE_INFINITY) ?? parsed(native, MAX_COPIES);
+}
+
 /** Returns `undefined` for an expression that is too large. */
 function parsed(native: RegExp, maxCopies: number): Expression | undefined {
   try {

@@ -1,10 +1,10 @@
-import type { Json } from '../document/document.ts';
+import { isObject, type Json } from '../document/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
 import { baseTagName } from './discriminator.ts';
 import { Facts, type LimitKeyword } from './facts.ts';
 import { type TypeName, typeNames } from './json-types.ts';
 import { DEFAULT_STEPS, Run, type SchemaSet, type Violation } from './model.ts';
-import { isWide, lengthLimits } from './scalar-rules.ts';
+import { entriesOf, isWide, lengthLimits } from './scalar-rules.ts';
 import { type Union, unionsOf } from './unions.ts';
 
 export interface CheckOptions {
@@ -103,14 +103,20 @@ export class Schema extends Facts {
     return schemaOf(this.#set.arrayRules.item(index));
   }
 
-  /** The schemas that an array must contain. */
-  get contained(): readonly Schema[] {
-    const { context } = this.#set;
-    return this.schemas.flatMap(({ contains }) =>
-      contains === undefined
-        ? []
-        : (schemaOf(context.setOf([context.tree.schemaOf(contains)])) ?? []),
-    );
+  /** The number of first items that have schemas of their own. */
+  get prefixLength(): number {
+    return this.#set.arrayRules.prefixLength;
+  }
+
+  /** The schemas of items that an array must contain after those of the prefix. */
+  get contained(): readonly Contained[] {
+    const { context, arrayRules } = this.#set;
+    const item = arrayRules.item(arrayRules.prefixLength)?.roots ?? [];
+    return this.schemas.flatMap(({ contains, minContains }) => {
+      if (contains === undefined) return [];
+      const schema = new Schema(context.setOf([...item, context.tree.schemaOf(contains)]));
+      return [{ schema, min: typeof minContains === 'number' ? minContains : 1 }];
+    });
   }
 
   get required(): ReadonlySet<string> {
@@ -121,6 +127,29 @@ export class Schema extends Facts {
   get names(): readonly string[] {
     const { hidden, objectRules } = this.#set;
     return [...objectRules.declaredNames].filter((name) => !hidden.has(name));
+  }
+
+  /** The patterns in `patternProperties`. */
+  get namePatterns(): readonly string[] {
+    return this.schemas.flatMap(({ patternProperties }) =>
+      entriesOf(patternProperties).map(([pattern]) => pattern),
+    );
+  }
+
+  /** The schema of the names of members. */
+  get name(): Schema | undefined {
+    const { context } = this.#set;
+    const schemas = this.schemas.flatMap(({ propertyNames }) =>
+      propertyNames === undefined ? [] : [context.tree.schemaOf(propertyNames)],
+    );
+    return schemas.length === 0 ? undefined : new Schema(context.setOf(schemas));
+  }
+
+  /** True if a schema describes members with names that are not listed. */
+  get describesOtherMembers(): boolean {
+    return this.schemas.some(({ additionalProperties, unevaluatedProperties }) =>
+      isObject(additionalProperties ?? unevaluatedProperties),
+    );
   }
 
   /** Returns the schema of a member, or `undefined` if the member is removed or rejected. */
@@ -138,9 +167,45 @@ export class Schema extends Facts {
     return new Schema(this.#set.select(owner, alternative, isBase));
   }
 
+  /** The branches of `if`, with all `dependentSchemas` of the same schema. */
+  get conditions(): readonly Condition[] {
+    const { tree } = this.#set.context;
+    return this.schemas.flatMap((owner) => {
+      const dependent = entriesOf(owner.dependentSchemas).map(([, schema]) => schema);
+      if (owner.if === undefined && dependent.length === 0) return [];
+      const lists =
+        owner.if === undefined ? [[]] : [[owner.if, owner.then ?? true], [owner.else ?? true]];
+      const branches = lists.map((schemas) => {
+        const set = [...schemas, ...dependent].reduce<SchemaSet>(
+          (selected, schema) => selected.select(owner, tree.schemaOf(schema)),
+          this.#set,
+        );
+        return new Schema(set);
+      });
+      return [{ owner, branches }];
+    });
+  }
+
+  /** True if both consist of the same schemas. */
+  isSame(other: Schema): boolean {
+    return this.#set === other.#set;
+  }
+
   protected get schemas(): readonly Json[] {
     return [...this.#set.schemas.keys()];
   }
+}
+
+/** A schema of items of which an array must contain some. */
+export interface Contained {
+  readonly schema: Schema;
+  readonly min: number;
+}
+
+/** A schema with each of the branches that it selects for a value. */
+export interface Condition {
+  readonly owner: Json;
+  readonly branches: readonly Schema[];
 }
 
 const schemaOf = (set: SchemaSet | undefined): Schema | undefined =>

@@ -108,7 +108,8 @@ export async function prepare(source: Document | string, options: ServiceOptions
   const schemes = schemesOf(securitySchemes, authenticator, verifiers, trustedOrigins);
   const { problems, broken, notices } = checkDocument(document, { formats });
   const operations = document.operations.filter(({ id }) => !broken.has(id));
-  const validatorOf = createValidators(createSchemas(document.root, { formats }), {
+  const schemas = createSchemas(document.root, { formats });
+  const validatorOf = createValidators(schemas, {
     onDrop: inDevelopment ? firstDropLogger(log) : undefined,
   });
   const { handlers, findings, samplesFor } = await completeHandlers(
@@ -116,7 +117,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
     operations,
     options.handlers,
     missing,
-    { validatorOf, errorBody },
+    { schemas, validatorOf, errorBody },
   );
 
   const isRejected = (id: string) =>

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import {
+  createSchemas,
   type Document,
   DocumentError,
   type Json,
@@ -164,7 +165,8 @@ async function exampleBody(root: Json, media: MediaType): Promise<string> {
   const [example] = media.examples();
   if (example !== undefined) return stringifyJson(example.value) ?? '{}';
   const { valuesOf } = await import('openapi-document/samples');
-  return stringifyJson(valuesOf(root, media.schema, 'request').next().value) ?? '{}';
+  const [value] = valuesOf(createSchemas(root), media.schema, 'request').take(1);
+  return stringifyJson(value) ?? '{}';
 }
 
 export const withToken = (example: string, token = '$TOKEN'): string =>

@@ -70,7 +70,7 @@ export function requestPartsOf({ schemas, operation, validator }: CheckedOperati
   ): RequestPart => {
     const isValid = (value: unknown) => declared.violation(value) === '';
     const generated = isObject(schema)
-      ? valuesOf(schemas.tree.root, schema, 'request').take(MAX_SAMPLES)
+      ? valuesOf(schemas, schema, 'request').take(MAX_SAMPLES)
       : ANY_VALUES;
     return {
       ...declared,

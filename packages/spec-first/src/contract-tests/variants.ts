@@ -62,9 +62,9 @@ const INTEGERS: Readonly<Record<string, readonly Bound[]>> = {
 
 export type Samples = ReturnType<typeof createSamples>;
 
-/** Returns functions that make one sample, or none if it cannot be made. It may be invalid. */
+/** Returns functions that make one valid sample, or none if it cannot be made. */
 export function createSamples(schemas: Schemas) {
-  const samplesOf = (schema: Json) => [...valuesOf(schemas.tree.root, schema, 'request').take(1)];
+  const samplesOf = (schema: Json) => [...valuesOf(schemas, schema, 'request').take(1)];
   return {
     ofSchema: onFirstUse(samplesOf),
     ofPattern: onFirstUse((pattern: string) => samplesOf({ type: 'string', pattern })),

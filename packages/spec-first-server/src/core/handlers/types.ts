@@ -243,6 +243,8 @@ export interface AnyReply {
   readonly reason?: string | undefined;
   /** True if it is a mock, made from the document. */
   readonly mocked?: true | undefined;
+  /** True for a mock that is an example which does not match its schema: it is sent as it is. */
+  readonly unchecked?: true | undefined;
   readonly contentType?: string | undefined;
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;

@@ -30,12 +30,12 @@ export async function completeHandlers(
 ) {
   const missing = withoutHandler(operations, handlers);
   const mocks = when === 'mock' && missing.length > 0 ? await import('./mock.ts') : undefined;
-  const samples = mocks && ((media: MediaType) => mocks.sampleBodies(document, media));
+  const samples = mocks && ((media: MediaType) => mocks.sampleBodies(mocking.schemas, media));
   const standIns = missing.map((operation): [string, AnyHandler] => {
     const notImplemented = () => {
       throw new HttpError(501, `${operation.id} has no handler yet`);
     };
-    return [operation.id, mocks?.mock(document, operation, mocking) ?? notImplemented];
+    return [operation.id, mocks?.mock(operation, mocking) ?? notImplemented];
   });
   const findings: Finding[] = [];
   if (when === 'refuse') {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DeclaredResponse, Document, MediaType, Operation } from 'openapi-document';
+import { isDeepStrictEqual } from 'node:util';
+import type { DeclaredResponse, MediaType, Operation, Schemas } from 'openapi-document';
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
@@ -14,6 +15,7 @@ type Example = Partial<ReturnType<MediaType['examples']>[number]>;
 const ITEM_INTERVAL = 300;
 
 export interface MockOptions {
+  readonly schemas: Schemas;
   readonly validatorOf: (operation: Operation) => OperationValidator;
   readonly errorBody: ErrorBody;
 }
@@ -21,33 +23,66 @@ export interface MockOptions {
 /**
  * Creates a handler that answers with an example of the declared response, or with a value
  * generated from its schema. The client may choose another declared response with `Prefer:
- * code=404`, and a named example with `Prefer: example=name` (RFC 7240). Examples that do not match
- * their schema are logged.
+ * code=404`, and a named example with `Prefer: example=name` (RFC 7240). Without this preference,
+ * a request with the values of a named example gets the example with the same name. Examples that
+ * do not match their schema are logged.
  */
 export function mock(
-  { root }: Document,
   operation: Operation,
-  { validatorOf, errorBody }: MockOptions,
+  { schemas, validatorOf, errorBody }: MockOptions,
 ): AnyHandler {
   // Answers are cached: generating one is slow, and the result is always the same.
   const replies = new Map<string, AnyReply | HttpError>();
-  return async ({ body, headers, accepts }) => {
+  return async (request) => {
+    const { body, headers, accepts } = request;
     // Reads all items, so that an invalid one is rejected.
     if (isAsyncIterable(body)) for await (const item of body) void item;
     const preferences = String(headers.prefer ?? '').matchAll(
       /(?:^|[,;\s])(code|example)\s*=\s*"?([^\s",;]+)"?/g,
     );
-    const { code, example } = Object.fromEntries(
+    const { code, example: preferredExample } = Object.fromEntries(
       preferences.map(([, name, value]) => [name, value]),
     );
     const [status, declared] = chosenResponse(operation, code);
     const media = BODILESS_STATUSES.has(status) ? undefined : mediaFor(declared, accepts);
+    const example = preferredExample ?? (media && exampleOfRequest(media, request));
     const key = [status, media?.type, media && example].join(' ');
     const reply = replies.get(key) ?? createReply(status, declared, media, example);
     replies.set(key, reply);
     if (reply instanceof HttpError) throw reply;
     return media?.items === undefined ? reply : { ...reply, body: paced(media, reply.body) };
   };
+
+  /** Returns the name of the example whose request has the same values as a request. */
+  function exampleOfRequest(media: MediaType, request: AnyRequest): string | undefined {
+    const names = media.examples().flatMap(({ name }) => name ?? []);
+    const { requestBody, parameters } = operation;
+    const received = requestBody?.media.find(({ type }) => type === request.contentType);
+    return names.find((name) => {
+      const isNamed = (example: { readonly name?: string }) => example.name === name;
+      const pairs = parameters.map((each) => [
+        each.examples().find(isNamed)?.value,
+        request[each.in][each.name],
+      ]);
+      const body = received?.examples().find(isNamed)?.value;
+      if (received !== undefined && body !== undefined)
+        pairs.push([validBody(received, body), request.body]);
+      const exemplary = pairs.filter(([value]) => value !== undefined);
+      return (
+        exemplary.length > 0 && exemplary.every(([value, other]) => isDeepStrictEqual(value, other))
+      );
+    });
+  }
+
+  /** Returns an example of a body as handlers get it, such as with defaults. */
+  function validBody(media: MediaType, example: unknown): unknown {
+    try {
+      return validatorOf(operation).body(media, example);
+    } catch (error) {
+      if (mismatchOf(error) === undefined) throw error;
+      return example;
+    }
+  }
 
   /**
    * Returns a reply with the first body that matches its schema, or else with the first example of
@@ -65,6 +100,7 @@ export function mock(
     const contentType = media && concrete(media.type);
     const mismatches: string[] = [];
     let chosen: Example | undefined;
+    let isChecked = false;
     let firstMismatch: string | undefined;
     const candidates: Iterable<Example> =
       media === undefined ? [{}] : bodies(status, declared, media, name);
@@ -75,11 +111,12 @@ export function mock(
           checkBody(validator, declared, { status, contentType, body });
         else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
         chosen = candidate;
+        // The items of a text are unknown until they are sent.
+        isChecked = media?.items === undefined || Array.isArray(body);
         break;
       } catch (error) {
         const mismatch = mismatchOf(error);
         if (mismatch === undefined) throw error;
-        // Reported if none matches. The first value is the most complete one.
         firstMismatch ??= mismatch;
         if (pointer === undefined) continue;
         chosen ??= candidate;
@@ -88,20 +125,25 @@ export function mock(
     }
     if (chosen === undefined) {
       const advice = 'add an example to the response in the document';
-      return new HttpError(501, `no answer could be generated: ${advice} (${firstMismatch})`);
+      const reason = firstMismatch === undefined ? '' : ` (${firstMismatch})`;
+      return new HttpError(501, `no answer could be generated: ${advice}${reason}`);
     }
     const required = declared.headers.filter((header) => header.required);
     const headers = required.map((header) => {
-      const [example = { value: valuesOf(root, header.schema, 'response').next().value }] =
-        header.examples();
-      return [header.name, example.value];
+      const isValid = ({ value }: Example) => schemas.at(header.schema, 'response').isValid(value);
+      const generated = valuesOf(schemas, header.schema, 'response').take(1);
+      const candidates = [...header.examples(), ...generated.map((value) => ({ value }))];
+      const valid = candidates.find(isValid);
+      isChecked &&= valid !== undefined;
+      return [header.name, (valid ?? candidates[0])?.value];
     });
     const reason =
       mismatches.length > 0
         ? `examples that do not match their schemas: ${mismatches.join('; ')}`
         : undefined;
     const mockHeaders = { ...Object.fromEntries(headers), 'X-Mock': 'true' };
-    return { status, headers: mockHeaders, contentType, body: chosen.value, reason, mocked: true };
+    const reply = { status, headers: mockHeaders, contentType, body: chosen.value, reason };
+    return { ...reply, mocked: true, ...(!isChecked && { unchecked: true }) };
   }
 
   /**
@@ -132,13 +174,13 @@ export function mock(
         : [{ value: makeBody(errorBody, { status, message: 'a mocked failure' }, declared) }];
     yield* key === String(status) ? [...examples, ...errorBodies] : [...errorBodies, ...examples];
     if (items === undefined)
-      for (const value of bodiesOf(root, concrete(mediaType), media)) yield { value };
-    else for (const value of valuesOf(root, items.schema, 'response')) yield { value: [value] };
+      for (const value of bodiesOf(schemas, concrete(mediaType), media)) yield { value };
+    else for (const value of valuesOf(schemas, items.schema, 'response')) yield { value: [value] };
   }
 }
 
-export const sampleBodies = ({ root }: Document, media: MediaType) =>
-  bodiesOf(root, concrete(media.type), media);
+export const sampleBodies = (schemas: Schemas, media: MediaType) =>
+  bodiesOf(schemas, concrete(media.type), media);
 
 async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> {
   const text = Readable.from([Buffer.from(String(list))]);

@@ -48,7 +48,7 @@ export const responseFor = (operation: Operation, status: number): DeclaredRespo
 
 type ReplyValidator = Pick<OperationValidator, 'response' | 'responseHeaders'>;
 
-/** Used for mocks. Their bodies may be examples that do not match their schema. */
+/** Used for mocks that have no valid value: the document has an example of them. */
 const UNCHECKED: ReplyValidator = {
   response: (_media, body) => body,
   responseHeaders: (_response, headers) => headers,
@@ -66,7 +66,7 @@ export function checkReply(
   budget?: Budget,
 ): CheckedReply {
   const { status } = reply;
-  const validator = reply.mocked === true ? UNCHECKED : documentValidator;
+  const validator = reply.unchecked === true ? UNCHECKED : documentValidator;
   try {
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InvalidReply('the status must be an integer from 200 to 599');

@@ -43,11 +43,10 @@ const request: AnyRequest = {
 
 function complete(handlers: Readonly<Record<string, AnyHandler>>, when: WhenMissing) {
   const operations = document.operations.filter(({ id }) => id !== 'broken');
-  const validatorOf = createValidators(createSchemas(document.root));
-  return completeHandlers(document, operations, handlers, when, {
-    validatorOf,
-    errorBody: PROBLEM_DETAILS,
-  });
+  const schemas = createSchemas(document.root);
+  const validatorOf = createValidators(schemas);
+  const mocking = { schemas, validatorOf, errorBody: PROBLEM_DETAILS };
+  return completeHandlers(document, operations, handlers, when, mocking);
 }
 
 test('a handler is missing if it is undefined, or only inherited', () => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { serve, withFiles } from 'test-support/documents';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
@@ -58,6 +58,41 @@ describe('a mock', () => {
     expect(body.message).toBe(
       '/header/Prefer example must be one of the declared examples: one, two',
     );
+  });
+
+  test('is the example whose request has the same values', async () => {
+    const schema = { type: 'object', properties: { n: { type: 'integer', default: 1 } } };
+    const examples = (one: object, two: object) => ({
+      examples: { one: { value: one }, two: { value: two } },
+    });
+    const body = { 'application/json': { schema, ...examples({}, { n: 2 }) } };
+    const answers = { 'application/json': examples({ of: 1 }, { of: 2 }) };
+    const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
+    const post = {
+      operationId: 'a',
+      parameters: [{ ...id, examples: { two: { value: 'b' } } }],
+      requestBody: { content: body },
+      responses: { 200: { description: 'it', content: answers } },
+    };
+    const document = {
+      openapi: '3.1.0',
+      info: { title: 'A', version: '1.0.0' },
+      paths: { '/{id}': { post } },
+    };
+    await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
+      const { client } = await serve(join(folder, 'openapi.json'), {}, { missing: 'mock' });
+      await client.post('/b').send({ n: 2 }).expect(200, { of: 2 });
+      await client.post('/b').send({ n: 2 }).set('Prefer', 'example=one').expect(200, { of: 1 });
+      await client.post('/b').send({ n: 1 }).expect(200, { of: 1 });
+      await client.post('/c').send({ n: 2 }).expect(200, { of: 1 });
+    });
+  });
+
+  test('has no undeclared and no `writeOnly` members', async () => {
+    const schema =
+      '{ type: object, required: [code], properties: { n: {}, code: { type: string, writeOnly: true } } }';
+    const client = await mocked(json(`{ schema: ${schema}, example: { n: 1, code: x, more: 2 } }`));
+    await client.get('/a').expect(200, { n: 1 });
   });
 
   test('of a failure contains its status', async () => {
@@ -126,75 +161,6 @@ describe('a mock', () => {
     expect(Number(answer.headers['x-count']) % 7).toBe(0);
   });
 
-  describe('is generated for a response of', () => {
-    const schemas = [
-      '{ type: string, pattern: "^[A-Z]{3}-[0-9]{4}$" }',
-      '{ type: string, pattern: "^(?=.*[A-Z])(?=.*[0-9]).{8,}$" }',
-      '{ oneOf: [{ type: "null" }, { type: object, required: [n], properties: { n: { type: integer, minimum: 5 } } }] }',
-      '{ $ref: "#/components/schemas/Tree" }',
-      '{ $ref: "#/components/schemas/Linked" }',
-      '{ type: string, format: byte }',
-      '{ type: string, format: duration }',
-      '{ type: array, items: { type: integer, minimum: 1, maximum: 3 }, minItems: 3, uniqueItems: true }',
-      '{ type: array, items: { type: string }, minItems: 3, uniqueItems: true }',
-      '{ type: integer, minimum: 7, maximum: 12, multipleOf: 5 }',
-      '{ type: number, minimum: 0.05, exclusiveMaximum: 0.3, multipleOf: 0.1 }',
-      '{ type: array, contains: { const: 7 }, items: { type: integer }, minItems: 2 }',
-      '{ allOf: [{ type: object, required: [a], properties: { a: { type: integer } } }, { type: object, required: [b], properties: { b: { type: string, pattern: "^x+$" } } }] }',
-      '{ type: object, required: [a], properties: { a: { type: string }, b: { type: string, writeOnly: true } } }',
-      '{ type: string, not: { enum: [string] } }',
-      String.raw`{ type: string, pattern: '^[\p{L}\p{N} ]{3}$' }`,
-      '{ $ref: "#/components/schemas/S0" }',
-      '{ type: object, minProperties: 2, required: [a], properties: { a: { type: string }, b: { type: integer } }, additionalProperties: false }',
-      '{ allOf: [{ type: integer }, { type: number, minimum: 3 }] }',
-      '{ type: string, format: date-time, minLength: 5 }',
-      '{ type: string, format: url }',
-      '{ type: object, required: [a], properties: { a: { type: object, nullable: false, additionalProperties: { pattern: "^x$", type: string } } } }',
-      '{ type: object, required: [x, y], properties: { x: { type: string, pattern: "^x+$" }, y: { $ref: "#/paths/%7E122/get/responses/200/content/application~1json/schema/properties/x" } } }',
-    ];
-    let client: Awaited<ReturnType<typeof mocked>>;
-    beforeAll(async () => {
-      const nested = Array.from({ length: 12 }, (_, index) => {
-        const next =
-          index === 11
-            ? '{ type: string, minLength: 3 }'
-            : `{ $ref: "#/components/schemas/S${index + 1}" }`;
-        return `    S${index}: { type: object, required: [a], properties: { a: ${next} } }\n`;
-      });
-      const components = `components:
-  schemas:
-${nested.join('')}    Tree: { type: object, required: [id, children], properties: { id: { type: integer }, children: { type: array, items: { $ref: "#/components/schemas/Tree" } } } }
-    Linked: { type: object, required: [value], properties: { value: { type: string }, next: { $ref: "#/components/schemas/Linked" } } }
-`;
-      const paths = schemas.map(
-        (schema, index) =>
-          `  /${index}: { get: { operationId: a${index}, responses: ${json(`{ schema: ${schema} }`)} } }\n`,
-      );
-      client = await mocked(json('{}'), paths.join('') + components);
-    });
-    test.each(schemas.map((schema, index) => [schema, index] as const))(
-      '%s',
-      async (_schema, index) => {
-        await client.get(`/${index}`).expect(200);
-      },
-    );
-  });
-
-  test('is generated if many schemas reference each other', async () => {
-    const levels = Array.from({ length: 30 }, (_, index) => index);
-    const properties = (index: number) =>
-      levels
-        .slice(0, 8)
-        .map((step) => `p${step}: { $ref: "#/components/schemas/S${(index * 7 + step) % 30}" }`);
-    const schemas = levels.map(
-      (index) => `    S${index}: { type: object, properties: { ${properties(index).join(', ')} } }`,
-    );
-    const components = `components:\n  schemas:\n${schemas.join('\n')}\n`;
-    await (await mocked(json('{ schema: { $ref: "#/components/schemas/S1" } }'), components))
-      .get('/a')
-      .expect(200);
-  });
-
   test.each([
     ['application/x-ndjson', /^\{"n":-?\d+\}\n$/],
     ['text/csv', /^a mock of text\/csv$/],
@@ -255,25 +221,11 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     );
   });
 
-  test.each([
-    ['a very long list', '{ type: array, minItems: 1000000000, items: { type: integer } }'],
-    [
-      'many items, each of many',
-      '{ type: array, minItems: 100000, items: { type: array, minItems: 100000, items: {} } }',
-    ],
-  ])('of %s is not generated', async (_title, schema) => {
-    const client = await mocked(json(`{ schema: ${schema} }`));
-    for (let round = 0; round < 100; round += 1) {
-      const { body } = await client.get('/a').expect(501);
-      expect(body.message).toContain('add an example to the response');
-    }
-  });
-
   test('that cannot be generated is a 501; the message suggests an example', async () => {
     const client = await mocked(json('{ schema: { type: integer, minimum: 3, maximum: 2 } }'));
     const { body } = await client.get('/a').expect(501);
-    expect(body.message).toMatch(
-      /^no answer could be generated: add an example to the response in the document \(\/body must be/,
+    expect(body.message).toBe(
+      'no answer could be generated: add an example to the response in the document',
     );
   });
 });
@@ -309,32 +261,5 @@ test('a mock reads the items of a request, and rejects a wrong one', async () =>
       client.post('/a').set('Content-Type', 'application/jsonl').send(body);
     await send('{"n":1}\n{"n":2}\n').expect(204);
     await send('{"n":1}\n{"m":2}\n').expect(400);
-  });
-});
-
-test('a mock has an alternative of a discriminator, or of a parent schema', async () => {
-  const answers = (schema: string) =>
-    `responses: { '200': { description: it, content: { application/json: { schema: { $ref: '#/components/schemas/${schema}' } } } } }`;
-  const text = `openapi: 3.1.0
-info: { title: Pets, version: 1.0.0 }
-paths:
-  /union: { get: { operationId: union, ${answers('Union')} } }
-  /parent: { get: { operationId: parent, ${answers('Parent')} } }
-components:
-  schemas:
-    Union:
-      oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }]
-      discriminator: { propertyName: petType, mapping: { dog: Dog } }
-    Cat: { type: object, required: [petType, name], properties: { petType: { type: string }, name: { type: string } } }
-    Dog: { type: object, required: [petType, bark], properties: { petType: { type: string }, bark: { type: string } } }
-    Parent: { type: object, required: [kind], properties: { kind: { type: string } }, discriminator: { propertyName: kind } }
-    Cow: { allOf: [{ $ref: '#/components/schemas/Parent' }, { type: object, required: [milk], properties: { milk: { type: integer } } }] }
-`;
-  await withFiles({ 'openapi.yaml': text }, async (folder) => {
-    const { client } = await serve(join(folder, 'openapi.yaml'), {}, { missing: 'mock' });
-    const union = await client.get('/union').expect(200);
-    expect(['Cat', 'dog']).toContain(union.body.petType);
-    const parent = await client.get('/parent').expect(200);
-    expect(['Cow', 'Parent']).toContain(parent.body.kind);
   });
 });
