@@ -79,7 +79,7 @@ export class CheckError extends Error {
  * Checks a response against the document.
  *
  * @param isStrict true if an undeclared status is an error. Documents often omit common statuses
- *   such as 401.
+ *   such as 401. It is always an error to answer 400 if only 422 is declared, and vice versa.
  * @throws {CheckError}
  */
 export async function checkResponse(
@@ -90,13 +90,20 @@ export async function checkResponse(
   const { operation } = checked;
   const declared = declaredFor(operation, response.status);
   if (declared === undefined) {
-    if (isStrict) checkStatus(operation, response);
+    if (isStrict || declaresOtherRejection(operation, response)) checkStatus(operation, response);
     return;
   }
   checkHeaders(checked, declared, response);
   if (operation.method === 'head' || [204, 205, 304].includes(response.status)) return;
   const media = checkMediaType(declared, response);
   if (media !== undefined) await checkBody(checked, media, response);
+}
+
+const OTHER_REJECTIONS: Readonly<Record<number, number>> = { 400: 422, 422: 400 };
+
+function declaresOtherRejection(operation: Operation, { status }: ReceivedResponse): boolean {
+  const other = OTHER_REJECTIONS[status];
+  return other !== undefined && declaredFor(operation, other) !== undefined;
 }
 
 function checkStatus({ responses }: Operation, { status }: ReceivedResponse): void {

@@ -47,6 +47,20 @@ describe('a response', () => {
   });
 
   test.each([
+    [400, '422'],
+    [422, '400'],
+  ])('to an invalid request must not be %i if only %s is declared', async (status, key) => {
+    const check = await checkerOf(
+      { 200: described({}), [key]: described({}) },
+      { isStrict: false },
+    );
+    expect(await check(responseOf(status))).toBe(
+      `each status is declared: the status ${status} is not declared (200, ${key})`,
+    );
+    expect(await check(responseOf(404))).toBe('valid');
+  });
+
+  test.each([
     [{ 'x-count': '7', 'x-name': 'a' }, 'valid'],
     [{ 'x-count': '7' }, '/headers/x-name is required'],
     [{ 'x-count': 'a', 'x-name': 'a' }, '/headers/x-count must be integer'],

@@ -221,7 +221,7 @@ describe('in contract tests,', () => {
     const names = new Set(requests.flatMap((request) => request.names));
     expect([...names].sort()).toEqual(['connection', 'host', 'x-a', 'x-key', 'x-request-id']);
     const keys = new Set(requests.filter(({ url }) => url === '/v2/plants').map(({ key }) => key));
-    expect(keys).toEqual(new Set(['a', undefined, 'wronga']));
+    expect(keys).toEqual(new Set(['a', undefined, 'wrong-credential']));
   });
 
   test.each([

@@ -179,17 +179,25 @@ interface FailureReply {
   readonly headerMismatch?: string | undefined;
 }
 
+/** Documents may declare 422 in place of 400 for invalid requests. */
+function withDeclaredStatus(failure: Failure, operation?: Operation): Failure {
+  if (failure.status !== 400 || operation === undefined) return failure;
+  const [declared400, declared422] = [400, 422].map((status) => declaredFor(operation, status));
+  return declared400 === undefined && declared422 ? { ...failure, status: 422 } : failure;
+}
+
 /**
  * Returns the reply to a failure, also to a request that has reached no operation. If `errorBody`
  * throws, the reply is a 500 with problem details (RFC 9457). The returned failure then has the
  * cause for the log.
  */
 export function failureReply(
-  failure: Failure,
+  original: Failure,
   errorBody: ErrorBody,
   context?: OperationContext,
   requestId?: string,
 ): FailureReply & { readonly failure: Failure } {
+  const failure = withDeclaredStatus(original, context?.operation);
   try {
     return { failure, ...replyFor(failure, errorBody, context, requestId) };
   } catch (cause) {

@@ -388,6 +388,14 @@ paths:
     expect(record).toMatchObject({ reason: undefined, failure: { message: 'taken' } });
   });
 
+  test('has the status 422 for an invalid request if the document declares it, and not 400', () => {
+    const without400 = operation.responses.filter(({ key }) => key !== '400');
+    const declares422 = { ...context, operation: { ...operation, responses: without400 } };
+    const { status, record } = answerTo(VIOLATIONS, undefined, declares422);
+    expect([status, record.failure?.status]).toEqual([422, 422]);
+    expect(answerTo(new HttpError(409, 'taken'), undefined, declares422).status).toBe(409);
+  });
+
   test('has the media type of errorBody where the document declares a range, or no response', () => {
     expect(answerTo(new HttpError(503, 'away')).type).toBe('application/problem+json');
     const declared: unknown[] = [];
