@@ -1,18 +1,19 @@
-import { tagOfParent } from '../document/discriminator.ts';
 import {
   asObject,
   decoded,
   escapePointerToken,
   type Finding,
-  type Json,
+  isObject,
   pointersTo,
   valueAt,
 } from '../document/document.ts';
 import { type MemberKind, walk } from '../document/kinds.ts';
 import type { Document } from '../document/load.ts';
 import type { Operation } from '../document/operations.ts';
+import { tagOfBase } from '../schema/discriminator.ts';
 import type { Formats } from '../schema/formats.ts';
 import { createSchemas } from '../schema/schemas.ts';
+import type { SchemaTree } from '../schema/tree.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
 import { checkStructure, type Report } from './check-structure.ts';
@@ -57,11 +58,14 @@ export function checkDocument(
   };
   checkStructure(root, report);
   checkOperations(document, report);
-  checkSchemas(createSchemas(root, { formats }), report);
+  const schemas = createSchemas(root, { formats });
+  checkSchemas(schemas, report);
   const problems: Finding[] = [];
   const broken = new Map<string, Finding[]>();
   const dependencies =
-    faults.length === 0 ? [] : operations.map((operation) => dependenciesOf(root, operation));
+    faults.length === 0
+      ? []
+      : operations.map((operation) => dependenciesOf(schemas.tree, operation));
   for (const finding of faults) {
     const affected = dependencies.filter((candidate) => dependsOn(candidate, finding.pointer));
     for (const { operation } of affected)
@@ -85,7 +89,8 @@ interface Dependencies {
   readonly parts: ReadonlySet<string>;
 }
 
-function dependenciesOf(root: Json, operation: Operation): Dependencies {
+function dependenciesOf(tree: SchemaTree, operation: Operation): Dependencies {
+  const { root } = tree;
   const { path, pointer, security } = operation;
   const parts = new Set<string>();
   const visit = (part: string, kind: MemberKind) => {
@@ -95,8 +100,12 @@ function dependenciesOf(root: Json, operation: Operation): Dependencies {
       if (typeof $ref === 'string') visit(decoded($ref.slice(1)), targetKind);
     });
     // A schema with a discriminator depends on the schemas that extend it.
-    for (const { ref } of tagOfParent(root, `#${part}`)?.refs ?? [])
-      visit(decoded(ref.slice(1)), 'schema');
+    const value = valueAt(root, part);
+    const tag = isObject(value) ? tagOfBase(tree, value) : undefined;
+    for (const child of tag?.values.values() ?? []) {
+      const name = tree.componentNames.get(child);
+      if (name !== undefined) visit(`/components/schemas/${escapePointerToken(name)}`, 'schema');
+    }
   };
   const pathItem = `/paths/${escapePointerToken(path)}`;
   visit(pointer, 'operation');
