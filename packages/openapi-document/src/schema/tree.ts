@@ -1,5 +1,5 @@
 import { asArray, asObject, isObject, type Json, valueAt } from '../document/document.ts';
-import type { Budget } from './budget.ts';
+import { type Budget, BudgetExceeded } from './budget.ts';
 import { alternativesIn } from './keywords.ts';
 import { compilePattern, type Pattern } from './patterns.ts';
 import type { Tag } from './tag.ts';
@@ -85,12 +85,24 @@ export class SchemaTree {
     return pattern;
   }
 
-  /** Returns the test of a pattern. An invalid one, which the document's check reports, matches. */
+  /**
+   * Returns the test of a pattern. A text that is too long for it cannot be tested, since `false`
+   * would make a `not` true. An invalid pattern, which the check of the document reports, matches.
+   */
   patternTest(source: string): TextTest {
+    const pattern = this.#validPattern(source);
+    if (pattern === undefined) return () => true;
+    return (text, budget) => {
+      if (text.length > pattern.maxLength) throw new BudgetExceeded();
+      return pattern.test(text, budget);
+    };
+  }
+
+  #validPattern(source: string): Pattern | undefined {
     try {
-      return this.pattern(source).test;
+      return this.pattern(source);
     } catch {
-      return () => true;
+      return undefined;
     }
   }
 
