@@ -5,7 +5,7 @@ import {
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server';
 import express, { type RequestHandler } from 'express';
-import { type Document, schemas, stringifyJson } from 'openapi-document';
+import { type Document, parseJson, stringifyJson } from 'openapi-document';
 import { clientOf, routesOf } from 'openapi-document/client';
 
 type Operation = Document['operations'][number];
@@ -78,20 +78,20 @@ export function mcpEndpoint(document: Document) {
 /** Returns the schema of a tool's input. `validate` accepts all: the operation validates it. */
 function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJSON<Input> {
   const { parameters, requestBody } = operation;
-  const lowered = schemas.lower(root, 'request');
   const properties: Record<string, unknown> = {};
   const required: string[] = [];
   for (const part of ['path', 'query', 'header'] as const) {
     const group = parameters.filter((parameter) => parameter.in === part);
     if (group.length === 0) continue;
-    const entries = group.map(({ name, schema }) => [name, lowered.lower(schema)]);
+    const entries = group.map(({ name, schema }) => [name, schema]);
     const names = group.filter((parameter) => parameter.required).map(({ name }) => name);
     properties[part] = { type: 'object', properties: Object.fromEntries(entries), required: names };
     if (names.length > 0) required.push(part);
   }
-  if (requestBody !== undefined) properties.body = lowered.lower(requestBody.media[0]?.schema);
+  if (requestBody !== undefined) properties.body = requestBody.media[0]?.schema ?? {};
   if (requestBody?.required) required.push('body');
-  const schema = { type: 'object', properties, required, $defs: lowered.$defs };
+  const $defs = Object(root.components).schemas;
+  const schema = withLocalRefs({ type: 'object', properties, required, $defs });
   return {
     '~standard': {
       version: 1,
@@ -101,3 +101,9 @@ function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJS
     },
   };
 }
+
+/** Lets references lead to `$defs`, where clients expect the schemas. */
+const withLocalRefs = (schema: object): Record<string, unknown> =>
+  Object(
+    parseJson(String(stringifyJson(schema)).replaceAll('"#/components/schemas/', '"#/$defs/')),
+  );

@@ -48,7 +48,10 @@ test('only marked operations are tools, with the schemas of the document', async
   const addNote = tools.find(({ name }) => name === 'addNote');
   deepEqual(addNote?.inputSchema.required, ['body']);
   const { Note } = Object(addNote?.inputSchema.$defs);
-  deepEqual(Note.properties, { text: { type: 'string', minLength: 1, maxLength: 1000 } });
+  deepEqual(Note.properties, {
+    id: { type: 'string', format: 'uuid', readOnly: true },
+    text: { type: 'string', minLength: 1, maxLength: 1000 },
+  });
   const ann = await clientWith('a-token-of-ann-for-tests');
   await rejects(ann.callTool({ name: 'exportNotes', arguments: {} }), /exportNotes/);
 });

@@ -4,7 +4,7 @@
  */
 import { Session } from 'node:inspector/promises';
 import { parentPort } from 'node:worker_threads';
-import { checkDocument, loadDocument, schemas } from 'openapi-document';
+import { checkDocument, createSchemas, loadDocument } from 'openapi-document';
 
 const session = new Session();
 session.connect();
@@ -15,9 +15,9 @@ async function useDocument(file: string): Promise<void> {
   const loaded = await loadDocument(file);
   const { problems, broken, notices } = checkDocument(loaded);
   loaded.describe([...problems, ...[...broken.values()].flat(), ...notices]);
-  const { lower } = schemas.lower(loaded.root, 'request');
+  const schemas = createSchemas(loaded.root);
   for (const { requestBody } of loaded.operations)
-    for (const { schema } of requestBody?.media ?? []) lower(schema);
+    for (const { schema } of requestBody?.media ?? []) schemas.at(schema, 'request').unions;
 }
 
 /** The number of calls since the last call of this function. */
