@@ -30,14 +30,9 @@ export class ConnectionMemory {
     this.#release(REQUEST_BYTES);
   }
 
-  /** @param start the position of the request, if no other request waits for a response. */
-  countFrom(start: number | undefined): void {
-    if (start !== undefined) this.#unreadFrom = start;
-  }
-
-  /** Counts no byte that has arrived, since all requests are answered. */
-  clear(): void {
-    this.#unreadFrom = this.#socket.bytesRead;
+  /** Counts the bytes from a position on. By default, from the next byte that arrives. */
+  countFrom(position = this.#socket.bytesRead): void {
+    this.#unreadFrom = position;
   }
 
   /**

@@ -78,13 +78,13 @@ export class ClientConnection {
       socket.destroy();
       return;
     }
-    this.#memory.countFrom(requests.isWaiting ? undefined : this.#pace.chunkStart);
+    if (!requests.isWaiting) this.#memory.countFrom(this.#pace.chunkStart);
     if (requests.count === 0) this.#server.arrivals.onFirstRequest(socket, this.#pace.isLargeChunk);
     // The connection stays open after other responses. The decision takes 2 µs.
     if (isLarge(request) || this.#server.isDraining) this.#decideAtHead(response);
     response.on('close', () => {
       if (hasMemory) this.#memory.releaseRequest();
-      if (!requests.isWaiting) this.#memory.clear();
+      if (!requests.isWaiting) this.#memory.countFrom();
       this.isServing = false;
       requests.continue();
     });

@@ -1,13 +1,14 @@
 import { http } from './rejected.ts';
 
 /**
- * A request of a server of `listen`. If its connection is closed, Node drops it: one chunk may
- * contain 2,400 further requests, and Node would create a response and an error for each of them.
+ * A request of a server of `listen`. If its connection is closed, it has the mark of an upgrade,
+ * which Node does not queue: one chunk may contain 2,400 further requests, and Node would create a
+ * response and an error for each of them.
  */
 export class ServerRequest extends http.IncomingMessage {
   #isUpgrade: unknown;
 
-  /** Node does not queue a request for an upgrade. */
+  /** Node reads it when it has parsed the headers. */
   get upgrade(): boolean {
     return this.socket.destroyed || this.#isUpgrade === true;
   }
