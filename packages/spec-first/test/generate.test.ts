@@ -301,7 +301,7 @@ components:
             `openapi.yaml:13:60 ${wrong} must be integer`,
             `openapi.yaml:20:24 ${wrong} /name must be string`,
             'openapi.yaml:22:13 bodies of application/xml are not checked against their schema, only against the media type',
-            `openapi.yaml:24:25 ${wrong} must have required property 'name'`,
+            `openapi.yaml:24:25 ${wrong} /name is required`,
             `openapi.yaml:31:48 ${wrong} must be string`,
             'openapi.yaml:32:9 ^\\-?s$ is not a valid regular expression with the flag u: it is read as /^\\-?s$/',
             `openapi.yaml:32:69 ${wrong} must match pattern "^\\-?s$"`,
