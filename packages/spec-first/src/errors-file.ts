@@ -107,16 +107,16 @@ function requiredHeaders(document: Document): string[] {
  */
 function commonBody(document: Document) {
   const bodies = errorResponses(document).flatMap(({ id, key, media }) =>
-    media.flatMap(({ kind, type, schema }) =>
-      kind === 'json' && isObject(schema) ? { id, key, mediaType: type, schema } : [],
+    media.flatMap(({ kind, type, schema, outline }) =>
+      kind === 'json' && isObject(schema) ? { id, key, mediaType: type, schema, outline } : [],
     ),
   );
   const groups = Map.groupBy(bodies, ({ mediaType, schema }) => stringifyJson([mediaType, schema]));
   const [largest] = [...groups.values()].sort((one, other) => other.length - one.length);
   const first = largest?.[0];
   if (first === undefined) return undefined;
-  const { id, key, mediaType, schema } = first;
-  const name = /^#\/components\/schemas\/([\w.-]+)$/.exec(String(schema.$ref))?.[1];
+  const { id, key, mediaType, schema, outline } = first;
+  const name = outline.componentName;
   const [root, ...steps] = name
     ? ['components', 'schemas', name]
     : ['operations', id, 'responses', key, 'content', mediaType];

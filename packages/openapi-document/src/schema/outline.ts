@@ -48,6 +48,14 @@ export class Outline extends Facts {
     return this.schemas.length > 0;
   }
 
+  /** The name of the component that the schema references. */
+  get componentName(): string | undefined {
+    const { $ref } = asObject(this.#sources[0]);
+    return typeof $ref === 'string'
+      ? this.#tree.componentNames.get(this.#tree.resolve($ref))
+      : undefined;
+  }
+
   /** The values in `enum` and `const`. */
   get constants(): readonly unknown[] {
     return this.constantLists.flat();

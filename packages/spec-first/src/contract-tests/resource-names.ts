@@ -1,4 +1,4 @@
-import { asObject, type MediaType, type Operation } from 'openapi-document';
+import type { MediaType, Operation } from 'openapi-document';
 
 /** Normalizes a name for comparison: `orderid` for `order_id` and `orderId`. */
 export const normalizedName = (name: string): string =>
@@ -39,10 +39,9 @@ export function idNameOfParameter(path: string, parameterName: string): string {
 }
 
 /** Returns the id names of a body: `paymentid` for a `$ref` to `Payment`, none without a `$ref`. */
-export function idNamesOfSchema({ schema }: Pick<MediaType, 'schema'>): string[] {
-  const { $ref } = asObject(schema);
-  const [, name = ''] = /^#\/components\/schemas\/([^/]+)$/.exec(String($ref)) ?? [];
-  return name === '' ? [] : [`${normalizedName(name)}id`];
+export function idNamesOfSchema({ outline }: Pick<MediaType, 'outline'>): string[] {
+  const { componentName } = outline;
+  return componentName === undefined ? [] : [`${normalizedName(componentName)}id`];
 }
 
 /** Returns a path up to its last parameter: `/rooms/{roomId}` of `/rooms/{roomId}/close`. */

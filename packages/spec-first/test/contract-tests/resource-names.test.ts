@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { createSchemas } from 'openapi-document';
 import {
   collectionPathOf,
   idNameOfParameter,
@@ -93,7 +94,9 @@ test.each([
   [{ type: 'object' }, []],
   [true, []],
 ])('a body with the schema %p has the ids %p', (schema, names) => {
-  expect(idNamesOfSchema({ schema })).toEqual(names);
+  const schemas = { Line_Item: { type: 'object' } };
+  const outline = createSchemas({ components: { schemas } }).outline(schema);
+  expect(idNamesOfSchema({ outline })).toEqual(names);
 });
 
 test.each([
