@@ -56,8 +56,8 @@ const common = (schema: Schema): Schema =>
     const entries = Object.entries(part).filter(
       ([keyword, value]) =>
         !DIFFERENT.test(keyword) &&
-        // EOV accepts days that do not exist.
-        !(keyword === 'format' && /^date/.test(String(value))) &&
+        // EOV accepts days and hours that do not exist.
+        !(keyword === 'format' && /date|time/.test(String(value))) &&
         // EOV rejects objects and arrays in `const` and `enum`, and multiples of decimals.
         !(keyword === 'const' && isComposite(value)) &&
         !(keyword === 'enum' && Object.values(Object(value)).some(isComposite)) &&

@@ -26,6 +26,12 @@ type Case = readonly [
 ];
 
 const facts: Readonly<Record<string, Case>> = {
+  'a reply with a member that only `dependentRequired` names': [
+    { ...Object(object({ a: {} })), dependentRequired: { a: ['b'] } },
+    { a: 1, b: 2, c: 3 },
+    '{"a":1,"b":2,"c":3}',
+    '{"a":1,"b":2}',
+  ],
   'a default beyond 2^53 in another part than the type': [
     object({ id: { allOf: [{ type: 'integer' }, { default: 2n ** 53n + 2n }] } }),
     {},

@@ -47,13 +47,13 @@ export function objectRules(set: SchemaSet): ObjectRules {
   const declaredNames = new Set(
     parts.flatMap(({ properties }) => entriesOf(properties)).map(([name]) => name),
   );
-  /** Names that are not clients' inventions, so their members are cached. */
-  const fixedNames = new Set([
-    ...[...hidden, ...declaredNames, ...required],
-    ...parts.flatMap(({ dependentRequired }) =>
+  const dependents = new Set(
+    parts.flatMap(({ dependentRequired }) =>
       entriesOf(dependentRequired).flatMap(([name, names]) => [name, ...asStrings(names)]),
     ),
-  ]);
+  );
+  /** Names that are not clients' inventions, so their members are cached. */
+  const fixedNames = new Set([...hidden, ...declaredNames, ...required, ...dependents]);
   /** Closes an object of a reply: its other members are undeclared. */
   const declaresMembers =
     parts.some((schema) => (schema.properties ?? schema.patternProperties) !== undefined) ||
@@ -189,7 +189,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
     const found: Json[] = [];
     const evaluating = new Set<Json>();
     const isRequired = name !== undefined && required.has(name);
-    let isDeclared = isRequired;
+    let isDeclared = isRequired || (name !== undefined && dependents.has(name));
     let closedBy: string | undefined;
     for (const schema of parts) {
       const countBefore = found.length;
