@@ -38,6 +38,13 @@ interface NamedVariant extends Variant {
   readonly isGeneric: boolean;
 }
 
+/** A type of the generated file. */
+interface Declaration {
+  readonly declaration: string;
+  readonly annotations: Annotations;
+  readonly definition: Definition;
+}
+
 /** The types of a definition. `writable` is undefined if requests have the same type. */
 interface NamedTypes {
   readonly base: NamedVariant;
@@ -79,6 +86,9 @@ export function schemaTypes(schemas: Schemas, uses: readonly Use[], isServer: bo
     );
   });
   const varying = propagated(sent, ({ shape }) => hasValues(shape));
+  const varies = (shape: Shape) =>
+    hasValues(shape) || referencesIn(shape).some(({ schema }) => varying.has(schema));
+  const newAlias = aliasMaker();
   const named = namedTypes();
 
   return {
@@ -89,9 +99,10 @@ export function schemaTypes(schemas: Schemas, uses: readonly Use[], isServer: bo
       name,
       type: textOf(shape, 'response', 'received'),
     })),
-    types: [...named.values()].flatMap(({ base, writable }) =>
-      writable === undefined ? [declared(base)] : [declared(base), declared(writable)],
-    ),
+    types: [...named.values()].flatMap(({ base, writable }) => [
+      ...declared(base),
+      ...(writable === undefined ? [] : declared(writable)),
+    ]),
   };
 
   function addReferences(shape: Shape, direction: Direction): void {
@@ -105,8 +116,7 @@ export function schemaTypes(schemas: Schemas, uses: readonly Use[], isServer: bo
     }
   }
 
-  function namedTypes(): ReadonlyMap<Json, NamedTypes> {
-    const newAlias = aliasMaker();
+  function namedTypes(): Map<Json, NamedTypes> {
     const inOrder = [
       ...components.flatMap(({ shape }) => referencesIn(shape)),
       ...all.map(({ definition }) => definition),
@@ -165,14 +175,35 @@ export function schemaTypes(schemas: Schemas, uses: readonly Use[], isServer: bo
     return { fillsDefaults: isServer && isRequest, file, hasComments: true } as const;
   }
 
-  function declared(variant: NamedVariant) {
+  /** Returns the declaration of a type, and those of its parts that need names. */
+  function declared(variant: NamedVariant): Declaration[] {
     const { alias, definition, direction, annotations, isGeneric } = variant;
+    const declarations: Declaration[] = [];
     const shape = withoutCycles(variant);
-    // TypeScript allows `out` for object types only. It prevents a comparison of all members.
     const isObject = shape.kind === 'object';
+    const withNames = (part: Shape): Shape =>
+      part.kind === 'object' && varies(part) ? namedPart(part) : mapParts(part, withNames);
+    // TypeScript allows `out` for object types only. It prevents a comparison of all members.
     const parameter = isGeneric ? `<${isObject ? 'out ' : ''}V extends Sent = Received>` : '';
-    const type = textOf(shape, direction, isGeneric ? 'generic' : 'received');
-    return { declaration: `${alias}${parameter} = ${type}`, annotations, definition };
+    const type = textOf(
+      isGeneric && !isObject ? withNames(shape) : shape,
+      direction,
+      isGeneric ? 'generic' : 'received',
+    );
+    declarations.unshift({
+      declaration: `${alias}${parameter} = ${type}`,
+      annotations,
+      definition,
+    });
+    return declarations;
+
+    function namedPart(part: Shape): Shape {
+      const to = { ...definition, schema: {} };
+      const base = { ...variant, definition: to, shape: part, alias: newAlias(`${alias}Part`) };
+      declarations.push(...declared({ ...base, annotations: {} }));
+      named.set(to.schema, { base, writable: undefined });
+      return { kind: 'reference', to };
+    }
   }
 
   /** Replaces the references by which a union or an intersection would contain itself. */
@@ -188,11 +219,16 @@ export function schemaTypes(schemas: Schemas, uses: readonly Use[], isServer: bo
     };
     const cut = (part: Shape): Shape => {
       if (part.kind === 'reference') return containsItself(part.to) ? { kind: 'any' } : part;
-      if (part.kind === 'tagged') return { ...part, parts: [cut(part.parts[0])] };
-      return 'parts' in part ? { ...part, parts: part.parts.map(cut) } : part;
+      return mapParts(part, cut);
     };
     return cut(shape);
   }
+}
+
+/** Replaces the parts of a union or an intersection. */
+function mapParts(shape: Shape, replace: (part: Shape) => Shape): Shape {
+  if (shape.kind === 'tagged') return { ...shape, parts: [replace(shape.parts[0])] };
+  return 'parts' in shape ? { ...shape, parts: shape.parts.map(replace) } : shape;
 }
 
 /** Lists the schemas of the variants with a property, and of those that refer to them. */

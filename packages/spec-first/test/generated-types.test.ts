@@ -249,7 +249,7 @@ export const dry: Pet = { type: 'Cow' };
 `;
 
 /** Schemas that form a chain. TypeScript stops comparing types at a depth of 100. */
-function chainOf(length: number, isCyclic: boolean): string {
+function chainOf(length: number, isCyclic: boolean, isUnion = false): string {
   const time = { type: 'string', format: 'date-time' };
   const schemas = Array.from({ length }, (_, index) => {
     const $ref = `#/components/schemas/Link${(index + 1) % length}`;
@@ -257,6 +257,7 @@ function chainOf(length: number, isCyclic: boolean): string {
     const list = { type: 'array', items: next.next ?? time };
     const link = { type: 'object', required: ['at'], properties: { at: time, list, ...next } };
     const base = { $ref: '#/components/schemas/Base' };
+    if (isUnion) return [`Link${index}`, { oneOf: [link, { type: 'string' }] }];
     return [`Link${index}`, index % 2 === 0 ? link : { allOf: [base, link] }];
   });
   const Base = { type: 'object', properties: { day: { type: 'string', format: 'date' } } };
@@ -278,7 +279,10 @@ const CHAIN_CLAIMS = `import type { Handlers, Link0, Sent } from './generated/op
 
 export const echo: Handlers = { put: ({ body }) => ({ status: 200, body }) };
 export const dated: Handlers = {
-  put: ({ body }) => ({ status: 200, body: { ...body, at: new Date(), list: [body.next ?? { at: new Date() }] } }),
+  put: ({ body }) => {
+    if (typeof body === 'string') return { status: 200, body };
+    return { status: 200, body: { ...body, at: new Date(), list: [body.next ?? { at: new Date() }] } };
+  },
 };
 declare const link: Link0;
 export const sent: readonly Link0<Sent>[] = [link];
@@ -318,6 +322,8 @@ const CHAINS = [
   ['cycle-60', chainOf(60, true)],
   ['chain-150', chainOf(150, false)],
   ['cycle-150', chainOf(150, true)],
+  ['chain-of-unions-150', chainOf(150, false, true)],
+  ['cycle-of-unions-150', chainOf(150, true, true)],
 ] as const;
 
 let folder = '';
