@@ -54,7 +54,7 @@ export function generateSource(
   const calls = operations.map((operation) => ({ operation, ...REQUESTS }));
   // The service sends the requests of webhooks and receives the responses.
   const notifications = webhooks.map((operation) => ({ operation, ...WEBHOOKS }));
-  const uses = [...calls, ...notifications].flatMap((call) => usesIn(schemas, call));
+  const uses = [...calls, ...notifications].flatMap(usesIn);
   const { typeOf, types, components } = schemaTypes(schemas, uses, isServer);
   const linesOf = (pointers: readonly string[]) =>
     positions(pointers).map((position) => withoutFolder(file, documentName, position));
@@ -110,7 +110,7 @@ export function generateSource(
     };
     const contentMember = (media: readonly MediaType[], direction: Direction) => {
       const members = media.map((mediaType) => {
-        const type = typeOf(useOf(schemas, mediaType, direction), values);
+        const type = typeOf(useOf(mediaType, direction), values);
         return memberOf(mediaType.type, mediaType.items ? `AsyncIterable<${type}>` : type);
       });
       return memberOf('content', objectOf(members));
@@ -159,21 +159,20 @@ interface Call {
 const REQUESTS = { request: 'request', response: 'response' } as const;
 const WEBHOOKS = { request: 'response', response: 'request' } as const;
 
-function usesIn(schemas: Schemas, { operation, request, response }: Call): Use[] {
+function usesIn({ operation, request, response }: Call): Use[] {
   const { parameters, requestBody, responses } = operation;
   return [
     ...parameters.map(({ schema }) => ({ schema, direction: request })),
-    ...(requestBody?.media ?? []).map((media) => useOf(schemas, media, request)),
+    ...(requestBody?.media ?? []).map((media) => useOf(media, request)),
     ...responses.flatMap(({ headers, media }) => [
       ...headers.map(({ schema }) => ({ schema, direction: response })),
-      ...media.map((mediaType) => useOf(schemas, mediaType, response)),
+      ...media.map((mediaType) => useOf(mediaType, response)),
     ]),
   ];
 }
 
-function useOf(schemas: Schemas, media: MediaType, direction: Direction): Use {
-  const { kind, schema, itemSchema, items, source } = media;
-  if (items !== undefined) return { schema: schemas.event(itemSchema, items.data), direction };
+function useOf({ kind, schema, items, source }: MediaType, direction: Direction): Use {
+  if (items !== undefined) return { schema: items.schema, direction };
   const form = kind === 'multipart' ? asObject(source.encoding) : undefined;
   return { schema, direction, form };
 }

@@ -53,7 +53,7 @@ export async function generateTypes(
   name = basename(document.file),
 ): Promise<string> {
   const { root, operations } = document;
-  const schemas = schemasOf(root);
+  const schemas = createSchemas(root);
   const { text, isGeneric } = generateSource(document, schemas, true, name);
   const imports =
     'import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } ' +
@@ -71,7 +71,7 @@ export async function generateTypes(
  */
 export async function generateClient(document: Document): Promise<string> {
   const { file, root, operations } = document;
-  const { text } = generateSource(document, schemasOf(root), false, basename(file));
+  const { text } = generateSource(document, createSchemas(root), false, basename(file));
   const routes = JSON.stringify(routesOf(operations), null, 2);
   const imports = 'import { type Client, type ClientOptions, clientOf, type Route } ';
   return `${HEADER}${imports}from 'openapi-document/client';
@@ -83,8 +83,6 @@ export const createClient = (options: ClientOptions): Client<operations> =>
     clientOf<operations>(routes, options);
 `;
 }
-
-const schemasOf = (root: Document['root']): Schemas => createSchemas(root);
 
 function securityOf(operations: readonly Operation[]): string {
   const lines = operations.map(({ id, security }) => {

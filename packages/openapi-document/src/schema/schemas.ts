@@ -1,6 +1,5 @@
 import { type Json, valueAt } from '../document/document.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
-import { decodedEvent, type EventData } from './event.ts';
 import { createFormats, type Formats } from './formats.ts';
 
 import type { Context } from './model.ts';
@@ -49,8 +48,6 @@ export function createSchemas(root: Json, { formats }: SchemasOptions = {}) {
     /** Returns the shape of a value, see {@link Shapes.of}. */
     shape: (place: unknown, view: View, form?: Json): Shape =>
       new Shapes(contextOf(view)).of([schemaAt(place)], form),
-    /** Returns the schema of events with decoded `data`. */
-    event: (place: unknown, data: EventData): unknown => decodedEvent(tree, schemaAt(place), data),
     annotations: (place: unknown, view: View): Annotations =>
       annotationsOf(contextOf(view).setOf([schemaAt(place)])),
     /** Returns the shape and the annotations of a schema that others refer to. */
