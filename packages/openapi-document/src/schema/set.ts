@@ -64,6 +64,7 @@ export class JoinedSchemas implements SchemaSet {
   #texts: readonly Assertion<string>[] | undefined;
   #numbers: readonly Assertion<number | bigint>[] | undefined;
   #readsDoubles = false;
+  #isFreeKnown = false;
   #object: ObjectRules | undefined;
   #array: ArrayRules | undefined;
   #file: Assertion<Blob | NodeJS.ArrayBufferView> | undefined;
@@ -205,7 +206,10 @@ export class JoinedSchemas implements SchemaSet {
       case 'symbol':
         return undefined;
     }
-    if (this.free === 0 && this.#selectors.length === 0) this.free = this.#freeTypes();
+    if (!this.#isFreeKnown) {
+      this.#isFreeKnown = true;
+      if (this.#selectors.length === 0) this.free |= this.#freeTypes();
+    }
     return value;
   }
 
