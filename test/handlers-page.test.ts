@@ -57,6 +57,10 @@ test('the service of docs/handlers.md starts, serves and stops', async () => {
     expect([missing.status, missing.headers.get('X-Limit')]).toEqual([404, '3']);
     const noRoom = { message: 'there is no room 7', places: [] };
     expect(await missing.json()).toMatchObject(noRoom);
+    const german = { ...headers, 'Accept-Language': 'de-AT, de' };
+    const invalid = await fetch(`${url}/rooms/10`, { headers: german });
+    const tooLarge = { message: '/path/roomId darf höchstens 9 sein', places: ['/path/roomId'] };
+    expect([invalid.status, await invalid.json()]).toEqual([400, tooLarge]);
     const put = (token: string) =>
       fetch(`${url}/rooms/7`, {
         method: 'PUT',

@@ -38,9 +38,9 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     const failure = new HttpError(501, `the document has an error: ${id} cannot be served`, {
       reason,
     });
-    return async ({ method }, record) => {
+    return async (call, record) => {
       record.operationId = id;
-      return failureAnswer(failure, record, method, errorBody);
+      return failureAnswer(failure, record, call, errorBody);
     };
   }
 
@@ -107,7 +107,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       if (isStreamCancelled || (isAbortError(error) && call.signal?.aborted)) {
         return createAnswer({ status: DISCONNECTED }, record, method);
       }
-      return failureAnswer(error, record, method, errorBody, operationContext);
+      return failureAnswer(error, record, call, errorBody, operationContext);
     }
   };
 }

@@ -80,7 +80,7 @@ export async function createService(
   }
 
   function fail(call: Call, error: unknown): Answer {
-    return failureAnswer(error, begin(call), call.method, errorBody);
+    return failureAnswer(error, begin(call), call, errorBody);
   }
 
   return {

@@ -4,14 +4,20 @@ import {
   type MediaType,
   type Operation,
 } from 'openapi-document';
-import type { Answer, CallRecord } from '../call.ts';
+import type { Answer, Call, CallRecord } from '../call.ts';
 import { describePlaces } from '../declared-names.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
 import { type CheckedReply, createAnswer } from './answer.ts';
 import { type HeaderValues, isHeader, SECURITY_HEADERS } from './headers.ts';
 import { type Failure, Forbidden, HttpError, InvalidReply, Unauthorized } from './http-error.ts';
-import { type ErrorBody, makeBody, PROBLEM_DETAILS, reasonPhrase } from './problem.ts';
+import {
+  type ErrorBody,
+  makeBody,
+  PROBLEM_DETAILS,
+  type Problem,
+  reasonPhrase,
+} from './problem.ts';
 import { checkBody, inCharset, mismatchOf, withCharset, writeJson } from './reply.ts';
 
 /** The parts of an operation that its error responses need. */
@@ -41,7 +47,7 @@ type Samples = (media: MediaType) => Iterable<unknown>;
 export function failureAnswer(
   error: unknown,
   record: CallRecord,
-  method: string,
+  { method, headers }: Pick<Call, 'method' | 'headers'>,
   errorBody: ErrorBody,
   context?: OperationContext,
 ): Answer {
@@ -49,7 +55,7 @@ export function failureAnswer(
     failureOf(error),
     errorBody,
     context,
-    record.id,
+    { requestId: record.id, requestHeaders: headers },
   );
   record.failure = failure;
   // `failure.errors` is checked first: it is undefined for a revoked Proxy, for which `instanceof`
@@ -168,6 +174,8 @@ function mergeHeaders(...sources: readonly unknown[]): HeaderValues {
   return Object.fromEntries(byName.values());
 }
 
+type RequestFacts = Pick<Problem, 'requestId' | 'requestHeaders'>;
+
 /** A reply to a failure, and its differences from the document. */
 interface FailureReply {
   readonly reply: CheckedReply;
@@ -195,11 +203,11 @@ export function failureReply(
   original: Failure,
   errorBody: ErrorBody,
   context?: OperationContext,
-  requestId?: string,
+  request?: RequestFacts,
 ): FailureReply & { readonly failure: Failure } {
   const failure = withDeclaredStatus(original, context?.operation);
   try {
-    return { failure, ...replyFor(failure, errorBody, context, requestId) };
+    return { failure, ...replyFor(failure, errorBody, context, request) };
   } catch (cause) {
     const fault = internal(cause);
     return { failure: fault, ...replyFor(fault, PROBLEM_DETAILS) };
@@ -217,9 +225,9 @@ function replyFor(
   { status, message, type, headers: errorHeaders, errors, isPresented = true }: Failure,
   errorBody: ErrorBody,
   context?: OperationContext,
-  requestId?: string,
+  request?: RequestFacts,
 ): FailureReply {
-  const problem = { status, message, type, errors, requestId };
+  const problem = { status, message, type, errors, ...request };
   // A 401 must have a challenge (RFC 9110 §15.5.2), if the operation has a scheme.
   const challenge = status === 401 && context?.challenge(isPresented);
   const headers = mergeHeaders(

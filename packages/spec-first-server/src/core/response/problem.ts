@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isPromise } from 'node:util/types';
 import { refTo } from 'openapi-document';
 import type { Violation } from '../validation/violations.ts';
@@ -10,13 +11,18 @@ export interface Problem {
   readonly message: string;
   /** A URI reference that identifies the kind of problem (RFC 9457 §3.1.1). */
   readonly type?: string | undefined;
-  /** The violations, with JSON pointers such as `/body/name` and keywords of JSON Schema. */
+  /**
+   * The violations, with JSON pointers such as `/body/name`, keywords of JSON Schema, and `params`:
+   * the values in their messages, such as a limit.
+   */
   readonly errors?: readonly Violation[] | undefined;
   /**
    * The id of the request, as in the log; `undefined` if the server rejects the request before the
    * service gets it, such as bytes that are not HTTP, or if the error is a mock, which is cached.
    */
   readonly requestId?: string | undefined;
+  /** The headers of the request, by name in lower case. Undefined where `requestId` is. */
+  readonly requestHeaders?: IncomingHttpHeaders | undefined;
 }
 
 /** The response that the document declares for a failure of an operation. */

@@ -340,9 +340,9 @@ paths:
     operationContext: OperationContext | null = context,
     method = 'GET',
   ) {
-    const headersOfCall = { 'x-request-id': 'r1' };
-    const record = recorder(new Resources())({ method, path: '/a', headers: headersOfCall });
-    const answer = failureAnswer(error, record, method, errorBody, operationContext ?? undefined);
+    const call = { method, path: '/a', headers: { 'x-request-id': 'r1' } };
+    const record = recorder(new Resources())(call);
+    const answer = failureAnswer(error, record, call, errorBody, operationContext ?? undefined);
     const { status, headers: list, body } = answer;
     const headers: Record<string, string> = {};
     for (let at = 0; at < list.length; at += 2) headers[String(list[at])] = String(list[at + 1]);
@@ -351,7 +351,7 @@ paths:
 
   const JSON_BODY: ErrorBody = { mediaType: 'application/json', make: (problem) => problem };
 
-  test('has the declared media type; errorBody gets the problem and the declared response', () => {
+  test('has the declared media type; errorBody gets the problem, the request and the response', () => {
     const calls: unknown[] = [];
     const errorBody: ErrorBody = {
       mediaType: 'application/xml',
@@ -377,6 +377,7 @@ paths:
           type: '/problems/taken',
           errors: undefined,
           requestId: 'r1',
+          requestHeaders: { 'x-request-id': 'r1' },
         },
         {
           operationId: 'get',
