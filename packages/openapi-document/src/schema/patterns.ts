@@ -6,7 +6,7 @@ import { LinearMatcher } from './linear-matcher.ts';
 import { patternOf } from './pattern-syntax.ts';
 
 export interface Pattern {
-  /** The maximum length of a text. Longer texts do not match. Infinite for almost all patterns. */
+  /** The maximum length of a text that can be tested. Infinite for almost all patterns. */
   readonly maxLength: number;
   /** The reason for a finite `maxLength`. */
   readonly notice: string | undefined;
@@ -37,7 +37,7 @@ const STEPS_PER_STEP = 8;
 /**
  * Compiles a regular expression. The native engine runs it if that provably takes linear time.
  * Otherwise `LinearMatcher` does. It has neither look-around nor back references: a pattern with
- * these that may take more time matches short texts only (`maxLength`).
+ * these that may take more time can test short texts only (`maxLength`).
  *
  * @throws {SyntaxError}
  */
@@ -95,7 +95,7 @@ function shortPattern(native: RegExp, stepsByLength: readonly number[]): Pattern
   return {
     maxLength,
     notice:
-      `longer texts than ${maxLength} characters do not match the pattern, since it may take too ` +
+      `texts of more than ${maxLength} characters are rejected, since the pattern may take too ` +
       'much time: simplify its repetitions, or remove its look-around and back references',
     test(text, budget) {
       const steps = stepsByLength[text.length];

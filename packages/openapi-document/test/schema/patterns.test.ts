@@ -71,17 +71,14 @@ test.each<[pattern: string, text: string]>([
   ['^(?!.*--)([a-z]+-?)*$', 'abc'],
   ['^(a+)\\1$', 'aa'],
   ['^(?=.*[A-Z].*[A-Z]).*$', 'AB'],
-])(
-  'a slow pattern with look-around or a back reference matches short texts: %s',
-  (pattern, text) => {
-    const { maxLength, notice, ...compiled } = compilePattern(pattern);
-    expect(notice).toContain(`longer texts than ${maxLength} characters do not match`);
-    expect(maxLength).toBeGreaterThan(15);
-    const budget = { steps: 1_000_000 };
-    expect(compiled.test(text, budget)).toBe(true);
-    expect(compiled.test('a'.repeat(maxLength + 1), budget)).toBe(false);
-  },
-);
+])('a slow pattern with look-around or a back reference tests short texts: %s', (pattern, text) => {
+  const { maxLength, notice, ...compiled } = compilePattern(pattern);
+  expect(notice).toContain(`texts of more than ${maxLength} characters are rejected`);
+  expect(maxLength).toBeGreaterThan(15);
+  const budget = { steps: 1_000_000 };
+  expect(compiled.test(text, budget)).toBe(true);
+  expect(compiled.test('a'.repeat(maxLength + 1), budget)).toBe(false);
+});
 
 test('flags at the start, and syntax of other languages, have the same meaning as elsewhere', () => {
   expect(run('(?i)^a\\Z', 'A').verdict).toBe(true);
