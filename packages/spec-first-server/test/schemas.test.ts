@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { documentFile, scripted, serve, withFiles } from 'test-support/documents';
-import type { AnyHandler } from '../src/core/handlers/types.ts';
+import type { AnyHandler, AnyReply } from '../src/core/handlers/types.ts';
 import type { Problem } from '../src/core/response/problem.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;
@@ -396,11 +396,13 @@ describe('a recursive oneOf', () => {
 });
 
 describe('the time of a validation', () => {
-  let client: Awaited<ReturnType<typeof serve>>['client'];
+  let client: Served['client'];
+  let lines: Served['lines'];
+  let reply: AnyReply = { status: 204 };
   beforeAll(async () => {
-    ({ client } = await serve(
+    ({ client, lines } = await serve(
       documentFile('costly.yaml'),
-      { costly: () => ({ status: 204 }) },
+      { costly: () => reply },
       { bodyLimit: 500_000 },
     ));
   });
@@ -431,6 +433,13 @@ describe('the time of a validation', () => {
     expect(String(answer.body.message ?? '')).toContain(message);
     const inQuery = await post({}, `?q=${'a'.repeat(40)}b`).expect(400);
     expect(inQuery.body.message).toContain('/query/q must match pattern');
+  });
+
+  test('is short for a reply: it becomes a 500', async () => {
+    reply = { status: 200, body: 'ab'.repeat(100_000) };
+    await post({}).expect(500);
+    reply = { status: 204 };
+    expect(JSON.stringify(lines.at(-1))).toContain('/body is too expensive to validate');
   });
 
   test('a long value that is quick to validate is accepted, and its violations are named', async () => {
