@@ -68,7 +68,8 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'time for the whole request': 'spec-first-server/requestTimeout',
   'no byte in either direction, or a response that is not read': 'spec-first-server/idleTimeout',
   'between two requests of a connection': 'spec-first-server/keepAliveTimeout',
-  'CPU time to validate a request; large bodies have more': 'spec-first-server/VALIDATING_MS',
+  '[steps](design.md#steps) to validate a request and its reply; large bodies have more':
+    'openapi-document/DEFAULT_STEPS',
   'bytes that are read and dropped after the last response of a connection':
     'spec-first-server/MAX_DROPPED',
   'time until the client closes a connection after its last response':

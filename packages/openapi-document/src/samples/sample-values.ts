@@ -22,7 +22,7 @@ const MAX_COMPLETE_PARTS = 500;
 const MAX_COMPLETE_DEPTH = 6;
 
 /** A value that must be nested deeper is not generated: it could overflow the stack. */
-const MAX_DEPTH = 100;
+const MAX_SAMPLE_DEPTH = 100;
 
 /** The number of values that are tried for one schema. */
 const MAX_TRIES = 200;
@@ -89,7 +89,8 @@ class Sampler {
   /** @param variation selects one of several values: 0 the first. */
   value(schema: Schema, variation: number, path: Path = []): unknown {
     const repetitions = path.filter((outer) => outer.isSame(schema)).length;
-    if (repetitions > (this.#isComplete ? 1 : 0) || path.length > MAX_DEPTH) return undefined;
+    if (repetitions > (this.#isComplete ? 1 : 0) || path.length > MAX_SAMPLE_DEPTH)
+      return undefined;
     let tries = 0;
     for (const candidate of this.#valuesOf(schema, variation, path)) {
       this.#budget.parts -= 1;

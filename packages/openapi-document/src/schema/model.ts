@@ -109,7 +109,7 @@ export const MAX_VIOLATIONS = 20;
  * The maximum nesting of values and tests. Deeper ones could overflow the stack. JSON of 256 levels
  * takes up to four for each level.
  */
-const MAX_DEPTH = 1_100;
+const MAX_READ_DEPTH = 1_100;
 
 /**
  * The steps of a check, besides those that it earns. They take about 20 milliseconds, so that no
@@ -181,7 +181,7 @@ export class Run implements Budget {
 
   enter(): void {
     this.depth += 1;
-    if (this.depth > MAX_DEPTH) throw new BudgetExceeded();
+    if (this.depth > MAX_READ_DEPTH) throw new BudgetExceeded();
   }
 
   /** Returns true if a value is valid. Reports nothing. */
