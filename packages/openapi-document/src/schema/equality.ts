@@ -46,19 +46,28 @@ function exactNumber(value: number | bigint): number | bigint {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;
 }
 
-/** Returns the JSON text of a value, with the members of objects in the order of their names. */
+/** Returns a text that only equal values have, with the members of objects in order. */
 function textOf(value: unknown, budget: Budget): string {
   spend(budget, 1);
-  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') return quoted(value);
   if (typeof value === 'number' || typeof value === 'bigint') return String(exactNumber(value));
-  if (Array.isArray(value)) return `[${value.map((item) => textOf(item, budget)).join()}]`;
   if (typeof value !== 'object' || value === null) return String(value);
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${textOf(member, budget)}`);
-  return `{${members.join()}}`;
+  let text = Array.isArray(value) ? '[' : '{';
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${textOf(item, budget)},`;
+    return `${text}]`;
+  }
+  const names = Object.keys(value);
+  if (names.length > 1) names.sort();
+  for (const name of names) {
+    const member = (value as Record<string, unknown>)[name];
+    if (member !== undefined) text += `${quoted(name)}${textOf(member, budget)},`;
+  }
+  return `${text}}`;
 }
+
+/** The length tells where a text ends, so it needs no escapes. */
+const quoted = (text: string): string => `${text.length}"${text}`;
 
 /** True for a file of a form, or the bytes of a part. */
 export const isBytes = (value: unknown): value is Blob | NodeJS.ArrayBufferView =>
