@@ -1,6 +1,7 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
+  asObject,
   decoded,
   escapePointerToken,
   type Location,
@@ -8,6 +9,13 @@ import {
   pointersTo,
   valueAt,
 } from './document.ts';
+import { type MemberKind, memberKind } from './kinds.ts';
+
+/** Matches keywords of a schema. Without one, an object of a fragment has schemas by name. */
+const SCHEMA_KEYWORDS = /^(\$.*|type|properties|items|(all|any|one)Of)$/;
+
+/** Keywords whose values are data. */
+const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'example', 'examples']);
 
 /** The value in a file, or the reason why it cannot be read. */
 export type FileContent = { readonly value: unknown } | { readonly reason: string };
@@ -46,7 +54,8 @@ export function resolver(read: (file: string) => FileContent) {
     const location = { file, pointer: '' };
     resources.set(uri, location);
     bases.set(`${file}#`, uri);
-    scan(valueIn(location), location, uri);
+    const value = valueIn(location);
+    scan(value, asObject(value).openapi === undefined ? 'schema' : 'document', location, uri);
     return uri;
   }
 
@@ -69,24 +78,40 @@ export function resolver(read: (file: string) => FileContent) {
     return undefined;
   }
 
-  function scan(value: unknown, { file, pointer }: Location, base: string): void {
+  /**
+   * Registers the identifiers of schemas, and of the file itself. Those in data, such as the values
+   * of an enum, identify nothing. A file that is no OpenAPI document may hold any fragments, so
+   * unknown members of it are read as schemas.
+   */
+  function scan(value: unknown, kind: MemberKind, { file, pointer }: Location, base: string): void {
     if (typeof value !== 'object' || value === null) return;
     const { $id, $self, $anchor, $dynamicAnchor } = value as Record<string, unknown>;
     const identifier = pointer === '' ? ($self ?? $id) : $id;
+    const isIdentified = kind === 'schema' || pointer === '';
     const uri =
-      (typeof identifier === 'string' && URL.parse(identifier, base)?.href.replace(/#$/, '')) ||
+      (isIdentified &&
+        typeof identifier === 'string' &&
+        URL.parse(identifier, base)?.href.replace(/#$/, '')) ||
       base;
     const location = { file, pointer };
     if (uri !== base) {
       resources.set(uri, location);
       bases.set(`${file}#${pointer}`, uri);
     }
-    for (const name of [$anchor, $dynamicAnchor])
-      if (typeof name === 'string') resources.set(`${uri}#${name}`, location);
-    if (typeof $dynamicAnchor === 'string')
-      dynamicAnchors.set($dynamicAnchor, (dynamicAnchors.get($dynamicAnchor) ?? 0) + 1);
-    for (const [key, member] of Object.entries(value))
-      scan(member, { file, pointer: `${pointer}/${escapePointerToken(key)}` }, uri);
+    if (kind === 'schema') {
+      for (const name of [$anchor, $dynamicAnchor])
+        if (typeof name === 'string') resources.set(`${uri}#${name}`, location);
+      if (typeof $dynamicAnchor === 'string')
+        dynamicAnchors.set($dynamicAnchor, (dynamicAnchors.get($dynamicAnchor) ?? 0) + 1);
+    }
+    const isFragment = asObject(valueIn({ file, pointer: '' })).openapi === undefined;
+    const isNamed = !Object.keys(value).some((key) => SCHEMA_KEYWORDS.test(key));
+    for (const [key, member] of Object.entries(value)) {
+      const isPart = isFragment && (isNamed || !DATA.has(key));
+      const inner = memberKind(kind, key) ?? (isPart ? 'schema' : undefined);
+      const location = { file, pointer: `${pointer}/${escapePointerToken(key)}` };
+      if (inner !== undefined) scan(member, inner, location, uri);
+    }
   }
 
   function valueIn({ file, pointer }: Location): unknown {

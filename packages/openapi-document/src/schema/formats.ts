@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url';
 import addFormats, { type FormatName } from 'ajv-formats';
 import { onFirstUse } from '../document/document.ts';
 import { type Budget, spend } from './budget.ts';
@@ -28,6 +29,9 @@ const BYTE = [
   String.raw`^(?:[A-Za-z\d+/]{4}(?:\r?\n)?)*`,
   String.raw`(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?(?:\r?\n)?$`,
 ].join('');
+
+/** UUID (RFC 9562 §4), without the prefix of a URN. */
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 interface Limit {
   /** Prevents tests that take more than linear time for long texts. */
@@ -73,8 +77,23 @@ export function createFormats(service: Formats = {}): (name: string) => Format |
     if (Object.hasOwn(service, name)) return textFormat(LINEAR, service[name] ?? (() => true));
     if (isIn(UNLIMITED, name)) return { type: UNLIMITED[name], test: () => true };
     if (name === 'byte') return { type: 'string', test: compilePattern(BYTE).test };
+    if (name === 'uuid') return textFormat(LINEAR, (text) => UUID.test(text));
+    if (name === 'date-time') return textFormat(SHORT, dateTimeTest());
+    if (name === 'hostname') return textFormat(LINEAR, hostnameTest());
     return isIn(LIMITS, name) ? textFormat(LIMITS[name], ajvTest(name)) : undefined;
   });
+}
+
+/** An offset has minutes (RFC 3339 §5.6). */
+function dateTimeTest(): (text: string) => boolean {
+  const hasSyntax = ajvTest('date-time');
+  return (text) => hasSyntax(text) && /(?:z|:\d\d)$/i.test(text);
+}
+
+/** Also checks internationalized labels (RFC 5891 §5.4). */
+function hostnameTest(): (text: string) => boolean {
+  const hasSyntax = ajvTest('hostname');
+  return (text) => hasSyntax(text) && (!/xn--/i.test(text) || domainToUnicode(text) !== '');
 }
 
 function textFormat({ maxLength, steps }: Limit, test: (text: string) => boolean): Format {
