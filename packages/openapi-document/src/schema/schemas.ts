@@ -35,8 +35,9 @@ export function createSchemas(root: Json, { formats }: SchemasOptions = {}) {
     contexts.set(view, context);
     return context;
   };
-  const schemaAt = (place: unknown): Json =>
-    tree.schemaOf(typeof place === 'string' ? valueAt(root, place) : place);
+  const sourceAt = (place: unknown): unknown =>
+    typeof place === 'string' ? valueAt(root, place) : place;
+  const schemaAt = (place: unknown): Json => tree.schemaOf(sourceAt(place));
   return {
     tree,
     /** Returns the schema at a JSON pointer, or a Schema Object as a schema. */
@@ -44,7 +45,7 @@ export function createSchemas(root: Json, { formats }: SchemasOptions = {}) {
       new Schema(contextOf(view).setOf([schemaAt(place)])),
     /** Returns false for a format that is not checked, since nobody knows it. */
     knowsFormat: (format: string): boolean => formatOf(format) !== undefined,
-    outline: (place: unknown): Outline => new Outline(tree, schemaAt(place)),
+    outline: (place: unknown): Outline => new Outline(tree, sourceAt(place)),
     /** Returns the shape of a value, see {@link Shapes.of}. */
     shape: (place: unknown, view: View, form?: Json): Shape =>
       new Shapes(contextOf(view)).of([schemaAt(place)], form),

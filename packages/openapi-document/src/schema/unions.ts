@@ -30,13 +30,18 @@ export interface Union {
 }
 
 /** Lists the unions of all schemas in a set. */
-export function unionsOf({ context: { tree }, schemas, hidden }: SchemaSet): Union[] {
+export function unionsOf({ context, schemas, hidden }: SchemaSet): Union[] {
   return [...schemas].flatMap(([schema, { isBase }]) =>
-    unionsIn(tree, schema, isBase).map((union) =>
-      union.tag !== undefined && hidden.has(union.tag.name) ? { ...union, tag: undefined } : union,
-    ),
+    unionsIn(context.tree, schema, isBase).map((union) => {
+      const isHidden = hidden.has(union.tag?.name ?? '') || hidesTag(context, union);
+      return isHidden ? { ...union, tag: undefined } : union;
+    }),
   );
 }
+
+/** True if the view removes the tag from the values of an alternative. */
+const hidesTag = (context: Context, { tag, alternatives }: Union): boolean =>
+  tag !== undefined && alternatives.some((schema) => context.setOf([schema]).hidden.has(tag.name));
 
 /** @param isBase true if another schema extends this one. */
 function unionsIn(tree: SchemaTree, owner: Json, isBase: boolean): Union[] {
@@ -89,14 +94,18 @@ function conditionSelector(tree: SchemaTree, owner: Json): Selector {
   };
 }
 
-function unionSelector(context: Context, { owner, keyword, alternatives, tag }: Union): Selector {
+function unionSelector(context: Context, union: Union): Selector {
+  const { owner, keyword, alternatives, tag } = union;
   const selectByTag = tag && tagSelector(owner, tag);
+  let isHidden: boolean | undefined;
   /** The alternatives that allow a type, by its bit. */
   const candidatesByType = new Map<number, readonly Json[]>();
 
   return (current, value, run) => {
-    if (selectByTag !== undefined && tag !== undefined && !current.hidden.has(tag.name))
-      return selectByTag(current, value, run);
+    if (selectByTag !== undefined && tag !== undefined && !current.hidden.has(tag.name)) {
+      isHidden ??= hidesTag(context, union);
+      if (!isHidden) return selectByTag(current, value, run);
+    }
     const type = run.files && isBytes(value) ? TYPE_BITS.string : typeBitOf(value);
     const candidates = candidatesFor(type);
     const [only] = candidates;

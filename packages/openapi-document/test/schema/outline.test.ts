@@ -1,0 +1,96 @@
+import { expect, test } from '@jest/globals';
+import { withText } from 'test-support/titles';
+import { createSchemas } from '../../src/schema/schemas.ts';
+
+const outlineOf = (schema: unknown, root = {}) => createSchemas(root).outline(schema);
+
+test('an outline has the facts of a schema, its references and its alternatives, each once', () => {
+  const root = {
+    A: { const: 'A', allOf: [{ $ref: '#/B' }, { const: 'inline' }, true] },
+    B: { const: 'B', $ref: '#/C', anyOf: [{ const: 'any' }] },
+    C: { const: 'C', allOf: [{ $ref: '#/A' }] },
+  };
+  expect(outlineOf({ $ref: '#/A' }, root).constants).toEqual(['A', 'B', 'C', 'any', 'inline']);
+  const schema = {
+    const: 'top',
+    anyOf: [{ const: 'any' }, { oneOf: [{ const: 'inner' }] }],
+    oneOf: [{ const: 'one' }, true],
+    if: { const: 'if' },
+    ...JSON.parse('{ "then": { "const": "then" } }'),
+    else: { const: 'else' },
+    not: { const: 'not' },
+    items: { const: 'item' },
+  };
+  expect(outlineOf(schema).constants).toEqual(['top', 'any', 'inner', 'one', 'then', 'else']);
+});
+
+test.each([undefined, true, null, 'text'])('an outline of %j describes nothing', (schema) => {
+  expect(outlineOf(schema).isDescribed).toBe(false);
+});
+
+test.each(
+  withText<unknown, [types: readonly string[]]>([
+    [{}, []],
+    [{ type: 'string' }, ['string']],
+    [{ type: ['string', 'null', 5] }, ['string', 'null']],
+    [
+      { enum: ['a', 1, 1.5, 2n, true, null, [], {}] },
+      ['string', 'integer', 'number', 'boolean', 'null', 'array', 'object'],
+    ],
+    [{ const: null, enum: ['a'] }, ['null']],
+    [{ type: 'string', enum: [1] }, ['string']],
+    [{ items: {} }, ['array']],
+    [{ prefixItems: [] }, ['array']],
+    [{ properties: {} }, ['object']],
+    [{ anyOf: [{ type: 'string' }, { $ref: '#/A' }] }, ['string', 'integer']],
+  ]),
+)('the types of %s are %j', (_text, types, schema) => {
+  expect([...outlineOf(schema, { A: { type: 'integer' } }).types]).toEqual(types);
+});
+
+test.each<[schema: unknown, form: string]>([
+  [{}, 'text'],
+  [{ type: 'null' }, 'text'],
+  [{ type: 'array' }, 'array'],
+  [{ type: ['object', 'null'] }, 'object'],
+  [{ type: ['array', 'object'] }, 'array'],
+  [{ type: ['array', 'string'] }, 'text'],
+  [{ type: ['object', 'number'] }, 'text'],
+  [{ type: ['array', 'integer'] }, 'text'],
+  [{ type: ['array', 'boolean'] }, 'text'],
+])('the form of %j is %s', (schema, form) => {
+  expect(outlineOf(schema).form).toBe(form);
+});
+
+test.each([
+  ['a', ['named', 'unevaluated']],
+  ['x1', ['digit', 'x', 'unevaluated']],
+  ['y', ['other', 'unevaluated']],
+  ['constructor', ['other', 'unevaluated']],
+])('the member %s has the schemas of each part that match its name', (name, expected) => {
+  const named = {
+    properties: { a: { const: 'named' } },
+    patternProperties: { '\\d': { const: 'digit' }, '^x': { const: 'x' } },
+    additionalProperties: { const: 'other' },
+  };
+  const outline = outlineOf({
+    allOf: [named, { unevaluatedProperties: { const: 'unevaluated' } }],
+  });
+  expect(outline.members(name).flatMap(({ constants }) => constants)).toEqual(expected);
+  expect(outline.member(name).constants).toEqual(expected);
+});
+
+test.each([
+  [0, ['first', 'item', 'unevaluated']],
+  [1, ['rest', 'item', 'unevaluated']],
+])('the item %d has the schemas of each part', (index, expected) => {
+  const parts = [
+    { prefixItems: [{ const: 'first' }], items: { const: 'rest' } },
+    { items: { const: 'item' }, unevaluatedItems: { const: 'unused' } },
+    { unevaluatedItems: { const: 'unevaluated' } },
+    {},
+  ];
+  const outline = outlineOf({ allOf: parts });
+  expect(outline.items(index).flatMap(({ constants }) => constants)).toEqual(expected);
+  expect(outline.item(index).constants).toEqual(expected);
+});

@@ -1,0 +1,131 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Json } from '../../src/document/document.ts';
+import { createSchemas } from '../../src/schema/schemas.ts';
+import type { View } from '../../src/schema/tree.ts';
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Returns the value that a view reads, or its violations. */
+function read(schemas: Json, schema: unknown, view: View, value: unknown, extension = {}) {
+  const root = { ...extension, components: { schemas } };
+  const result = createSchemas(root).at(schema, view).check(value);
+  return result.violations?.map(({ path, keyword }) => `${path} ${keyword}`) ?? result.value;
+}
+
+describe('members of the other direction', () => {
+  const SCHEMAS = {
+    A: {
+      type: 'object',
+      required: ['id', 'secret', 'name'],
+      properties: { id: ref('Id'), secret: { type: 'string', writeOnly: true }, name: {} },
+    },
+    Id: { type: 'integer', readOnly: true },
+    B: { allOf: [ref('A'), { required: ['id'] }] },
+  };
+  const ALL = { id: 1, secret: 'x', name: 'a' };
+
+  test.each<[view: View, value: object, result: unknown]>([
+    ['request', ALL, { secret: 'x', name: 'a' }],
+    ['request', { name: 'a' }, ['/secret required']],
+    ['response', ALL, { id: 1, name: 'a' }],
+    ['response', { name: 'a' }, ['/id required']],
+    ['example', { name: 'a' }, { name: 'a' }],
+    ['example', ALL, ALL],
+    ['example', { name: 'a', id: 'x' }, ['/id type']],
+  ])('in the view %s, %j becomes %j', (view, value, result) => {
+    expect(read(SCHEMAS, ref('B'), view, value)).toEqual(result);
+  });
+
+  test.each(['anyOf', 'oneOf'])('may be so by an alternative in %s', (keyword) => {
+    const id = { [keyword]: [ref('Id'), { type: 'null' }] };
+    const schema = { type: 'object', required: ['id'], properties: { id } };
+    expect(read(SCHEMAS, schema, 'request', { id: 1 })).toEqual({});
+    expect(read(SCHEMAS, schema, 'request', { id: 1 }, { 'x-read-only': 'reject' })).toHaveLength(
+      1,
+    );
+  });
+
+  test('are not required by other schemas of the value, but by those of inner values', () => {
+    const required = { required: ['id'] };
+    const schema = {
+      properties: { id: { readOnly: true }, inner: { type: 'object', ...required } },
+      allOf: [required],
+      anyOf: [required],
+      oneOf: [required],
+      not: { required: ['id', 'a'] },
+      if: required,
+      ...JSON.parse('{ "then": { "required": ["id"] } }'),
+      else: { not: {} },
+      dependentSchemas: { b: required },
+    };
+    expect(read({}, schema, 'request', { b: 1 })).toEqual({ b: 1 });
+    expect(read({}, schema, 'request', { id: 1, a: 1 })).toEqual([' not']);
+    expect(read({}, schema, 'request', { inner: {} })).toEqual(['/inner/id required']);
+  });
+
+  test('are rejected with x-read-only: reject, at the top or beside readOnly', () => {
+    const property = { readOnly: true, 'x-read-only': 'reject' };
+    const id = (member: object) => ({ type: 'object', properties: { id: member } });
+    expect(read({}, id(property), 'request', { id: 1 })).toHaveLength(1);
+    expect(read({}, id({ readOnly: true }), 'request', { id: 1 })).toEqual({});
+    expect(
+      read({}, id({ ...property, readOnly: false, writeOnly: true }), 'response', { id: 1 }),
+    ).toEqual({});
+  });
+});
+
+describe('the default of a member', () => {
+  const SCHEMAS = { Count: { type: 'integer', default: 1 } };
+
+  test.each<[member: object, result: object]>([
+    [ref('Count'), { a: 1 }],
+    [{ ...ref('Count'), default: 2 }, { a: 2 }],
+    [{ allOf: [ref('Count')], default: 'many' }, {}],
+    [{ default: null }, { a: null }],
+  ])('of the schema %j is filled in if it fits: %j', (member, result) => {
+    const schema = { type: 'object', properties: { a: member } };
+    expect(read(SCHEMAS, schema, 'request', {})).toEqual(result);
+    expect(read(SCHEMAS, schema, 'response', {})).toEqual({});
+  });
+});
+
+describe('a base schema with a discriminator', () => {
+  const SCHEMAS = {
+    Pet: {
+      type: 'object',
+      required: ['kind'],
+      properties: { kind: { type: 'string' } },
+      discriminator: { propertyName: 'kind' },
+    },
+    Cat: { allOf: [ref('Pet'), { type: 'object', required: ['lives'] }] },
+    Other: {},
+  };
+  const CAT = { kind: 'Cat' };
+
+  test.each<[schema: object, result: unknown]>([
+    [ref('Pet'), ['/lives required']],
+    [{ allOf: [ref('Pet')] }, ['/lives required']],
+    [{ allOf: [{ ...ref('Pet'), title: 'T' }, ref('Other')] }, CAT],
+  ])('selects a schema that extends it, unless %j extends it itself', (schema, result) => {
+    expect(read(SCHEMAS, schema, 'request', CAT)).toEqual(result);
+  });
+
+  test('selects nothing in a view without its member', () => {
+    const kind = { type: 'string', readOnly: true };
+    const Cat = { type: 'object', properties: { kind, lives: { type: 'integer' } } };
+    const schema = { oneOf: [ref('Cat')], discriminator: { propertyName: 'kind' } };
+    expect(read({ Cat }, schema, 'request', { lives: 9 })).toEqual({ lives: 9 });
+    expect(read({ Cat }, schema, 'response', { lives: 9 })).toEqual(['/kind required']);
+  });
+});
+
+test('a long chain of schemas is validated without an overflow of the stack', () => {
+  const names = Array.from({ length: 3_000 }, (_, index) => `S${index}`);
+  const chain = names.map((name, index) => [
+    name,
+    { type: 'object', properties: { next: ref(names[index + 1] ?? 'S0') } },
+  ]);
+  expect(read(Object.fromEntries(chain), ref('S0'), 'request', { next: { next: 1 } })).toEqual([
+    '/next/next type',
+  ]);
+});
