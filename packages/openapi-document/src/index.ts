@@ -14,7 +14,6 @@ export {
   isObject,
   type Json,
   mapMembers,
-  memoized,
   onFirstUse,
   pointerTokens,
   refTo,
@@ -45,5 +44,4 @@ export type { Schema } from './schema/schema.ts';
 export { createSchemas, type Schemas } from './schema/schemas.ts';
 export type { Definition, Shape, ShapeMember } from './schema/shape.ts';
 export type { View } from './schema/tree.ts';
-export * as schemas from './schemas.ts';
 export { UnreadableItem } from './sequences/read-items.ts';

@@ -67,22 +67,6 @@ export function decoded(text: string): string {
 export const encodedPath = (template: string): string =>
   template.replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent);
 
-/**
- * Caches the result of a function for each `value` that is an object. The object must always be
- * used with the same `root`, and neither may change.
- */
-export function memoized<V, T>(compute: (root: Json, value: V) => T): typeof compute {
-  const results = new WeakMap<object, T>();
-  return (root, value) => {
-    if (!isObject(value)) return compute(root, value);
-    const cached = results.get(value);
-    if (cached !== undefined) return cached;
-    const result = compute(root, value);
-    results.set(value, result);
-    return result;
-  };
-}
-
 /** Returns a function that creates the value of each key when it is first used. */
 export function onFirstUse<Key, Value>(create: (key: Key) => Value): (key: Key) => Value {
   const values = new Map<Key, Value>();

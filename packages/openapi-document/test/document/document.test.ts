@@ -11,7 +11,6 @@ import {
   freeName,
   isObject,
   mapMembers,
-  memoized,
   onFirstUse,
   pointersTo,
   pointerTokens,
@@ -67,21 +66,6 @@ test.each([
   ['/"<>^`|\\', '/%22%3C%3E%5E%60%7C%5C'],
 ])('the path %s is encoded as %s', (template, expected) => {
   expect(encodedPath(template)).toBe(expected);
-});
-
-describe('memoized', () => {
-  test('computes a result once for each object', () => {
-    let calls = 0;
-    const count = memoized(() => ++calls);
-    const [first, second] = [{}, {}];
-    expect([first, second, first].map((value) => count({}, value))).toEqual([1, 2, 1]);
-  });
-
-  test('computes the results of other values each time', () => {
-    const sum = memoized((root, value: unknown) => [root.name, value]);
-    expect(sum({ name: 'a' }, 1)).toEqual(['a', 1]);
-    expect(sum({ name: 'b' }, 1)).toEqual(['b', 1]);
-  });
 });
 
 test.each([
