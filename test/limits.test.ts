@@ -82,7 +82,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'all steps but the second': 'spec-first-server/STOP_LIMIT',
   'the last lines of the log': 'spec-first-server/FLUSH_LIMIT',
   'until keys are fetched again, in the background': 'spec-first-server/refreshAfter',
-  'use of known keys while the key server is down; tokens of other keys get 401 or 503':
+  'use of known keys while the key server is down or publishes no keys; tokens of other keys get 401 or 503':
     'spec-first-server/cacheMaxAge',
   '`max`': 'group-commit/max',
   '`connect_timeout`': 'group-commit/connect_timeout',
