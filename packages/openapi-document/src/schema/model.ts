@@ -102,7 +102,7 @@ export type Selector = (set: SchemaSet, value: unknown, run: Run) => SchemaSet;
 /** Reports the violations of a value. */
 export type Assertion<Value> = (value: Value, run: Run) => void;
 
-/** The maximum number of violations. A hostile value can have thousands. */
+/** The default maximum number of violations. A hostile value can have thousands. */
 export const MAX_VIOLATIONS = 20;
 
 /**
@@ -126,6 +126,8 @@ export interface RunOptions {
   readonly files: boolean;
   /** Called with the name of each member that is removed from a reply. */
   readonly onDrop: ((name: string) => void) | undefined;
+  /** 20 by default. */
+  readonly maxViolations?: number | undefined;
 }
 
 /**
@@ -147,19 +149,21 @@ export class Run implements Budget {
   isStrict = false;
   readonly files: boolean;
   readonly onDrop: ((name: string) => void) | undefined;
+  readonly #maxViolations: number;
   #testDepth = 0;
   /** The results of tests inside tests. Without them, nested unions take exponential time. */
   readonly #results = [new Map<unknown, Map<SchemaSet, boolean>>(), new Map()] as const;
 
-  constructor({ budget, files, onDrop }: RunOptions) {
+  constructor({ budget, files, onDrop, maxViolations = MAX_VIOLATIONS }: RunOptions) {
     this.steps = budget.steps;
     this.files = files;
     this.onDrop = onDrop;
+    this.#maxViolations = maxViolations;
   }
 
   report(keyword: string, message: string, params: Json = {}, path = ''): void {
     this.count += 1;
-    if (this.violations !== undefined && this.count <= MAX_VIOLATIONS)
+    if (this.violations !== undefined && this.count <= this.#maxViolations)
       this.violations.push({ path, keyword, params, message });
   }
 
@@ -176,7 +180,7 @@ export class Run implements Budget {
 
   /** True if nothing more has to be found. */
   get isDone(): boolean {
-    return this.violations === undefined || this.count > MAX_VIOLATIONS;
+    return this.violations === undefined || this.count > this.#maxViolations;
   }
 
   enter(): void {

@@ -275,8 +275,10 @@ function objectAssertions(
         for (const name of Object.keys(object)) {
           if (object[name] === undefined || run.test(names, name, true)) continue;
           const countBefore = run.count;
+          const [violation] = run.isDone ? [] : run.violationsOf(names, name);
+          const reason = violation && `: it ${violation.message}`;
           const params = { propertyName: name };
-          run.report('propertyNames', 'has a name that is not valid', params);
+          run.report('propertyNames', `has a name that is not valid${reason ?? ''}`, params);
           run.locate(countBefore, name);
           if (run.isDone) return;
         }

@@ -14,13 +14,15 @@ export interface CheckOptions {
   readonly files?: boolean | undefined;
   /** Called with the name of each member that is removed from a reply. */
   readonly onDrop?: ((name: string) => void) | undefined;
+  /** The maximum number of violations: 20 by default. */
+  readonly maxViolations?: number | undefined;
 }
 
 export type CheckResult =
   | { readonly value: unknown; readonly violations?: undefined; readonly isComplete: true }
   | {
       readonly value?: undefined;
-      /** At most 20. */
+      /** At most `maxViolations`. */
       readonly violations: readonly Violation[];
       /** False if there are more violations. */
       readonly isComplete: boolean;
@@ -40,8 +42,8 @@ export class Schema extends Facts {
 
   /** Validates a value. Returns it as the view reads it, or its violations. */
   check(value: unknown, options: CheckOptions = {}): CheckResult {
-    const { budget = { steps: DEFAULT_STEPS }, files = false, onDrop } = options;
-    const run = new Run({ budget, files, onDrop });
+    const { budget = { steps: DEFAULT_STEPS }, files = false, onDrop, maxViolations } = options;
+    const run = new Run({ budget, files, onDrop, maxViolations });
     try {
       const result = this.#set.read(value, run);
       if (run.count === 0) return { value: result, isComplete: true };

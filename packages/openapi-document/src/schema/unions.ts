@@ -11,7 +11,7 @@ import {
   type Selector,
   type Violation,
 } from './model.ts';
-import { entriesOf, listOf } from './scalar-rules.ts';
+import { asStrings, entriesOf, listOf } from './scalar-rules.ts';
 import type { Tag } from './tag.ts';
 import type { SchemaTree } from './tree.ts';
 
@@ -75,9 +75,15 @@ export function selectorsOf({ context }: SchemaSet, schema: Json, isBase: boolea
 }
 
 function notSelector(schema: Json): Selector {
+  const names = asStrings(schema.required);
+  const isAboutNames = names.length > 1 && Object.keys(schema).length === 1;
+  const message = isAboutNames
+    ? `must not have ${names.join(' and ')} together`
+    : 'must not match the schema in "not"';
+  const params = isAboutNames ? { required: names } : {};
   return (current, value, run) => {
     const excluded = current.context.setOf([schema], current.hidden);
-    if (run.test(excluded, value, true)) run.report('not', 'must not match the schema in "not"');
+    if (run.test(excluded, value, true)) run.report('not', message, params);
     return current;
   };
 }
@@ -184,7 +190,16 @@ function reportMismatch(
   if (best !== undefined && others.length === 0)
     for (const { path, keyword: inner, message, params } of best.violations)
       run.report(inner, message, params, path);
-  run.report(keyword, `must match ${quantity} schema in ${keyword}`);
+  const names = attempts.flatMap(({ violations }) => onlyMissing(violations));
+  if (names.length > 1 && names.length === candidates.length)
+    run.report(keyword, `must have ${names.join(' or ')}`, { missingProperties: names });
+  else run.report(keyword, `must match ${quantity} schema in ${keyword}`);
+}
+
+/** Returns the name of a member if its absence is the only violation. */
+function onlyMissing([first, ...others]: readonly Violation[]): unknown[] {
+  const isOnly = first?.keyword === 'required' && others.length === 0;
+  return isOnly && first.path.lastIndexOf('/') === 0 ? [first.params?.missingProperty] : [];
 }
 
 /** Violations of a constant or near the top weigh more: the value was not meant for the schema. */
