@@ -65,6 +65,12 @@ const DOCUMENTS: Readonly<Record<string, (size: number) => object>> = {
     posting({}, { responses: named(size, () => ({ description: 'a', other: 1 })) }),
   'broken references': (size) =>
     posting({}, { schemas: named(size, (name) => ({ $ref: `#/components/schemas/no-${name}` })) }),
+  'broken operations': (size) => ({
+    ...HEAD,
+    paths: Object.fromEntries(
+      Array.from({ length: size }, (_, index) => [`/${index}`, { get: { parameters: 5 } }]),
+    ),
+  }),
   paths: (size) => ({
     ...HEAD,
     paths: Object.fromEntries(

@@ -62,18 +62,19 @@ export function checkDocument(
   checkSchemas(schemas, report);
   const problems: Finding[] = [];
   const broken = new Map<string, Finding[]>();
-  const dependencies =
-    faults.length === 0
-      ? []
-      : operations.map((operation) => dependenciesOf(schemas.tree, operation));
+  const users = usersOf(faults.length === 0 ? [] : operations, schemas.tree);
+  const byPathItem = Map.groupBy(operations, pathItemOf);
   for (const finding of faults) {
-    const affected = dependencies.filter((candidate) => dependsOn(candidate, finding.pointer));
-    for (const { operation } of affected)
-      broken.set(operation.id, [...(broken.get(operation.id) ?? []), finding]);
+    const { pointer } = finding;
+    const affected = new Set<Operation>([
+      ...(byPathItem.get(pointer) ?? []),
+      ...pointersTo(pointer).flatMap((outer) => users.get(outer) ?? []),
+    ]);
+    for (const { id } of affected) broken.set(id, [...(broken.get(id) ?? []), finding]);
     // Skips shared path items: their copies under `paths` are reported.
-    if (affected.length > 0 || finding.pointer.startsWith('/components/pathItems/')) continue;
+    if (affected.size > 0 || pointer.startsWith('/components/pathItems/')) continue;
     // A mistake in another part, such as `security`, may affect any operation.
-    const isUnused = /^\/(components|webhooks|paths\/[^/]+)\//.test(finding.pointer);
+    const isUnused = /^\/(components|webhooks|paths\/[^/]+)\//.test(pointer);
     if (isUnused)
       notices.push({ ...finding, message: `${finding.message} (no operation uses it)` });
     else problems.push(finding);
@@ -81,39 +82,57 @@ export function checkDocument(
   return { problems, broken, notices };
 }
 
-interface Dependencies {
-  readonly operation: Operation;
-  /** The pointer of its path item. */
-  readonly pathItem: string;
-  /** The pointers of the operation and of all parts that it references. */
-  readonly parts: ReadonlySet<string>;
+/** Parts of the document: their pointers and kinds. */
+type Parts = ReadonlyMap<string, MemberKind>;
+
+const pathItemOf = ({ path }: Operation): string => `/paths/${escapePointerToken(path)}`;
+
+/** Lists the operations that use a part, by the pointer of the part. */
+function usersOf(
+  operations: readonly Operation[],
+  tree: SchemaTree,
+): ReadonlyMap<string, readonly Operation[]> {
+  const referencesOf = createReferences(tree);
+  const users = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    const parts = new Map<string, MemberKind>([
+      [operation.pointer, 'operation'],
+      [`${pathItemOf(operation)}/parameters`, ['parameter']],
+    ]);
+    const schemes = operation.security.flatMap((alternative) => Object.keys(asObject(alternative)));
+    for (const name of schemes)
+      parts.set(`/components/securitySchemes/${escapePointerToken(name)}`, 'securityScheme');
+    // The loop also visits the parts that it adds.
+    for (const [part, kind] of parts) {
+      const others = users.get(part);
+      if (others === undefined) users.set(part, [operation]);
+      else others.push(operation);
+      for (const [target, targetKind] of referencesOf(part, kind))
+        if (!parts.has(target)) parts.set(target, targetKind);
+    }
+  }
+  return users;
 }
 
-function dependenciesOf(tree: SchemaTree, operation: Operation): Dependencies {
-  const { root } = tree;
-  const { path, pointer, security } = operation;
-  const parts = new Set<string>();
-  const visit = (part: string, kind: MemberKind) => {
-    if (parts.has(part)) return;
-    parts.add(part);
-    walk(valueAt(root, part), kind, part, ({ $ref }, targetKind) => {
-      if (typeof $ref === 'string') visit(decoded($ref.slice(1)), targetKind);
+/** Returns a function that lists the parts that a part references itself. */
+function createReferences(tree: SchemaTree): (part: string, kind: MemberKind) => Parts {
+  const known = new Map<string, Parts>();
+  return (part, kind) => {
+    const existing = known.get(part);
+    if (existing !== undefined) return existing;
+    const targets = new Map<string, MemberKind>();
+    known.set(part, targets);
+    const value = valueAt(tree.root, part);
+    walk(value, kind, part, ({ $ref }, targetKind) => {
+      if (typeof $ref === 'string') targets.set(decoded($ref.slice(1)), targetKind);
     });
     // A schema with a discriminator depends on the schemas that extend it.
-    const value = valueAt(root, part);
     const tag = isObject(value) ? tagOfBase(tree, value) : undefined;
     for (const child of tag?.values.values() ?? []) {
       const name = tree.componentNames.get(child);
-      if (name !== undefined) visit(`/components/schemas/${escapePointerToken(name)}`, 'schema');
+      if (name !== undefined)
+        targets.set(`/components/schemas/${escapePointerToken(name)}`, 'schema');
     }
+    return targets;
   };
-  const pathItem = `/paths/${escapePointerToken(path)}`;
-  visit(pointer, 'operation');
-  visit(`${pathItem}/parameters`, ['parameter']);
-  for (const name of security.flatMap((alternative) => Object.keys(asObject(alternative))))
-    parts.add(`/components/securitySchemes/${escapePointerToken(name)}`);
-  return { operation, pathItem, parts };
 }
-
-const dependsOn = ({ pathItem, parts }: Dependencies, pointer: string): boolean =>
-  pointer === pathItem || pointersTo(pointer).some((outer) => parts.has(outer));

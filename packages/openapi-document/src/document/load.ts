@@ -12,7 +12,7 @@ import {
   resolveRef,
 } from './document.ts';
 import { operationsOf, webhooksOf } from './operations.ts';
-import { describeFindings, originOf, parseFile, positionsOf } from './parse.ts';
+import { describeFindings, originOf, parseFile, positionsOf, readPositions } from './parse.ts';
 import { pathTemplate } from './path-template.ts';
 import type { FileContent } from './resolver.ts';
 
@@ -58,8 +58,12 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
   const { root, corrections } = await correct(file, bundled.root);
   const operations = operationsOf(root);
   const schemes = Object.entries(asObject(asObject(root.components).securitySchemes));
-  const positions = (pointers: readonly string[]) =>
-    positionsOf(pointers.map((pointer) => originOf(file, root, bundled.origins, pointer)));
+  const positions = (pointers: readonly string[], reader = readPositions()) => {
+    const locations = pointers.map((pointer) => originOf(file, root, bundled.origins, pointer));
+    return positionsOf(locations, reader);
+  };
+  const describe = (findings: readonly Finding[], reader = readPositions()) =>
+    describeFindings(findings, (pointers) => positions(pointers, reader));
   return {
     file,
     root,
@@ -83,9 +87,14 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
     /** The mistakes that were corrected in `root`, and documentation that cannot be read. */
     corrections: [...bundled.notices, ...corrections],
     /** Formats findings as sorted, distinct lines: `file:line:column message`. */
-    describe: (findings: readonly Finding[]) => describeFindings(findings, positions),
+    describe: (findings: readonly Finding[]) => describe(findings),
+    /** Formats groups of findings. Reads each file once. */
+    describeEach<Key>(groups: ReadonlyMap<Key, readonly Finding[]>): ReadonlyMap<Key, string> {
+      const reader = readPositions();
+      return new Map([...groups].map(([key, findings]) => [key, describe(findings, reader)]));
+    },
     /** Returns `file:line:column` of each pointer, or of the nearest enclosing value. */
-    positions,
+    positions: (pointers: readonly string[]) => positions(pointers),
   };
 }
 

@@ -162,15 +162,23 @@ export function originOf(
   return { file: origin.file, pointer: origin.pointer + target.slice(copiedPart.length) };
 }
 
+/** Finds the positions in each file. */
+export type PositionReader = ReturnType<typeof readPositions>;
+
 /**
- * Returns `file:line:column` of each location, or of the nearest enclosing value in the text. Reads
- * each file again: positions are not kept, since only messages need them.
+ * Reads the positions in each file when they are first needed. Positions are not kept for long,
+ * since only messages need them.
  */
-export function positionsOf(locations: readonly Location[]): string[] {
-  const positionOf = onFirstUse(positionsIn);
+export const readPositions = () => onFirstUse(positionsIn);
+
+/** Returns `file:line:column` of each location, or of the nearest enclosing value in the text. */
+export function positionsOf(
+  locations: readonly Location[],
+  positionOf: PositionReader = readPositions(),
+): string[] {
   return locations.map(({ file, pointer }) => {
-    const positions = pointersTo(pointer).map(positionOf(file));
-    return `${file}:${positions.findLast((position) => position !== undefined) ?? '1:1'}`;
+    const positions = pointersTo(pointer).reverse().values().map(positionOf(file));
+    return `${file}:${positions.find((position) => position !== undefined) ?? '1:1'}`;
   });
 }
 

@@ -133,7 +133,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
   ];
   if (faults.length > 0) throw new DocumentError(document.describe(faults));
 
-  const reasons = new Map([...broken].map(([id, findings]) => [id, document.describe(findings)]));
+  const reasons = document.describeEach(broken);
   // `npm run dev` shows errors and notices.
   for (const [operationId, reason] of inDevelopment ? [] : reasons) {
     const locations = reason.split('\n');
