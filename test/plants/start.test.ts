@@ -420,3 +420,24 @@ test('a stop during the start exits with 0', async () => {
   expect(service.stdout()).toBe('');
   expect(service.stderr()).toBe('');
 });
+
+describe('with --disallow-code-generation-from-strings', () => {
+  const flags = ['--disallow-code-generation-from-strings'];
+
+  test('the plant store stores plants and rejects others', async () => {
+    const service = launch({ ACCESS_TOKENS: 'token' }, { flags });
+    const url = await service.url;
+    expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
+    expect(await post(url, { id: 'one' })).toBe(400);
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+  });
+
+  test('the shop lists its products', async () => {
+    const cwd = join(PROJECT, 'examples/shop');
+    const service = launch({ DEVELOPMENT_TOKEN: 'token' }, { flags, cwd, main: 'src/main.ts' });
+    expect((await fetch(`${await service.url}/products`)).status).toBe(200);
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+  });
+});

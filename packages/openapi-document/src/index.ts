@@ -1,6 +1,5 @@
 export { checkDocument } from './checks/check.ts';
 export { checkExamples } from './checks/fits.ts';
-export { reasonOf } from './checks/reason.ts';
 export { similarName } from './checks/similar-name.ts';
 export { bodyLimitOf, parseSize } from './document/body-limit.ts';
 export {

@@ -4,22 +4,19 @@ import schema31 from '@seriousme/openapi-schema-validator/schemas/v3.1/schema.js
 import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.json' with {
   type: 'json',
 };
-import type { ErrorObject } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import {
   asObject,
   escapePointerToken,
-  isObject,
   type Json,
-  mapMembers,
   onFirstUse,
   pointerTokens,
   valueAt,
 } from '../document/document.ts';
-import { type Kind, memberKind, walk } from '../document/kinds.ts';
+import { type Kind, walk } from '../document/kinds.ts';
 import { stringifyJson } from '../json/exact.ts';
-import { reasonOf } from './reason.ts';
+import { KEYWORDS, SUBSCHEMA } from '../schema/keywords.ts';
+import type { Violation } from '../schema/model.ts';
+import { createSchemas } from '../schema/schemas.ts';
 
 export interface Report {
   /**
@@ -31,29 +28,25 @@ export interface Report {
   notice(pointer: string, message: string): void;
 }
 
-const METASCHEMA = 'https://json-schema.org/draft/2020-12/schema';
-
 const READ_ONLY = { 'x-read-only': { enum: ['reject'] } };
 
 /** The keywords of schemas that JSON Schema does not have (OpenAPI 3.2 §4.24.2). */
 const OPENAPI_KEYWORDS = {
-  properties: {
-    ...READ_ONLY,
-    nullable: { type: 'boolean' },
-    xml: { type: 'object' },
-    externalDocs: { $ref: 'openapi#/$defs/external-documentation' },
-    discriminator: {
-      type: 'object',
-      required: ['propertyName'],
-      properties: {
-        propertyName: { type: 'string' },
-        mapping: { type: 'object' },
-        defaultMapping: { type: 'string' },
-        'x-selects': { type: 'boolean' },
-      },
-      patternProperties: { '^x-': true },
-      additionalProperties: false,
+  ...READ_ONLY,
+  nullable: { type: 'boolean' },
+  xml: { type: 'object' },
+  externalDocs: { $ref: '#/$defs/external-documentation' },
+  discriminator: {
+    type: 'object',
+    required: ['propertyName'],
+    properties: {
+      propertyName: { type: 'string' },
+      mapping: { type: 'object' },
+      defaultMapping: { type: 'string' },
+      'x-selects': { type: 'boolean' },
     },
+    patternProperties: { '^x-': true },
+    additionalProperties: false,
   },
 };
 
@@ -74,28 +67,30 @@ const EXTENSIONS: Readonly<Record<string, { kinds: readonly Kind[]; place: strin
 const OBJECTS =
   /\/(components|paths|path-item|operation|responses|encoding|media-type|[a-z-]+-or-reference)$/;
 
-/** Returns a function that compiles the official JSON Schema of a kind when it is first used. */
-const validatorsOf = onFirstUse((version: '3.1' | '3.2') => {
-  const ajv = new Ajv2020({
-    strict: false,
-    allErrors: true,
-    validateSchema: false,
-    verbose: true,
-    logger: false,
-    // Compiles these schemas in two thirds of the time.
-    code: { optimize: false },
-  });
-  addFormats.default(ajv, ['email', 'uri', 'uri-reference']);
+/** Returns the schemas of the objects of a version. */
+const schemasOf = onFirstUse((version: '3.1' | '3.2') => {
   const text = JSON.stringify(version === '3.2' ? schema32 : schema31);
-  const { $id: _, ...schema } = JSON.parse(text, (_key, value) =>
-    OBJECTS.test(asObject(value).$ref as string) ? { type: 'object' } : value,
-  );
-  ajv.addSchema(schema, 'openapi');
-  return onFirstUse((kind: Kind) => {
-    if (kind === 'schema') return ajv.compile({ allOf: [{ $ref: METASCHEMA }, OPENAPI_KEYWORDS] });
-    if (kind === 'document')
-      return ajv.compile({ allOf: [{ $ref: 'openapi' }, { properties: READ_ONLY }] });
-    return ajv.getSchema(`openapi#/$defs/${definitionOf(kind)}`);
+  const official: Json = JSON.parse(text, (_key, value) => {
+    const { $ref } = asObject(value);
+    if (typeof $ref !== 'string') return value;
+    if ($ref === '#/$defs/schema') return SUBSCHEMA;
+    return OBJECTS.test($ref) ? { type: 'object' } : value;
+  });
+  const definitions = asObject(official.$defs);
+  return createSchemas({
+    ...official,
+    // The version is checked when the document is loaded.
+    properties: { ...asObject(official.properties), openapi: true, ...READ_ONLY },
+    $defs: {
+      ...definitions,
+      license: {
+        ...asObject(definitions.license),
+        // Replaces the same rule in `dependentSchemas`, whose violation names one of the members.
+        dependentSchemas: {},
+        not: { required: ['identifier', 'url'] },
+      },
+      schema: { properties: { ...KEYWORDS, ...OPENAPI_KEYWORDS } },
+    },
   });
 });
 
@@ -114,34 +109,40 @@ const isMember32 = (kind: Kind, name: string): boolean =>
  */
 export function checkStructure(root: Json, report: Report): void {
   const version = String(root.openapi).startsWith('3.2') ? '3.2' : '3.1';
-  const validatorOf = validatorsOf(version);
+  const schemas = schemasOf(version);
   walk(root, 'document', '', (object, kind, pointer) => {
     checkExtensions(object, kind, pointer, report);
     const isReference = typeof object.$ref === 'string' && kind !== 'schema' && kind !== 'pathItem';
     if (isReference || (kind !== 'schema' && UNSERVED.test(pointer))) return;
-    const validate = validatorOf(kind);
-    if (validate === undefined || validate(checkedValue(object, kind, version))) return;
-    for (const error of preciseErrors(validate.errors ?? [], kind)) {
-      const { instancePath } = error;
-      const unknown = unknownMember(error);
-      if (unknown === undefined) {
-        const level = isHarmless(object, error, kind) ? 'notice' : 'problem';
-        report[level](pointer + instancePath, messageOf(object, error, pointer));
+    const schema = schemas.at(kind === 'document' ? '' : `/$defs/${definitionOf(kind)}`, 'example');
+    const { violations = [] } = schema.check(object, UNLIMITED);
+    for (const violation of relevantOf(violations, kind)) {
+      const { path, keyword } = violation;
+      const parent = path.slice(0, path.lastIndexOf('/'));
+      if (isUnknown(violation)) {
+        const [name = ''] = pointerTokens(path).slice(-1);
+        const isRead = parent === '' && isMember32(kind, name);
+        report.notice(pointer + path, `${name} ${unknownMessage(name, version, isRead)}`);
         continue;
       }
-      const member = `${pointer}${instancePath}/${escapePointerToken(unknown)}`;
-      const effect =
-        instancePath === '' && isMember32(kind, unknown)
-          ? 'it is read as in OpenAPI 3.2. Write openapi: 3.2.0'
-          : 'it is ignored';
-      // `declaredFor` accepts these keys in any case.
-      const isStatusRange = /^[1-5]xx$/i.test(unknown);
-      const message = isStatusRange
-        ? `must be in upper case: it is read as ${unknown.toUpperCase()}`
-        : `is not a member of OpenAPI ${version} here: ${effect}`;
-      report.notice(member, `${unknown} ${message}`);
+      const level = isHarmless(object, violation, kind) ? 'notice' : 'problem';
+      const place = keyword === 'required' ? parent : path;
+      report[level](pointer + place, messageOf(object, violation, pointer));
     }
   });
+}
+
+/** The document is trusted. */
+const UNLIMITED = {
+  budget: { steps: Number.POSITIVE_INFINITY },
+  maxViolations: Number.POSITIVE_INFINITY,
+};
+
+function unknownMessage(name: string, version: string, isRead: boolean): string {
+  // `declaredFor` accepts these keys in any case.
+  if (/^[1-5]xx$/i.test(name)) return `must be in upper case: it is read as ${name.toUpperCase()}`;
+  const effect = isRead ? 'read as in OpenAPI 3.2. Write openapi: 3.2.0' : 'ignored';
+  return `is not a member of OpenAPI ${version} here: it is ${effect}`;
 }
 
 function checkExtensions(object: Json, kind: Kind, pointer: string, { notice }: Report): void {
@@ -151,50 +152,24 @@ function checkExtensions(object: Json, kind: Kind, pointer: string, { notice }: 
   }
 }
 
-function checkedValue(object: Json, kind: Kind, version: string): Json {
-  if (kind === 'document') return { ...object, openapi: `${version}.0` };
-  if (kind !== 'schema') return object;
-  const withoutParts = (part: unknown) => (isObject(part) ? true : part);
-  // Ajv does not support the dialect of OpenAPI, and rejects bigints.
-  const { $schema: _, ...keywords } = object;
-  return asObject(
-    mapMembers(keywords, (value, key) => {
-      const partKind = memberKind('schema', key);
-      if (partKind === 'schema') return withoutParts(value);
-      if (Array.isArray(partKind)) return mapMembers(value, withoutParts);
-      return typeof value === 'bigint' ? Number(value) : value;
-    }),
+/** Returns the violations without those that follow from others. */
+function relevantOf(violations: readonly Violation[], kind: Kind): readonly Violation[] {
+  const relevant = violations.filter(
+    ({ path, keyword }) => !IGNORED.test(`${kind}${path} ${keyword}`),
   );
+  // An invalid `in` or `type` tells nothing about the other members.
+  const isSelector = ({ path, keyword }: Violation) =>
+    keyword === 'enum' && ['/in', '/type'].includes(path);
+  return relevant.some(isSelector) ? relevant.filter((each) => !isUnknown(each)) : relevant;
 }
 
-/** Returns the errors without those that follow from others. */
-function preciseErrors(errors: readonly ErrorObject[], kind: Kind): readonly ErrorObject[] {
-  const relevant = errors.filter(
-    ({ instancePath, keyword }) => !IGNORED.test(`${kind}${instancePath} ${keyword}`),
-  );
-  const precise = relevant.filter(({ keyword }) => !BRANCHES.includes(keyword));
-  // Ignored errors also make `if` and `oneOf` fail.
-  if (precise.length === 0) return relevant.length === errors.length ? relevant : [];
-  if (kind === 'schema')
-    return [...new Map(precise.toReversed().map((error) => [error.instancePath, error])).values()];
-  // An invalid `in`, `style` or `type` makes Ajv report valid members as unknown.
-  const isSelector = (error: ErrorObject) =>
-    error.keyword === 'enum' || exclusiveMembers(error) !== undefined;
-  return precise.some(isSelector)
-    ? precise.filter((error) => unknownMember(error) === undefined)
-    : precise;
-}
-
-const unknownMember = ({ params }: ErrorObject): string | undefined =>
-  params.unevaluatedProperty ?? params.additionalProperty;
-
-/** Keywords that fail if a schema inside them fails. The errors of that schema are more precise. */
-const BRANCHES = ['if', 'oneOf', 'anyOf', 'propertyNames'];
+const isUnknown = ({ keyword }: Violation): boolean =>
+  keyword === 'unevaluatedProperties' || keyword === 'additionalProperties';
 
 /**
  * Other checks report missing responses better. Some references that can be resolved are not URIs.
  */
-const IGNORED = /^responses (minProperties|required|if)$|\/\$ref format$/;
+const IGNORED = /^responses(\/default)? (minProperties|required)$|\/\$ref format$/;
 
 /** Matches the pointers of objects that do not affect operations. */
 const UNSERVED = new RegExp(
@@ -213,56 +188,46 @@ const IGNORABLE = new Set([
 
 /** Members that are not required for serving, or that other checks report better. */
 const OPTIONAL = new Set([
-  ...['operationId', 'deprecated', 'schemas', '$comment', '$recursiveAnchor', '$recursiveRef'],
+  ...['operationId', 'deprecated', 'schemas', '$comment'],
   ...['readOnly', 'writeOnly', 'format', 'required', 'exclusiveMinimum', 'exclusiveMaximum'],
 ]);
 
 /** Members for which `null` is the same as absent. */
 const ABSENT = /\/(schema|content|parameters|requestBody|responses|headers|links|callbacks)$/;
 
-function isHarmless(object: Json, error: ErrorObject, kind: Kind): boolean {
-  const { instancePath, keyword, params } = error;
-  const path = [instancePath, params.missingProperty].filter((part) => part !== undefined);
-  const [member = '', ...inside] = pointerTokens(path.join('/'));
+function isHarmless(object: Json, { path, keyword, params }: Violation, kind: Kind): boolean {
+  const [member = '', ...inside] = pointerTokens(path);
   return (
     kind === 'example' ||
     keyword === 'format' ||
-    exclusiveMembers(error) !== undefined ||
+    keyword === 'propertyNames' ||
+    params?.required !== undefined ||
     IGNORABLE.has(member) ||
     (inside.length === 0 && OPTIONAL.has(member)) ||
-    (ABSENT.test(instancePath) && valueAt(object, instancePath) === null)
+    (ABSENT.test(path) && valueAt(object, path) === null)
   );
 }
 
-/** Returns the members that exclude each other, if an error is about such members. */
-function exclusiveMembers({
-  keyword,
-  schema,
-  schemaPath,
-}: ErrorObject): readonly unknown[] | undefined {
-  if (keyword !== 'not' || !isObject(schema) || !Array.isArray(schema.required)) return undefined;
-  const [, present] = /\/dependentSchemas\/([^/]+)\/not$/.exec(schemaPath) ?? [];
-  return present === undefined ? schema.required : [present, ...schema.required];
-}
-
-/** Formats an error in the object at a pointer, with the expected and the actual value. */
-export function messageOf(object: unknown, error: ErrorObject, pointer: string): string {
-  const { instancePath, keyword, params } = error;
-  const valuePointer = pointer + instancePath;
-  const name = valuePointer.slice(valuePointer.lastIndexOf('/') + 1);
-  const value = valueAt(object, instancePath);
-  if (isObject(value) && typeof value.$ref === 'string' && keyword === 'type')
-    return `OpenAPI has no $ref here: ${name} ${reasonOf(error)}`;
-  const names = exclusiveMembers(error);
-  if (names !== undefined)
-    return `${names.join(' and ')} cannot be used together: remove one of them`;
-  if (name === 'parameters' && keyword === 'not')
+/** Formats a violation of the object at a pointer, with the expected and the actual value. */
+function messageOf(object: Json, violation: Violation, pointer: string): string {
+  const { path, keyword, params = {}, message } = violation;
+  const place = pointer + path;
+  const name = place.slice(place.lastIndexOf('/') + 1);
+  const value = valueAt(object, path);
+  if (keyword === 'required') return `${params.missingProperty} is required`;
+  if (keyword === 'type' && typeof asObject(value).$ref === 'string')
+    return `OpenAPI has no $ref here: ${name} ${message}`;
+  if (Array.isArray(params.required))
+    return `${params.required.join(' and ')} cannot be used together: remove one of them`;
+  if (keyword === 'not' && name === 'parameters')
     return 'parameters in query and in querystring cannot be used together';
-  if (name === 'additionalOperations' && keyword === 'not')
-    return 'declare methods such as GET as members of the path item, in lower case';
-  const isSchema = keyword === 'type' && String(params.type) === 'object,boolean';
-  const reason = isSchema ? 'must be a schema: an object, true or false' : reasonOf(error);
+  if (keyword === 'propertyNames')
+    return isMember32('pathItem', name.toLowerCase())
+      ? `declare ${name} as a member of the path item, in lower case`
+      : `${name} ${message}`;
+  const isSchema = keyword === 'type' && String(params.type) === 'boolean,object';
+  const reason = isSchema ? 'must be a schema: an object, true or false' : message;
   const valueText = stringifyJson(value) ?? '';
-  const isLong = keyword === 'required' || valueText.length > 60;
+  const isLong = place === '' || valueText.length > 60;
   return reason + (isLong ? '' : `, but ${name} is ${valueText}`);
 }

@@ -1,4 +1,5 @@
 import { asArray, asObject, type Json } from '../document/document.ts';
+import { TYPE_BITS } from './json-types.ts';
 
 /**
  * Keywords whose value is one schema, a list of schemas, or schemas by name (JSON Schema 2020-12
@@ -38,3 +39,39 @@ export const alternativesIn = ({ anyOf, oneOf, then, else: otherwise }: Json): u
 export const IN_PLACE: ReadonlySet<string> = new Set([
   ...['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas'],
 ]);
+
+/** The schema of a schema, without its keywords. */
+export const SUBSCHEMA = { type: ['object', 'boolean'] };
+
+const TEXT = { type: 'string' };
+const FLAG = { type: 'boolean' };
+const SIZE = { type: 'integer', minimum: 0 };
+const NAMES = { type: 'array', items: TEXT, uniqueItems: true };
+const TYPE = { enum: Object.keys(TYPE_BITS).toSorted() };
+
+const named = (names: readonly string[], schema: object): Json =>
+  Object.fromEntries(names.map((name) => [name, schema]));
+
+/** The schemas of the values of all keywords, each without the schemas inside it. */
+export const KEYWORDS: Json = {
+  ...named([...SUBSCHEMAS.one, 'contentSchema'], SUBSCHEMA),
+  ...named(SUBSCHEMAS.list, { type: 'array', minItems: 1, items: SUBSCHEMA }),
+  ...named(SUBSCHEMAS.named, { type: 'object', additionalProperties: SUBSCHEMA }),
+  ...named(['$id', '$schema', '$ref', '$anchor', '$dynamicRef', '$dynamicAnchor'], TEXT),
+  ...named(['$comment', 'title', 'description'], TEXT),
+  ...named(['format', 'pattern', 'contentEncoding', 'contentMediaType'], TEXT),
+  ...named(['uniqueItems', 'readOnly', 'writeOnly', 'deprecated'], FLAG),
+  ...named(['minLength', 'maxLength', 'minItems', 'maxItems'], SIZE),
+  ...named(['minContains', 'maxContains', 'minProperties', 'maxProperties'], SIZE),
+  ...named(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'], { type: 'number' }),
+  ...named(['enum', 'examples'], { type: 'array' }),
+  multipleOf: { type: 'number', exclusiveMinimum: 0 },
+  required: NAMES,
+  dependentRequired: { type: 'object', additionalProperties: NAMES },
+  type: {
+    if: { type: 'array' },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { items: TYPE, minItems: 1, uniqueItems: true },
+    else: TYPE,
+  },
+};

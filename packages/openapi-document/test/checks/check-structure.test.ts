@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { withText } from 'test-support/titles';
-import { checkStructure, messageOf } from '../../src/checks/check-structure.ts';
+import { checkStructure } from '../../src/checks/check-structure.ts';
 import { findingsOf } from '../support/findings.ts';
 
 const HEAD = { openapi: '3.1.0', info: { title: 'A', version: '1' } };
@@ -86,11 +86,7 @@ const OPERATIONS: readonly Case[] = [
   ],
   [{ responses: 5 }, '/responses', ['problem must be object, but responses is 5']],
   [{ responses: {} }, '/responses', []],
-  [
-    { responses: { 200: {} } },
-    '/responses/200',
-    ["notice must have required property 'description'"],
-  ],
+  [{ responses: { 200: {} } }, '/responses/200', ['notice description is required']],
   [
     { responses: { '4xx': { description: 'a' } } },
     '/responses/4xx',
@@ -112,8 +108,8 @@ const OPERATIONS: readonly Case[] = [
     '/parameters/0',
     ['notice /any any is not a member of OpenAPI 3.1 here: it is ignored'],
   ],
-  [parameter({ name: undefined }), '/parameters/0', ["problem must have required property 'name'"]],
-  [parameter({ in: 'path' }), '/parameters/0', ["notice must have required property 'required'"]],
+  [parameter({ name: undefined }), '/parameters/0', ['problem name is required']],
+  [parameter({ in: 'path' }), '/parameters/0', ['notice required is required']],
   [
     parameter({ in: 'body' }),
     '/parameters/0',
@@ -174,9 +170,7 @@ test.each<[title: string, members: object, findings: readonly string[]]>([
   [
     'without paths, components and webhooks',
     {},
-    ['paths', 'components', 'webhooks'].map(
-      (name) => `problem  must have required property '${name}'`,
-    ),
+    ['problem  must have paths or components or webhooks'],
   ],
   [
     'with an invalid x-read-only',
@@ -223,7 +217,7 @@ test.each<[title: string, members: object, findings: readonly string[]]>([
       },
     },
     [
-      "problem /components/securitySchemes/a must have required property 'scheme'",
+      'problem /components/securitySchemes/a scheme is required',
       'problem /components/securitySchemes/b/in must be equal to one of the allowed values: query, header, cookie, but in is "body"',
     ],
   ],
@@ -259,9 +253,9 @@ test('a document of OpenAPI 3.2 is checked by its own schema', () => {
   expect(check(root).toSorted()).toEqual([
     `notice /components/examples/a value and dataValue ${together}`,
     `notice /components/examples/b value and serializedValue ${together}`,
+    'notice /paths/~1a/additionalOperations/GET declare GET as a member of the path item, in lower case',
     'notice /paths/~1a/query/other other is not a member of OpenAPI 3.2 here: it is ignored',
     'problem /components/pathItems/item/additionalOperations must be object, but additionalOperations is 5',
-    'problem /paths/~1a/additionalOperations declare methods such as GET as members of the path item, in lower case',
     'problem /paths/~1a/get/parameters parameters in query and in querystring cannot be used together',
   ]);
 });
@@ -302,7 +296,7 @@ test.each(
       [`problem /type must be equal to one of the allowed values: ${TYPES}, but type is "strin"`],
     ],
     [
-      { properties: { p: { minLength: -1, maxLength: 'a', anyOf: 5, not: 7 } } },
+      { properties: { p: { minLength: -1n, maxLength: 'a', anyOf: 5, not: 7 } } },
       [
         `problem /properties/p/anyOf must be array, but anyOf is 5`,
         `problem /properties/p/not must be a schema: an object, true or false, but not is 7`,
@@ -312,7 +306,7 @@ test.each(
     ],
     [{ nullable: 'yess' }, ['notice /nullable must be boolean, but nullable is "yess"']],
     [{ xml: 5 }, ['notice /xml must be object, but xml is 5']],
-    [{ externalDocs: {} }, ["notice /externalDocs must have required property 'url'"]],
+    [{ externalDocs: {} }, ['notice /externalDocs url is required']],
     [
       { 'x-read-only': 'rejct' },
       [
@@ -335,7 +329,10 @@ test.each(
     ],
     [
       { discriminator: { property: 'kind' } },
-      ["notice /discriminator must have required property 'propertyName'"],
+      [
+        'notice /discriminator propertyName is required',
+        'notice /discriminator/property property is not a member of OpenAPI 3.1 here: it is ignored',
+      ],
     ],
     [
       { discriminator: { propertyName: 'kind', map: {}, 'x-any': 1 } },
@@ -351,7 +348,7 @@ test.each(
     [
       { title: 6, format: 5, required: ['a', 'a'] },
       [
-        `notice /required must NOT have duplicate items (items ## 1 and 0 are identical), but required is ["a","a"]`,
+        `notice /required must NOT have duplicate items (items ## 0 and 1 are identical), but required is ["a","a"]`,
         `notice /format must be string, but format is 5`,
         `notice /title must be string, but title is 6`,
       ],
@@ -362,18 +359,4 @@ test.each(
   const document = { ...HEAD, components: { schemas: { S: schema } } };
   const findings = check(document).map((finding) => finding.replace(` ${place}`, ' '));
   expect(findings.toSorted()).toEqual(expected.toSorted());
-});
-
-describe('the message of an error', () => {
-  const error = { keyword: 'minimum', params: {}, message: 'must be >= 0', schemaPath: '' };
-
-  test.each(
-    withText<unknown, [instancePath: string, message: string]>([
-      [{ a: { b: -1n } }, '/a/b', 'must be >= 0, but b is -1'],
-      [{ a: 'x'.repeat(58) }, '/a', `must be >= 0, but a is "${'x'.repeat(58)}"`],
-      [{ a: 'x'.repeat(59) }, '/a', 'must be >= 0'],
-    ]),
-  )('has the value, unless it is long: %s', (_text, instancePath, message, root) => {
-    expect(messageOf(root, { ...error, instancePath }, '')).toBe(message);
-  });
 });
