@@ -90,10 +90,12 @@ function dateTimeTest(): (text: string) => boolean {
   return (text) => hasSyntax(text) && /(?:z|:\d\d)$/i.test(text);
 }
 
-/** Also checks internationalized labels (RFC 5891 §5.4). */
+/** Rejects internationalized labels that Node cannot decode (RFC 5891 §5.4). */
 function hostnameTest(): (text: string) => boolean {
   const hasSyntax = ajvTest('hostname');
-  return (text) => hasSyntax(text) && (!/xn--/i.test(text) || domainToUnicode(text) !== '');
+  const hasLabel = (text: string) => /xn--/i.test(text);
+  // Node returns a name with such a label unchanged.
+  return (text) => hasSyntax(text) && !(hasLabel(text) && hasLabel(domainToUnicode(text)));
 }
 
 function textFormat({ maxLength, steps }: Limit, test: (text: string) => boolean): Format {
