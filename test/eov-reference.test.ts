@@ -43,6 +43,7 @@ const PARENT = 'discriminators of a base schema';
 const REPLY_TAGS = 'discriminators in replies';
 const DECIMALS = 'multiples of decimals';
 const DAYS = 'days that do not exist';
+const FORMATS = '`uuid`, `hostname` and `date-time`';
 const NULLS = 'replies that are `null`';
 const CONSTANTS = 'objects in `const` and `enum`';
 const DEFAULTS = 'required members with a `default`';
@@ -60,9 +61,26 @@ const DOCUMENTS: Readonly<
 > = {
   'a date-time': [
     { type: 'string', format: 'date-time' },
-    [['"2024-02-29T12:00:00Z"'], ['"2023-02-29T12:00:00Z"', DAYS, DAYS], ['"now"']],
+    [
+      ['"2024-02-29T12:00:00Z"'],
+      ['"2023-02-29T12:00:00Z"', DAYS, DAYS],
+      ['"2024-02-29T12:00:00+01"', FORMATS, FORMATS],
+      ['"now"'],
+    ],
   ],
   'a date': [{ type: 'string', format: 'date' }, [['"2024-02-29"'], ['"2023-02-29"', DAYS, DAYS]]],
+  'a uuid': [
+    { type: 'string', format: 'uuid' },
+    [
+      ['"4b8a0a52-7d7c-4f1c-8a51-6a0d3c1c9f10"'],
+      ['"urn:uuid:4b8a0a52-7d7c-4f1c-8a51-6a0d3c1c9f10"', FORMATS, FORMATS],
+      ['"4b8a"'],
+    ],
+  ],
+  'a hostname': [
+    { type: 'string', format: 'hostname' },
+    [['"a.example"'], ['"xn--hello-txk.example"', FORMATS, FORMATS], ['"-a"']],
+  ],
   'an unknown format': [{ type: 'string', format: 'colour' }, [['"red"']]],
   'an int32': [{ type: 'integer', format: 'int32' }, [['1'], ['2147483648']]],
   'an int64': [
