@@ -154,8 +154,10 @@ function checkExtensions(object: Json, kind: Kind, pointer: string, { notice }: 
 
 /** Returns the violations without those that follow from others. */
 function relevantOf(violations: readonly Violation[], kind: Kind): readonly Violation[] {
+  const mistyped = violations.filter(({ keyword }) => keyword === 'type').map(({ path }) => path);
   const relevant = violations.filter(
-    ({ path, keyword }) => !IGNORED.test(`${kind}${path} ${keyword}`),
+    ({ path, keyword }) =>
+      !IGNORED.test(`${kind}${path} ${keyword}`) && (keyword !== 'not' || !mistyped.includes(path)),
   );
   // An invalid `in` or `type` tells nothing about the other members.
   const isSelector = ({ path, keyword }: Violation) =>
@@ -222,7 +224,7 @@ function messageOf(object: Json, violation: Violation, pointer: string): string 
   if (keyword === 'not' && name === 'parameters')
     return 'parameters in query and in querystring cannot be used together';
   if (keyword === 'propertyNames')
-    return isMember32('pathItem', name.toLowerCase())
+    return /^\/additionalOperations\//.test(path) && isMember32('pathItem', name.toLowerCase())
       ? `declare ${name} as a member of the path item, in lower case`
       : `${name} ${message}`;
   const isSchema = keyword === 'type' && String(params.type) === 'boolean,object';

@@ -31,8 +31,9 @@ export function arrayRules(set: SchemaSet): ArrayRules {
   return { read, item, prefixLength };
 
   function read(items: readonly unknown[], run: Run): unknown {
+    const countBefore = run.count;
     for (const assertion of before) assertion(items, run);
-    if (run.count > 0 && run.isDone) return items;
+    if (run.count !== countBefore && run.isDone) return items;
     const result =
       readsAll || first.length > 0 || others !== undefined ? readItems(items, run) : items;
     for (const assertion of after) assertion(result, run);

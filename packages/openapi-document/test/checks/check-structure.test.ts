@@ -245,7 +245,7 @@ test('a document of OpenAPI 3.2 is checked by its own schema', () => {
       },
     },
     components: {
-      pathItems: { item: { additionalOperations: 5 } },
+      pathItems: { item: { additionalOperations: 5 }, other: { parameters: 5 } },
       examples: { a: { value: 1, dataValue: 2 }, b: { value: 1, serializedValue: 'x' } },
     },
   };
@@ -256,6 +256,7 @@ test('a document of OpenAPI 3.2 is checked by its own schema', () => {
     'notice /paths/~1a/additionalOperations/GET declare GET as a member of the path item, in lower case',
     'notice /paths/~1a/query/other other is not a member of OpenAPI 3.2 here: it is ignored',
     'problem /components/pathItems/item/additionalOperations must be object, but additionalOperations is 5',
+    'problem /components/pathItems/other/parameters must be array, but parameters is 5',
     'problem /paths/~1a/get/parameters parameters in query and in querystring cannot be used together',
   ]);
 });

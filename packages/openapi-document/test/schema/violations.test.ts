@@ -17,6 +17,11 @@ test.each<[schema: object | boolean, value: unknown, messages: readonly string[]
   [{ anyOf: [AB, { required: ['c'] }] }, { a: 1 }, [' must have b or c']],
   [{ oneOf: [AB, { minProperties: 2 }] }, {}, [' must match exactly one schema in oneOf']],
   [
+    { properties: { a: { type: 'string' }, b: { not: { contains: { const: 1 } } } } },
+    { a: 1, b: [2] },
+    ['/a must be string'],
+  ],
+  [
     { propertyNames: { maxLength: 1 } },
     { ab: 1 },
     ['/ab has a name that is not valid: it must NOT have more than 1 characters'],
