@@ -22,7 +22,7 @@ async function startProxy(options = {}) {
 }
 
 async function openThrough(port: number, url: string, tls = 'disable') {
-  const limits = `sslmode=${tls}&statement_timeout=400&connect_timeout=1&max=1`;
+  const limits = `sslmode=${tls}&statement_timeout=5000&connect_timeout=5&max=1`;
   const database = await openDatabase<string>({
     ...optionsFor(`${url.replace(String(server.port), String(port))}&${limits}`),
     async insert(client, texts) {

@@ -1,5 +1,4 @@
 import { asArray, type Json } from '../document/document.ts';
-import { spend } from './budget.ts';
 import { equalityKey } from './equality.ts';
 import { typeBitOf } from './json-types.ts';
 import type { ArrayRules, Assertion, Run, SchemaSet } from './model.ts';
@@ -31,6 +30,7 @@ export function arrayRules(set: SchemaSet): ArrayRules {
   return { read, item, prefixLength };
 
   function read(items: readonly unknown[], run: Run): unknown {
+    run.countMembers(items.length);
     const countBefore = run.count;
     for (const assertion of before) assertion(items, run);
     if (run.count !== countBefore && run.isDone) return items;
@@ -42,7 +42,6 @@ export function arrayRules(set: SchemaSet): ArrayRules {
 
   function readItems(items: readonly unknown[], run: Run): readonly unknown[] {
     let copy: unknown[] | undefined;
-    run.countMembers(items.length);
     for (let index = 0; index < items.length; index += 1) {
       const source = items[index];
       const itemSet = index < prefixLength ? first[index] : others;
@@ -168,7 +167,6 @@ function itemAssertions({ schemas, context }: SchemaSet): Assertion<unknown>[] {
 function distinctItems(items: unknown, run: Run): void {
   const positions = new Map<unknown, number>();
   for (const [index, item] of asArray(items).entries()) {
-    spend(run, 1);
     const key = equalityKey(item, run);
     const earlier = positions.get(key);
     if (earlier !== undefined) {

@@ -249,9 +249,10 @@ export class Run implements Budget {
     else this.earn(EARNED_STEPS);
   }
 
-  /** Counts the members or items of a value that is only tested. @throws {BudgetExceeded} */
+  /** Counts the reading of members or items that need no rules. @throws {BudgetExceeded} */
   countMembers(count: number): void {
     if (this.violations === undefined) spend(this, count);
+    else this.earn(count);
   }
 
   earn(steps: number): void {
