@@ -159,11 +159,13 @@ function relevantOf(violations: readonly Violation[], kind: Kind): readonly Viol
     ({ path, keyword }) =>
       !IGNORED.test(`${kind}${path} ${keyword}`) && (keyword !== 'not' || !mistyped.includes(path)),
   );
-  // An invalid `in` or `type` tells nothing about the other members.
-  const isSelector = ({ path, keyword }: Violation) =>
-    keyword === 'enum' && ['/in', '/type'].includes(path);
-  return relevant.some(isSelector) ? relevant.filter((each) => !isUnknown(each)) : relevant;
+  // Without it, nothing is known about the other members.
+  const selecting = relevant.filter(({ path }) => path === SELECTORS[kind]);
+  return selecting.length > 0 ? selecting : relevant;
 }
+
+/** The members that tell which others an object has. */
+const SELECTORS: Partial<Record<Kind, string>> = { parameter: '/in', securityScheme: '/type' };
 
 const isUnknown = ({ keyword }: Violation): boolean =>
   keyword === 'unevaluatedProperties' || keyword === 'additionalProperties';
@@ -216,7 +218,7 @@ function messageOf(object: Json, violation: Violation, pointer: string): string 
   const place = pointer + path;
   const name = place.slice(place.lastIndexOf('/') + 1);
   const value = valueAt(object, path);
-  if (keyword === 'required') return `${params.missingProperty} is required`;
+  if (keyword === 'required') return `the member ${params.missingProperty} is missing`;
   if (keyword === 'type' && typeof asObject(value).$ref === 'string')
     return `OpenAPI has no $ref here: ${name} ${message}`;
   if (Array.isArray(params.required))

@@ -86,7 +86,7 @@ const OPERATIONS: readonly Case[] = [
   ],
   [{ responses: 5 }, '/responses', ['problem must be object, but responses is 5']],
   [{ responses: {} }, '/responses', []],
-  [{ responses: { 200: {} } }, '/responses/200', ['notice description is required']],
+  [{ responses: { 200: {} } }, '/responses/200', ['notice the member description is missing']],
   [
     { responses: { '4xx': { description: 'a' } } },
     '/responses/4xx',
@@ -108,8 +108,13 @@ const OPERATIONS: readonly Case[] = [
     '/parameters/0',
     ['notice /any any is not a member of OpenAPI 3.1 here: it is ignored'],
   ],
-  [parameter({ name: undefined }), '/parameters/0', ['problem name is required']],
-  [parameter({ in: 'path' }), '/parameters/0', ['notice required is required']],
+  [parameter({ name: undefined }), '/parameters/0', ['problem the member name is missing']],
+  [parameter({ in: 'path' }), '/parameters/0', ['notice the member required is missing']],
+  [
+    parameter({ in: undefined, style: 'form' }),
+    '/parameters/0',
+    ['problem the member in is missing'],
+  ],
   [
     parameter({ in: 'body' }),
     '/parameters/0',
@@ -213,12 +218,17 @@ test.each<[title: string, members: object, findings: readonly string[]]>([
     'with invalid security schemes',
     {
       components: {
-        securitySchemes: { a: { type: 'http' }, b: { type: 'apiKey', name: 'b', in: 'body' } },
+        securitySchemes: {
+          a: { type: 'http' },
+          b: { type: 'apiKey', name: 'b', in: 'body' },
+          c: { flows: {} },
+        },
       },
     },
     [
-      'problem /components/securitySchemes/a scheme is required',
+      'problem /components/securitySchemes/a the member scheme is missing',
       'problem /components/securitySchemes/b/in must be equal to one of the allowed values: query, header, cookie, but in is "body"',
+      'problem /components/securitySchemes/c the member type is missing',
     ],
   ],
 ])('finds the mistakes in a document %s', (_title, members, expected) => {
@@ -307,7 +317,7 @@ test.each(
     ],
     [{ nullable: 'yess' }, ['notice /nullable must be boolean, but nullable is "yess"']],
     [{ xml: 5 }, ['notice /xml must be object, but xml is 5']],
-    [{ externalDocs: {} }, ['notice /externalDocs url is required']],
+    [{ externalDocs: {} }, ['notice /externalDocs the member url is missing']],
     [
       { 'x-read-only': 'rejct' },
       [
@@ -331,7 +341,7 @@ test.each(
     [
       { discriminator: { property: 'kind' } },
       [
-        'notice /discriminator propertyName is required',
+        'notice /discriminator the member propertyName is missing',
         'notice /discriminator/property property is not a member of OpenAPI 3.1 here: it is ignored',
       ],
     ],

@@ -108,7 +108,7 @@ test('a mistake of a path item breaks its operations', async () => {
 test('an invalid security scheme breaks the operations that require it', async () => {
   const components = { securitySchemes: { 'a.b': { type: 'http' }, unused: { type: 'http' } } };
   const paths = { '/a': operation('a', { security: [{ 'a.b': [] }] }), '/b': operation('b') };
-  const reason = 'scheme is required';
+  const reason = 'the member scheme is missing';
   expect(await check(paths, components)).toEqual({
     problems: [],
     broken: { a: [`/components/securitySchemes/a.b ${reason}`] },
