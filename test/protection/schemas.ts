@@ -122,7 +122,7 @@ const leaf = fc.oneof(
   oneOf<Schema>(true, {}, { type: 'boolean' }),
 );
 
-type Part = 'schema' | 'inner' | 'member' | 'object' | 'limits' | 'composed';
+type Part = 'schema' | 'inner' | 'member' | 'object' | 'limits' | 'closed' | 'composed';
 
 /** Random schemas. Members and items may refer to the whole schema with {@link ROOT}. */
 export const { schema: schemas } = fc.letrec<Record<Part, Schema>>((tie) => {
@@ -144,7 +144,7 @@ export const { schema: schemas } = fc.letrec<Record<Part, Schema>>((tie) => {
       return { oneOf, ...tag };
     });
   return {
-    schema: fc.oneof(tie('object'), tie('composed')),
+    schema: fc.oneof(tie('object'), tie('composed'), tie('closed')),
     inner: fc.oneof({ maxDepth: 3, withCrossShrink: true }, leaf, tie('object'), tie('composed')),
     member: fc.oneof(
       { weight: 6, arbitrary: inner },
@@ -176,6 +176,14 @@ export const { schema: schemas } = fc.letrec<Record<Part, Schema>>((tie) => {
         additionalProperties: closing,
       },
     ),
+    closed: fc.tuple(members, fc.array(tie('object'), one), oneOf('allOf', 'anyOf', 'if')).map(
+      ([properties, parts, keyword]): Schema => ({
+        ...CLOSED,
+        type: 'object',
+        properties,
+        [keyword]: keyword === 'if' ? parts[0] : parts,
+      }),
+    ),
     composed: fc.oneof(
       keywords(
         { type: 'array' },
@@ -185,7 +193,7 @@ export const { schema: schemas } = fc.letrec<Record<Part, Schema>>((tie) => {
           contains: inner,
           maxContains: fc.integer({ min: 1, max: 3 }),
           unevaluatedItems: closing,
-          uniqueItems: fc.boolean(),
+          uniqueItems: fc.constant(true),
           minItems: fc.nat(2),
           maxItems: fc.integer({ min: 1, max: 4 }),
         },

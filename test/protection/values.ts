@@ -73,13 +73,14 @@ export function valueNear(root: Schema, draw: Draw): unknown {
 
   function sampleArray(parts: readonly Keywords[], depth: number): unknown {
     const length = draw(fc.nat, 3);
-    return Array.from({ length }, (_, index) => {
+    const items = Array.from({ length }, (_, index) => {
       const schemas = parts.map(({ prefixItems = [], items = true, contains }) => {
         const declared = prefixItems[index] ?? items;
         return draw(fc.boolean) ? declared : (contains ?? declared);
       });
       return sample(schemas, depth);
     });
+    return draw(fc.nat, 4) === 0 ? [...items, ...items] : items;
   }
 }
 
