@@ -122,7 +122,7 @@ const leaf = fc.oneof(
   oneOf<Schema>(true, {}, { type: 'boolean' }),
 );
 
-type Part = 'schema' | 'inner' | 'member' | 'object' | 'limits' | 'closed' | 'composed';
+type Part = 'schema' | 'inner' | 'member' | 'object' | 'limits' | 'closed' | 'array' | 'composed';
 
 /** Random schemas. Members and items may refer to the whole schema with {@link ROOT}. */
 export const { schema: schemas } = fc.letrec<Record<Part, Schema>>((tie) => {
@@ -144,8 +144,14 @@ export const { schema: schemas } = fc.letrec<Record<Part, Schema>>((tie) => {
       return { oneOf, ...tag };
     });
   return {
-    schema: fc.oneof(tie('object'), tie('composed'), tie('closed')),
-    inner: fc.oneof({ maxDepth: 3, withCrossShrink: true }, leaf, tie('object'), tie('composed')),
+    schema: fc.oneof(tie('object'), tie('array'), tie('composed'), tie('closed')),
+    inner: fc.oneof(
+      { maxDepth: 3, withCrossShrink: true },
+      leaf,
+      tie('object'),
+      tie('array'),
+      tie('composed'),
+    ),
     member: fc.oneof(
       { weight: 6, arbitrary: inner },
       fc.constant(ROOT),
@@ -184,20 +190,20 @@ export const { schema: schemas } = fc.letrec<Record<Part, Schema>>((tie) => {
         [keyword]: keyword === 'if' ? parts[0] : parts,
       }),
     ),
+    array: keywords(
+      { type: 'array' },
+      {
+        prefixItems: fc.array(inner, one),
+        items: member,
+        contains: inner,
+        maxContains: fc.integer({ min: 1, max: 3 }),
+        unevaluatedItems: closing,
+        uniqueItems: fc.constant(true),
+        minItems: fc.nat(2),
+        maxItems: fc.integer({ min: 1, max: 4 }),
+      },
+    ),
     composed: fc.oneof(
-      keywords(
-        { type: 'array' },
-        {
-          prefixItems: fc.array(inner, one),
-          items: member,
-          contains: inner,
-          maxContains: fc.integer({ min: 1, max: 3 }),
-          unevaluatedItems: closing,
-          uniqueItems: fc.constant(true),
-          minItems: fc.nat(2),
-          maxItems: fc.integer({ min: 1, max: 4 }),
-        },
-      ),
       keywords({}, { ...conditions, unevaluatedProperties: closing }),
       fc.array(inner, { ...one, minLength: 2 }).map((anyOf): Schema => ({ anyOf })),
       fc.array(inner, { ...one, minLength: 2 }).map((oneOf): Schema => ({ oneOf })),
