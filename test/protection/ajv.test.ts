@@ -3,13 +3,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parseJson, stringifyJson } from 'spec-first-server';
 import { randomly } from './randomly.ts';
-import { FORMATS, type Keywords, mapKeywords, mapValues, opened, type Schema } from './schemas.ts';
+import { FORMATS, type Keywords, mapKeywords, opened, type Schema } from './schemas.ts';
 import { documentOf, serve, sorted } from './serve.ts';
 
 const ajv = new Ajv2020({
   strict: false,
   validateSchema: false,
-  ownProperties: true,
   multipleOfPrecision: 6,
 });
 addFormats.default(ajv);
@@ -40,14 +39,17 @@ const withValues = (keywords: Keywords): Keywords =>
   Object.fromEntries(Object.entries(keywords).filter(([_key, value]) => value !== undefined));
 
 /**
- * Replaces integers beyond 2^53, which Ajv cannot represent, by smaller ones. They have the same
- * order and the same small factors.
+ * Replaces integers beyond 2^53, which Ajv cannot represent, by smaller ones with the same order
+ * and the same small factors; and `constructor`, which Ajv finds in every object.
  */
 function smaller(value: unknown): unknown {
+  if (value === 'constructor') return 'constructoR';
   if (typeof value === 'bigint')
     return Number(value - (value < 2n ** 61n ? 2n ** 53n - 2n ** 50n : 2n ** 62n - 2n ** 51n));
   if (Array.isArray(value)) return value.map(smaller);
-  return typeof value === 'object' && value !== null ? mapValues(Object(value), smaller) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [smaller(name), smaller(member)]);
+  return Object.fromEntries(members);
 }
 
 /**
