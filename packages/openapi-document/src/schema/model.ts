@@ -92,8 +92,9 @@ export interface SchemaSet {
    * Returns the set that also contains a schema.
    *
    * @param owner the schema of this set that selects it.
+   * @param budget pays for a new set, since clients choose the combinations of alternatives.
    */
-  select(owner: Json, schema: Json, isBase?: boolean): SchemaSet;
+  select(owner: Json, schema: Json, isBase?: boolean, budget?: Budget): SchemaSet;
 }
 
 /** Selects further schemas for a value: returns the set with them. */
@@ -130,6 +131,22 @@ export interface RunOptions {
   readonly maxViolations?: number | undefined;
 }
 
+/** Results by value and set. */
+class Results<Result> {
+  #byValue: Map<unknown, Map<SchemaSet, Result>> | undefined;
+
+  get(value: unknown, set: SchemaSet): Result | undefined {
+    return this.#byValue?.get(value)?.get(set);
+  }
+
+  add(value: unknown, set: SchemaSet, result: Result): void {
+    this.#byValue ??= new Map();
+    const results = this.#byValue.get(value);
+    if (results === undefined) this.#byValue.set(value, new Map([[set, result]]));
+    else results.set(set, result);
+  }
+}
+
 /**
  * The state of one check.
  *
@@ -152,7 +169,13 @@ export class Run implements Budget {
   readonly #maxViolations: number;
   #testDepth = 0;
   /** The results of tests inside tests. Without them, nested unions take exponential time. */
-  readonly #results = [new Map<unknown, Map<SchemaSet, boolean>>(), new Map()] as const;
+  readonly #results = [new Results<boolean>(), new Results<boolean>()] as const;
+  /** The results of `violationsOf`, for the same reason. */
+  readonly #explanations = [
+    new Results<readonly Violation[]>(),
+    new Results<readonly Violation[]>(),
+  ] as const;
+  #isExplaining = false;
 
   constructor({ budget, files, onDrop, maxViolations = MAX_VIOLATIONS }: RunOptions) {
     this.steps = budget.steps;
@@ -183,8 +206,8 @@ export class Run implements Budget {
     return this.violations === undefined || this.count > this.#maxViolations;
   }
 
-  enter(): void {
-    this.depth += 1;
+  enter(levels = 1): void {
+    this.depth += levels;
     if (this.depth > MAX_READ_DEPTH) throw new BudgetExceeded();
   }
 
@@ -192,15 +215,11 @@ export class Run implements Budget {
   test(set: SchemaSet, value: unknown, isStrict: boolean): boolean {
     const results = this.#results[isStrict ? 1 : 0];
     const isStructure = typeof value === 'object' && value !== null;
-    const known = isStructure ? results.get(value)?.get(set) : undefined;
+    const known = isStructure ? results.get(value, set) : undefined;
     if (known !== undefined) return known;
     const isNested = this.#testDepth > 0;
     const isValid = this.#quietly(() => set.read(value, this), isStrict);
-    if (isStructure && isNested) {
-      const resultsOfValue = results.get(value);
-      if (resultsOfValue === undefined) results.set(value, new Map([[set, isValid]]));
-      else resultsOfValue.set(set, isValid);
-    }
+    if (isStructure && isNested) results.add(value, set, isValid);
     return isValid;
   }
 
@@ -220,7 +239,7 @@ export class Run implements Budget {
     this.isStrict = isStrict;
     this.#testDepth += 1;
     // A test takes more of the stack than a member.
-    this.depth += 2;
+    this.enter(2);
     read();
     this.depth -= 2;
     this.#testDepth -= 1;
@@ -233,13 +252,20 @@ export class Run implements Budget {
 
   /** Returns the violations of a value, without reporting them. */
   violationsOf(set: SchemaSet, value: unknown): readonly Violation[] {
+    const explanations = this.#explanations[this.isStrict ? 1 : 0];
+    const known = explanations.get(value, set);
+    if (known !== undefined) return known;
     const { violations, count } = this;
+    const wasExplaining = this.#isExplaining;
     this.violations = [];
     this.count = 0;
+    this.#isExplaining = true;
     set.read(value, this);
     const found = this.violations;
     this.violations = violations;
     this.count = count;
+    this.#isExplaining = wasExplaining;
+    explanations.add(value, set, found);
     return found;
   }
 
@@ -256,6 +282,6 @@ export class Run implements Budget {
   }
 
   earn(steps: number): void {
-    if (this.steps < DEFAULT_STEPS) this.steps += steps;
+    if (!this.#isExplaining && this.steps < DEFAULT_STEPS) this.steps += steps;
   }
 }

@@ -29,6 +29,8 @@ export function multipleOf(divisor: Exact): (value: Exact) => boolean {
   const isFraction = typeof divisor === 'number' && inverse > 1 && 1 / inverse === divisor;
   const step = decimalOf(divisor);
   return (value) => {
+    // JSON can contain 1e400, which JavaScript parses as Infinity.
+    if (typeof value === 'number' && !Number.isFinite(value)) return false;
     if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
       return Number(value) % Number(divisor) === 0;
     if (isFraction && typeof value === 'number') {

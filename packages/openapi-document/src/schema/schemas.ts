@@ -14,6 +14,9 @@ export interface SchemasOptions {
   readonly formats?: Formats | undefined;
 }
 
+/** Limits the memory: clients choose the combinations of alternatives and name patterns. */
+const MAX_JOINED = 10_000;
+
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /** The schemas of a document. */
@@ -80,6 +83,7 @@ function createContext(tree: SchemaTree, view: View, formatTest: Context['format
     const known = joined.get(key);
     if (known !== undefined) return known;
     const set = JoinedSchemas.of(context, counter, schemas, hidden);
+    if (joined.size >= MAX_JOINED) joined.clear();
     joined.set(key, set);
     return set;
   }

@@ -1,6 +1,7 @@
 import { isDate } from 'node:util/types';
-import { asArray, isObject, type Json } from '../document/document.ts';
+import { asArray, asObject, isObject, type Json } from '../document/document.ts';
 import { arrayRules } from './array-rules.ts';
+import { type Budget, spend } from './budget.ts';
 import { isBytes } from './equality.ts';
 import { ANY_TYPE, TYPE_BITS, typeBitOf, typeNames } from './json-types.ts';
 import type {
@@ -28,6 +29,9 @@ import { selectorsOf } from './unions.ts';
 
 /** Limits the memory: clients choose the combinations of alternatives. */
 const MAX_SELECTED = 2_000;
+
+/** The steps for a schema or a member of a new set. */
+const STEPS_OF_SCHEMA = 16;
 
 /** Counts the sets that values selected. When there are too many, all are forgotten. */
 export class SelectionCounter {
@@ -110,7 +114,7 @@ export class JoinedSchemas implements SchemaSet {
     if (this.#allowsAnything && !this.#isReply) this.free = ANY_TYPE;
   }
 
-  select(owner: Json, schema: Json, isBase = false): JoinedSchemas {
+  select(owner: Json, schema: Json, isBase = false, budget?: Budget): JoinedSchemas {
     const { context } = this;
     if (this.#generation !== this.#counter.generation) {
       this.#selected.clear();
@@ -124,6 +128,7 @@ export class JoinedSchemas implements SchemaSet {
     const { adds = [], isBase: isOwnerBase = false } = members.get(owner) ?? {};
     members.set(owner, { adds: [...adds, schema], isBase: isOwnerBase });
     addSchema(context.tree, members, schema, isBase);
+    if (budget !== undefined) spend(budget, stepsToPrepare(members));
     const counter = this.#counter;
     const set = new JoinedSchemas(context, counter, this.roots, members, this.#outerHidden);
     const added = [...members].slice(this.schemas.size);
@@ -274,6 +279,14 @@ export class JoinedSchemas implements SchemaSet {
     if (!this.#isDay) return result;
     return isDate(value) ? dayOf(value) : result.replace(/T.*/, '');
   }
+}
+
+/** The steps that the preparation of a set takes: its schemas and their members. */
+function stepsToPrepare(schemas: ReadonlyMap<Json, Membership>): number {
+  let steps = 0;
+  for (const { properties } of schemas.keys())
+    steps += STEPS_OF_SCHEMA * (1 + Object.keys(asObject(properties)).length);
+  return steps;
 }
 
 /** Adds a schema, and the schemas that it joins to the same value. */

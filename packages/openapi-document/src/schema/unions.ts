@@ -66,9 +66,9 @@ export function selectorsOf({ context }: SchemaSet, schema: Json, isBase: boolea
   if (schema.if !== undefined) selectors.push(conditionSelector(tree, schema));
   for (const [name, dependent] of entriesOf(schema.dependentSchemas)) {
     const target = tree.schemaOf(dependent);
-    selectors.push((current, value) => {
+    selectors.push((current, value, run) => {
       const hasName = isObject(value) && Object.hasOwn(value, name) && value[name] !== undefined;
-      return hasName ? current.select(schema, target) : current;
+      return hasName ? current.select(schema, target, false, run) : current;
     });
   }
   return selectors;
@@ -95,8 +95,8 @@ function conditionSelector(tree: SchemaTree, owner: Json): Selector {
   return (current, value, run) => {
     const set = current.context.setOf([condition], current.hidden);
     return run.test(set, value, true)
-      ? current.select(owner, condition).select(owner, whenValid)
-      : current.select(owner, otherwise);
+      ? current.select(owner, condition, false, run).select(owner, whenValid, false, run)
+      : current.select(owner, otherwise, false, run);
   };
 }
 
@@ -115,7 +115,8 @@ function unionSelector(context: Context, union: Union): Selector {
     const type = run.files && isBytes(value) ? TYPE_BITS.string : typeBitOf(value);
     const candidates = candidatesFor(type);
     const [only] = candidates;
-    if (only !== undefined && candidates.length === 1) return current.select(owner, only);
+    if (only !== undefined && candidates.length === 1)
+      return current.select(owner, only, false, run);
     const matches = matching(current, candidates, value, run);
     if (matches.length === 0) {
       reportMismatch(current, keyword, candidates, value, run);
@@ -129,7 +130,7 @@ function unionSelector(context: Context, union: Union): Selector {
     // A scalar has no members that another set could change, except for numbers beyond 2^53.
     if (typeof value !== 'object' && typeof value !== 'bigint') return current;
     if (run.violations === undefined && !dependsOn(current, matches)) return current;
-    return matches.reduce((set, schema) => set.select(owner, schema), current);
+    return matches.reduce((set, schema) => set.select(owner, schema, false, run), current);
   };
 
   /** True if the rest of the set depends on the alternatives that a value matches. */
@@ -224,7 +225,7 @@ function tagSelector(owner: Json, { name, values, others, allowsNull }: Tag): Se
     const tagValue = Object.hasOwn(value, name) ? value[name] : undefined;
     const selected = values.get(tagValue) ?? others;
     if (selected !== undefined)
-      return current.select(owner, selected, baseTagName(selected) === name);
+      return current.select(owner, selected, baseTagName(selected) === name, run);
     const countBefore = run.count;
     if (tagValue === undefined) run.report('required', 'is required', { missingProperty: name });
     else run.report('enum', message, { allowedValues: allowed });

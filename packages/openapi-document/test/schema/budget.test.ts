@@ -1,6 +1,18 @@
 import { expect, test } from '@jest/globals';
+import type { Json } from '../../src/document/document.ts';
 import { BudgetExceeded, spend } from '../../src/schema/budget.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
+
+const ROOT = { $ref: '#/components/schemas/Root' };
+
+/** Returns the keywords that a request violates. */
+function check(root: Json, value: unknown) {
+  const schemas = createSchemas({ components: { schemas: { Root: root } } });
+  return schemas
+    .at(ROOT, 'request')
+    .check(value)
+    .violations?.map(({ keyword }) => keyword);
+}
 
 test('a budget can be spent to the last step', () => {
   const budget = { steps: 3 };
@@ -14,4 +26,35 @@ test('a long list of distinct numbers is not too expensive', () => {
   const schema = createSchemas({}).at({ type: 'array', uniqueItems: true }, 'request');
   const list = Array.from({ length: 400_000 }, (_, index) => index);
   expect(schema.isValid(list)).toBe(true);
+});
+
+test.each(['anyOf', 'oneOf'])('a mismatch in nested %s takes linear time', (keyword) => {
+  const node = { type: 'object', properties: { next: ROOT }, required: ['next'] };
+  let value: unknown = { next: 1 };
+  for (let depth = 0; depth < 200; depth += 1) value = { next: value };
+  expect(check({ [keyword]: [node, { ...node, title: 'other' }] }, value)).toEqual([keyword]);
+});
+
+test('combinations of alternatives that a client chooses cost steps', () => {
+  const names = Array.from({ length: 11 }, (_, index) => `name${index}`);
+  const dependentSchemas = Object.fromEntries(
+    names.map((name) => [name, { properties: { [`${name}Value`]: { type: 'string' } } }]),
+  );
+  const items = Array.from({ length: 2_048 }, (_, bits) =>
+    Object.fromEntries(names.flatMap((name, index) => ((bits >> index) & 1 ? [[name, 1]] : []))),
+  );
+  const schema = { type: 'array', items: { dependentSchemas } };
+  expect(check(schema, items.slice(0, 64))).toBeUndefined();
+  expect(check(schema, items)).toEqual(['budget']);
+});
+
+test.each([{ not: ROOT }, { anyOf: [ROOT, { type: 'null' }] }])(
+  'the test of a text against itself ends: %j',
+  (schema) => {
+    expect(check({ allOf: [schema, { if: ROOT }] }, 'a')).toEqual(['budget']);
+  },
+);
+
+test('a number beyond all doubles is a multiple of nothing', () => {
+  expect(check({ multipleOf: 5 }, Number.POSITIVE_INFINITY)).toEqual(['multipleOf']);
 });
