@@ -78,16 +78,39 @@ export function createFormats(service: Formats = {}): (name: string) => Format |
     if (isIn(UNLIMITED, name)) return { type: UNLIMITED[name], test: () => true };
     if (name === 'byte') return { type: 'string', test: compilePattern(BYTE).test };
     if (name === 'uuid') return textFormat(LINEAR, (text) => UUID.test(text));
-    if (name === 'date-time') return textFormat(SHORT, dateTimeTest());
+    if (name === 'date-time') return textFormat(SHORT, isDateTime);
     if (name === 'hostname') return textFormat(LINEAR, hostnameTest());
     return isIn(LIMITS, name) ? textFormat(LIMITS[name], ajvTest(name)) : undefined;
   });
 }
 
-/** An offset has minutes (RFC 3339 §5.6). */
-function dateTimeTest(): (text: string) => boolean {
-  const hasSyntax = ajvTest('date-time');
-  return (text) => hasSyntax(text) && /(?:z|:\d\d)$/i.test(text);
+const DATE_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)[t\s](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i;
+
+const MINUTES_OF_DAY = 24 * 60;
+
+/**
+ * Tests a date and time (RFC 3339 §5.6). A leap second is the last second of a day in UTC.
+ * `ajv-formats` takes three times as long, and accepts an offset without minutes.
+ */
+function isDateTime(text: string): boolean {
+  const [, year, month, day, hour, minute, second, sign, offsetHour = 0, offsetMinute = 0] =
+    DATE_TIME.exec(text) ?? [];
+  if (year === undefined || !isDay(Number(year), Number(month), Number(day))) return false;
+  const [hours, minutes, seconds] = [Number(hour), Number(minute), Number(second)];
+  if (hours > 23 || minutes > 59 || Number(offsetHour) > 23 || Number(offsetMinute) > 59)
+    return false;
+  if (seconds < 60) return true;
+  const offset = Number(offsetHour) * 60 + Number(offsetMinute);
+  const utc = hours * 60 + minutes + (sign === '-' ? offset : -offset);
+  return seconds === 60 && (utc + MINUTES_OF_DAY) % MINUTES_OF_DAY === MINUTES_OF_DAY - 1;
+}
+
+function isDay(year: number, month: number, day: number): boolean {
+  if (month < 1 || month > 12 || day < 1) return false;
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  if (month === 2) return day <= (isLeapYear ? 29 : 28);
+  return day <= ([4, 6, 9, 11].includes(month) ? 30 : 31);
 }
 
 /** Rejects internationalized labels that Node cannot decode (RFC 5891 §5.4). */
