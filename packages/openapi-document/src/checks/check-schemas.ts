@@ -3,7 +3,7 @@ import { walk } from '../document/kinds.ts';
 import { schemasInPlace } from '../schema/discriminator.ts';
 import { patternOf, translate } from '../schema/pattern-syntax.ts';
 import type { Schemas } from '../schema/schemas.ts';
-import { ANYTHING, NOTHING, type SchemaTree } from '../schema/tree.ts';
+import type { SchemaTree } from '../schema/tree.ts';
 import { checkDiscriminator } from './check-discriminator.ts';
 import { checkEncoding, checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
@@ -126,9 +126,7 @@ function checkPatterns(
 /** Reports schemas that refer to themselves for the same value. Each cycle is reported once. */
 function checkCycles(tree: SchemaTree, references: ReadonlySet<string>, { problem }: Report): void {
   const targets = new Map([...references].map((ref) => [tree.resolve(ref), ref]));
-  // All `true` and all `false` are one schema each.
-  targets.delete(ANYTHING);
-  targets.delete(NOTHING);
+  if (!hasCycle(tree, targets.keys())) return;
   const reached = new Map([...targets.keys()].map((schema) => [schema, reachedBy(tree, schema)]));
   const leads = (from: Json, to: Json) => reached.get(from)?.schemas.has(to) === true;
   const reported = new Set<Json>();
@@ -143,6 +141,23 @@ function checkCycles(tree: SchemaTree, references: ReadonlySet<string>, { proble
     const message = 'the schema refers to itself for the same value, so validation would not end';
     problem(decoded(ref.slice(1)), `${message}: ${names.join(' → ')}`);
   }
+}
+
+/** Returns true if a value may be validated without end. Takes linear time. */
+function hasCycle(tree: SchemaTree, starts: Iterable<Json>): boolean {
+  // A schema is true while it is open, and false when it is closed.
+  const states = { whole: new Map<Json, boolean>(), base: new Map<Json, boolean>() };
+  const visit = (schema: Json, isBase: boolean): boolean => {
+    const isOpen = isBase ? states.base : states.whole;
+    const known = isOpen.get(schema);
+    if (known !== undefined) return known;
+    isOpen.set(schema, true);
+    const inner = schemasInPlace(tree, schema, isBase);
+    if (inner.some(([part, role]) => visit(part, role))) return true;
+    isOpen.set(schema, false);
+    return false;
+  };
+  return [...starts].some((schema) => visit(schema, false) || visit(schema, true));
 }
 
 const lastToken = (ref: string): string => pointerTokens(ref).at(-1) ?? ref;

@@ -175,7 +175,7 @@ export function schemasInPlace(
     .map((part): [Json, boolean] => [part, isBase || extended.includes(part)]);
   const tested: [Json, boolean][] = [];
   for (const key of IN_PLACE) {
-    if (key === 'allOf') continue;
+    if (key === 'allOf' || schema[key] === undefined) continue;
     mapKeyword(key, schema[key], (part) => tested.push([tree.schemaOf(part), false]));
   }
   const tag = isBase ? undefined : tagOfBase(tree, schema);

@@ -179,7 +179,10 @@ export class SchemaTree {
   /** True for a member that only the other direction has. */
   isOneWay(schema: Json, view: View): boolean {
     const keywords = ONE_WAY_KEYWORDS[view];
-    return this.possible(schema).some((part) => keywords.some((key) => part[key] === true));
+    // Many references lead to the same schema, which may have many alternatives.
+    const isReference = schema.$ref !== undefined && Object.keys(schema).length === 1;
+    const target = isReference ? this.referenced(schema) : schema;
+    return this.possible(target).some((part) => keywords.some((key) => part[key] === true));
   }
 
   /** True if a `readOnly` member of a request is a violation: `x-read-only: reject`. */
