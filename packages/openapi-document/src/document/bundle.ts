@@ -154,7 +154,8 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       const message = `OpenAPI has no $ref in ${name}: it is replaced by a copy of ${ref}`;
       notices.push({ pointer, message });
     }
-    origins.set(pointer, target);
+    // A text has no parts: messages about it name the reference.
+    if (typeof value === 'object') origins.set(pointer, target);
     copying.push(key);
     const copy = copyOf(value, kind, target, pointer);
     copying.pop();

@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync } from 'node:fs';
-import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { bundle } from './bundle.ts';
 import { correct } from './correct.ts';
 import {
@@ -109,7 +109,7 @@ function contentOf(file: string, document: string, allowOutside: boolean): FileC
       };
     }
     const text = readFileSync(file, 'utf8');
-    return { value: extname(file) === '.md' ? text : parseFile(file, text) };
+    return { value: parseFile(file, text) };
   } catch (error) {
     if (error instanceof DocumentError) return { reason: error.message };
     const { code } = asObject(error);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
 import {
   CORE_SCHEMA,
   defineScalarTag,
@@ -42,12 +43,16 @@ const yamlSchema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 /** The maximum number of arrays and objects that aliases repeat. Each repetition is validated. */
 const MAX_REPEATED = 100_000;
 
+/** Returns true for a file that is one text. Descriptions may reference it. */
+const isMarkdown = (file: string): boolean => extname(file) === '.md';
+
 /**
- * Parses YAML 1.2 with merge keys, or JSON, with exact integers.
+ * Parses YAML 1.2 with merge keys, or JSON, with exact integers. Returns Markdown as a text.
  *
  * @throws {DocumentError} with the position of a syntax error.
  */
 export function parseFile(file: string, text: string): unknown {
+  if (isMarkdown(file)) return text;
   try {
     if (text.startsWith('{')) return parseJson(text);
   } catch {
@@ -184,6 +189,7 @@ export function positionsOf(
 
 /** Returns a function that finds `line:column` of a key of a mapping or an item of a sequence. */
 function positionsIn(file: string): (pointer: string) => string | undefined {
+  if (isMarkdown(file)) return () => undefined;
   const { text, events } = readYaml(readFileSync(file, 'utf8'), (readable) => ({
     text: readable,
     events: parseEvents(readable, { maxDepth }),
