@@ -11,6 +11,8 @@ interface CheckResult {
   /** `undefined` if the document cannot be served at all. */
   readonly document: Document | undefined;
   readonly problems: readonly string[];
+  /** The ids of the operations that have errors. */
+  readonly broken: ReadonlySet<string>;
   /** Absolute paths of the files of the document, including missing ones. */
   readonly files: readonly string[];
   readonly notices: () => readonly string[];
@@ -24,13 +26,15 @@ export async function checkFile(file: string, allowOutside = false): Promise<Che
     return {
       document: problems.length > 0 ? undefined : document,
       problems: splitLines(document.describe([...problems, ...[...broken.values()].flat()])),
+      broken: new Set(broken.keys()),
       files: document.files,
       notices: () => splitLines(document.describe([...notices, ...checkExamples(document.root)])),
     };
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
     const problems = splitLines(error.message);
-    return { document: undefined, problems, files: error.files, notices: () => [] };
+    const { files } = error;
+    return { document: undefined, problems, broken: new Set(), files, notices: () => [] };
   }
 }
 

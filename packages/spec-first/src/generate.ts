@@ -39,7 +39,7 @@ export const run = command(
   async ({ check, strict, all: showsAll, client, 'allow-outside': allowOutside }) => {
     const file = documentFile();
     const checked = await checkFile(file, allowOutside);
-    const { document, problems } = checked;
+    const { document, problems, broken } = checked;
     const count = `${problems.length} ${problems.length === 1 ? 'error' : 'errors'}`;
     for (const line of problems) console.error(line);
     if (document === undefined) {
@@ -50,7 +50,14 @@ export const run = command(
     for (const line of showsAll ? notices : firstNotices(file, notices)) console.error(line);
 
     const outputs = new Map([[TYPES, await generateTypes(document)]]);
-    if (client !== undefined) outputs.set(client, await generateClient(document));
+    if (client !== undefined) {
+      const operations = document.operations.filter(({ id }) => !broken.has(id));
+      outputs.set(client, await generateClient({ ...document, operations }));
+      if (broken.size > 0) {
+        const ids = [...broken].join(', ');
+        console.error(`${client} leaves out operations with an error: ${ids}`);
+      }
+    }
     let exitCode = problems.length > 0 || (strict && notices.length > 0) ? 1 : 0;
     for (const [path, text] of outputs) {
       if (hasText(path, text)) console.log(`${path} fits ${file}`);

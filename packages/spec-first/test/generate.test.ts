@@ -435,6 +435,26 @@ components:
     });
   });
 
+  test('leaves operations with an error out of the client, with a notice', async () => {
+    const text = SMALL.replace("{ $ref: 'schemas/plant.yaml#/Plant' }", '{ type: string }');
+    const broken = `  /plants/{id}:
+    get:
+      operationId: getPlant
+      parameters: [{ $ref: '#/components/parameters/Missing' }]
+      responses: { '200': { description: A plant. } }
+`;
+    await inFolder({ 'openapi.yaml': text + broken }, async (folder) => {
+      const { status, stderr } = await generate(folder, '--client', 'app/plants.ts');
+      expect([status, stderr.split('\n')]).toEqual([
+        1,
+        expect.arrayContaining(['app/plants.ts leaves out operations with an error: getPlant']),
+      ]);
+      const client = readFileSync(join(folder, 'app/plants.ts'), 'utf8');
+      expect(client).toContain('"listPlants": {');
+      expect(client).not.toContain('getPlant');
+    });
+  });
+
   test('exits with 2 for unknown options, and shows the known ones', async () => {
     await inFolder({}, async (folder) => {
       expect(await generate(folder, '--chek')).toMatchObject({
