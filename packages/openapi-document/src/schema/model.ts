@@ -92,7 +92,7 @@ export interface SchemaSet {
    * Returns the set that also contains a schema.
    *
    * @param owner the schema of this set that selects it.
-   * @param budget pays for a new set, since clients choose the combinations of alternatives.
+   * @param budget pays for a new combination of alternatives, since clients choose them.
    */
   select(owner: Json, schema: Json, isBase?: boolean, budget?: Budget): SchemaSet;
 }

@@ -102,11 +102,13 @@ export function objectRules(set: SchemaSet): ObjectRules {
         copy ??= copyBefore(object, name);
         continue;
       }
-      if (declared.isRequired) missing -= 1;
       const result =
         declared.set === undefined
           ? drop(name, declared.rejectedBy, run)
           : readMember(name, declared.set, value, run);
+      // `toJSON` of a reply may return nothing.
+      const isWritten = result !== undefined || declared.set === undefined;
+      if (declared.isRequired && isWritten) missing -= 1;
       if (run.count !== countBefore && run.isDone) return object;
       if (result !== value) copy ??= copyBefore(object, name);
       if (copy !== undefined && result !== undefined) put(copy, name, result);

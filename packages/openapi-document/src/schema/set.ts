@@ -63,6 +63,7 @@ export class JoinedSchemas implements SchemaSet {
   readonly #allowsAnything: boolean;
   #selectors = NO_SELECTORS;
   #generation = 0;
+  #isSelected = false;
   readonly #selected = new Map<number, JoinedSchemas>();
   #constants: readonly Assertion<unknown>[] | undefined;
   #texts: readonly Assertion<string>[] | undefined;
@@ -128,9 +129,11 @@ export class JoinedSchemas implements SchemaSet {
     const { adds = [], isBase: isOwnerBase = false } = members.get(owner) ?? {};
     members.set(owner, { adds: [...adds, schema], isBase: isOwnerBase });
     addSchema(context.tree, members, schema, isBase);
-    if (budget !== undefined) spend(budget, stepsToPrepare(members));
+    // The document limits the first selections, but not their combinations.
+    if (budget !== undefined && this.#isSelected) spend(budget, stepsToPrepare(members));
     const counter = this.#counter;
     const set = new JoinedSchemas(context, counter, this.roots, members, this.#outerHidden);
+    set.#isSelected = true;
     const added = [...members].slice(this.schemas.size);
     set.#selectors = [
       ...this.#selectors,

@@ -129,3 +129,9 @@ test('a long chain of schemas is validated without an overflow of the stack', ()
     '/next/next type',
   ]);
 });
+
+test('a reply lacks a required member whose `toJSON` returns nothing', () => {
+  const schema = { type: 'object', properties: { a: {} }, required: ['a'] };
+  const reply = { a: { toJSON: () => undefined } };
+  expect(read({}, schema, 'response', reply)).toEqual(['/a required']);
+});
