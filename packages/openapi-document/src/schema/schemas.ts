@@ -15,7 +15,7 @@ export interface SchemasOptions {
 }
 
 /** Limits the memory: clients choose the combinations of alternatives and name patterns. */
-const MAX_JOINED = 10_000;
+const MAX_JOINED = 4_000;
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
