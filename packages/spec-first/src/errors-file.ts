@@ -1,88 +1,56 @@
-import { STATUS_CODES } from 'node:http';
-import { runInNewContext } from 'node:vm';
-import { createSchemas, type Document, isObject, type Json, stringifyJson } from 'openapi-document';
+import {
+  createSchemas,
+  type Document,
+  isObject,
+  type Schemas,
+  stringifyJson,
+} from 'openapi-document';
+import { valuesOf } from 'openapi-document/samples';
+import { bodySource, constantsIn, expressionsIn, fillBody, PROBLEM_DETAILS } from './error-body.ts';
 import { quoted, TYPES } from './types.ts';
 
-const TITLE = "title: STATUS_CODES[status] ?? 'Error'";
-const PROBLEM_DETAILS = `type, ${TITLE}, status, detail: message`;
+const NOT_DECLARED = ', since the document declares no body of errors';
 
-/** The parameters of `make`, in TypeScript, by the name that a template uses. */
-const PARAMETERS: Readonly<Record<string, string>> = {
-  type: "type = 'about:blank'",
-  status: 'status',
-  message: 'message',
-};
-
-/** The members of common error bodies, in TypeScript. The first template that fits is used. */
-const TEMPLATES: readonly string[] = [
-  PROBLEM_DETAILS,
-  `${TITLE}, status, detail: message`,
-  'title: message, status',
-  'error: status, message',
-  'status, message',
-  'code: status, message',
-  'message',
-  'errors: [{ message }]',
-];
-
-/** The members that are written if no common body fits. The team completes them. */
-const EXAMPLE = 'code: status, message';
+const NO_BODY =
+  'errors are problem details, since no value was found for the declared body: write the body';
 
 /**
  * Returns the text of `src/errors.ts`, which makes the body that error responses of the document
- * declare most often. If no common body fits, or if error responses require headers that the server
- * does not set, the file does not compile until the team completes it.
+ * declare most often. The body is problem details if none is found that matches the schema. The
+ * text compiles; it has a TODO if the team has to complete it.
  */
 export function errorsFile(document: Document): string {
+  const schemas = createSchemas(document.root);
   const declared = commonBody(document);
-  const template = declared ? templateFor(document.root, declared.schema) : PROBLEM_DETAILS;
-  const members = template ?? EXAMPLE;
-  const parameters = Object.entries(PARAMETERS)
-    .filter(([name]) => new RegExp(`\\b${name}\\b`).test(members))
-    .map(([, parameter]) => parameter)
-    .join(', ');
-  const missing = [...(template ? [] : ['the body']), ...requiredHeaders(document)].join(', ');
-  const todo = `// TODO: write ${missing} as the document declares, then delete these two lines.
-export const todo: never = 'The errors are not written yet';
-
-`;
-  const comment = declared
+  const filled = declared && fillBody(schemas, declared.schema);
+  const common = filled === undefined ? undefined : declared;
+  const body = filled ?? PROBLEM_DETAILS;
+  const headers = requiredHeaders(schemas, document);
+  const source = bodySource(body, '  ');
+  const headerSource =
+    headers.size > 0
+      ? `  headers: () => (${bodySource(Object.fromEntries(headers), '  ')}),\n`
+      : '';
+  const parameters = [...new Set(expressionsIn(body).map(({ parameter }) => parameter))].join(', ');
+  const placeholders = [...constantsIn(body), ...headers.keys().map((name) => `header ${name}`)];
+  const todos = [
+    ...(declared && !common ? [NO_BODY] : []),
+    ...(placeholders.length > 0 ? [`replace the placeholders (${placeholders.join(', ')})`] : []),
+  ];
+  const comment = common
     ? `/** The body that error responses of the document declare most often. */
-type Body = ${declared.type};
+type Body = ${common.type};
 `
-    : '/** Problem details (RFC 9457), since the document declares no body of errors. */';
-  return `${members.includes('STATUS_CODES') ? "import { STATUS_CODES } from 'node:http';\n" : ''}\
+    : `/** Problem details (RFC 9457)${declared ? '' : NOT_DECLARED}. */`;
+  return `${source.includes('STATUS_CODES') ? "import { STATUS_CODES } from 'node:http';\n" : ''}\
 import type { ErrorBody } from 'spec-first-server';
-${declared ? `import type { ${declared.type.split('[')[0]} } from '../${TYPES}';\n` : ''}
-${comment}
-${missing && todo}export const errorBody: ErrorBody = {
-  mediaType: ${quoted(declared?.mediaType ?? 'application/problem+json')},
-  make: ({ ${parameters} })${declared ? ': Body' : ''} => ({
-    ${members.replaceAll(', ', ',\n    ')},
-  }),
-};
+${common ? `import type { ${common.type.split('[')[0]} } from '../${TYPES}';\n` : ''}
+${todos.map((todo) => `// TODO: ${todo}.\n`).join('')}${comment}
+export const errorBody: ErrorBody = {
+  mediaType: ${quoted(common?.mediaType ?? 'application/problem+json')},
+  make: (${parameters && `{ ${parameters} }`})${common ? ': Body' : ''} => (${source}),
+${headerSource}};
 `;
-}
-
-/**
- * Returns the first common body that fits a schema. If the schema declares members, the body has no
- * others, since the compiler would reject them.
- */
-function templateFor(root: Json, schema: Json): string | undefined {
-  const schemas = createSchemas(root);
-  const { names } = schemas.outline(schema);
-  const fits = (template: string, type: string, status: number, message: string) => {
-    const values = { STATUS_CODES, type, status, message };
-    const body: unknown = runInNewContext(`({ ${template} })`, values);
-    const isDeclared =
-      names.size === 0 || Object.keys(Object(body)).every((name) => names.has(name));
-    return isDeclared && schemas.at(schema, 'received').isValid(body);
-  };
-  return TEMPLATES.find(
-    (template) =>
-      fits(template, 'about:blank', 404, 'x') &&
-      fits(template, 'https://example.com/problems/taken', 599, 'x'.repeat(1000)),
-  );
 }
 
 const errorResponses = ({ operations }: Document) =>
@@ -95,10 +63,17 @@ const errorResponses = ({ operations }: Document) =>
 /** Headers that the server sets in responses to errors. */
 const SERVER_HEADERS = /^(www-authenticate|retry-after|allow|content-.*)$/;
 
-function requiredHeaders(document: Document): string[] {
-  const headers = errorResponses(document).flatMap((response) => response.headers);
-  const missing = headers.filter(({ name, required }) => required && !SERVER_HEADERS.test(name));
-  return [...new Set(missing.map(({ name }) => `the header ${name}`))];
+/** Returns valid texts for headers that error responses require, by name. */
+function requiredHeaders(schemas: Schemas, document: Document): ReadonlyMap<string, string> {
+  const headers = errorResponses(document)
+    .flatMap((response) => response.headers)
+    .filter(({ name, required }) => required && !SERVER_HEADERS.test(name));
+  const texts = headers.map(({ name, schema, examples }) => {
+    const generated = valuesOf(schemas, schema, 'response').take(1);
+    const values = [...examples().map(({ value }) => value), ...generated];
+    return [name, String(values[0] ?? 'text')] as const;
+  });
+  return new Map(texts);
 }
 
 /**

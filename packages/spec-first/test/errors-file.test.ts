@@ -59,7 +59,7 @@ test.each<[title: string, schema: object, expected: string]>([
   [
     'optional members',
     { properties: { documentation_url: text, message: text, code: integer } },
-    'make: ({ status, message }): Body => ({ code: status, message, })',
+    'make: ({ message, status }): Body => ({ message, code: status, })',
   ],
   [
     'a message, by allOf',
@@ -69,7 +69,7 @@ test.each<[title: string, schema: object, expected: string]>([
   [
     'a list of errors',
     object({ errors: { type: 'array', minItems: 1, items: object({ message: text }) } }),
-    'make: ({ message }): Body => ({ errors: [{ message }], })',
+    'make: ({ message }): Body => ({ errors: [ { message, }, ], })',
   ],
   [
     'problem details without a type',
@@ -79,7 +79,34 @@ test.each<[title: string, schema: object, expected: string]>([
   [
     'problem details without a detail',
     { ...object({ title: text, status: integer }), unevaluatedProperties: false },
-    'make: ({ status, message }): Body => ({ title: message, status, })',
+    'make: ({ message, status }): Body => ({ title: message, status, })',
+  ],
+  ['a text', object({ error: text }), 'make: ({ message }): Body => ({ error: message, })'],
+  [
+    'a code and a text',
+    object({ errcode: text, error: text }),
+    'make: ({ status, message }): Body => ({ errcode: String(status), error: message, })',
+  ],
+  [
+    'an object in an object',
+    object({
+      error: object({ status: integer, message: text, details: { type: 'array', items: text } }, [
+        'status',
+      ]),
+    }),
+    'make: ({ status, message }): Body => ({ error: { status, message, }, })',
+  ],
+  [
+    'OAuth',
+    object({ error: { enum: ['invalid_request'] }, error_description: text, error_uri: text }, [
+      'error',
+    ]),
+    "make: ({ message }): Body => ({ error: 'invalid_request', error_description: message, })",
+  ],
+  [
+    'members that no problem has',
+    object({ message: text, at: { type: 'string', format: 'date-time' }, path: { example: '/a' } }),
+    "make: ({ message }): Body => ({ message, at: '2024-01-01T12:00:00Z', path: '/a', })",
   ],
   [
     'any object',
@@ -110,7 +137,7 @@ export const errorBody: ErrorBody = {
 `);
 });
 
-test('names what the team has to write: the body, and headers that the server does not set', async () => {
+test('lists what the team has to complete: the body, and headers that the server does not set', async () => {
   const headers = {
     'X-Allow': { required: true, schema: text },
     'Allow-Zone': { required: true, schema: text },
@@ -122,20 +149,23 @@ test('names what the team has to write: the body, and headers that the server do
   };
   expect(
     errorsFile(await documentOf({ enum: ['a'] }, {}, headers)),
-  ).toBe(`import type { ErrorBody } from 'spec-first-server';
-import type { operations } from '../generated/openapi.ts';
+  ).toBe(`import { STATUS_CODES } from 'node:http';
+import type { ErrorBody } from 'spec-first-server';
 
-/** The body that error responses of the document declare most often. */
-type Body = operations['getA']['responses']['404']['content']['application/json'];
-
-// TODO: write the body, the header x-allow, the header allow-zone as the document declares, then delete these two lines.
-export const todo: never = 'The errors are not written yet';
-
+// TODO: errors are problem details, since no value was found for the declared body: write the body.
+// TODO: replace the placeholders (header x-allow, header allow-zone).
+/** Problem details (RFC 9457). */
 export const errorBody: ErrorBody = {
-  mediaType: 'application/json',
-  make: ({ status, message }): Body => ({
-    code: status,
-    message,
+  mediaType: 'application/problem+json',
+  make: ({ type = 'about:blank', status, message }) => ({
+    type,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: message,
+  }),
+  headers: () => ({
+    'x-allow': 'text',
+    'allow-zone': 'text',
   }),
 };
 `);
@@ -163,46 +193,23 @@ export const errorBody: ErrorBody = {
 
 const complete = object({ code: integer, message: { type: 'string', minLength: 1 } });
 
-const NOT_WRITTEN =
-  /^src\/case\d+\/src\/errors\.ts\(\d+,\d+\): error TS2322: Type '"The errors are not written yet"'/m;
-
-const CASES: [
-  title: string,
-  schema: object | undefined,
-  schemas: object,
-  error: RegExp | undefined,
-][] = [
+const CASES: [title: string, schema: object | undefined, schemas: object][] = [
+  ['fits, by reference', { $ref: '#/components/schemas/Failure' }, { Failure: complete }],
+  ['fits, in its place', complete, {}],
+  ['is problem details', undefined, {}],
+  ['is any object', { type: 'object' }, {}],
+  ['lacks a member', object({ id: { type: 'string', pattern: '^x' }, message: text }), {}],
+  ['is too short', object({ code: integer, message: { type: 'string', minLength: 9 } }), {}],
+  ['is too long', object({ code: integer, message: { type: 'string', maxLength: 50 } }), {}],
+  ['breaks another rule', { ...complete, not: { required: ['code'] } }, {}],
+  ['has optional members of other names', { properties: { code: text, text } }, {}],
+  ['has alternatives of other names', { anyOf: [{ properties: { text } }, {}] }, {}],
   [
-    'fits, by reference',
-    { $ref: '#/components/schemas/Failure' },
-    { Failure: complete },
-    undefined,
-  ],
-  ['fits, in its place', complete, {}, undefined],
-  ['is problem details', undefined, {}, undefined],
-  ['is any object', { type: 'object' }, {}, undefined],
-  [
-    'lacks a member',
-    object({ id: { type: 'string', pattern: '^x' }, message: text }),
+    'has constants',
+    object({ error: { enum: ['a', 'b'] }, at: object({ id: { const: 7 }, count: integer }) }),
     {},
-    NOT_WRITTEN,
   ],
-  [
-    'is too short',
-    object({ code: integer, message: { type: 'string', minLength: 9 } }),
-    {},
-    NOT_WRITTEN,
-  ],
-  [
-    'is too long',
-    object({ code: integer, message: { type: 'string', maxLength: 50 } }),
-    {},
-    NOT_WRITTEN,
-  ],
-  ['breaks another rule', { ...complete, not: { required: ['code'] } }, {}, NOT_WRITTEN],
-  ['has optional members of other names', { properties: { code: text, text } }, {}, NOT_WRITTEN],
-  ['has alternatives of other names', { anyOf: [{ properties: { text } }, {}] }, {}, NOT_WRITTEN],
-  ['cannot be guessed', { enum: ['a', 'b'] }, {}, NOT_WRITTEN],
+  ['cannot be guessed', { enum: ['a', 'b'] }, {}],
 ];
 
 describe('src/errors.ts', () => {
@@ -219,10 +226,9 @@ describe('src/errors.ts', () => {
     lines = compile(folder).split('\n');
   });
 
-  test.each(CASES)('compiles only if its body fits: %s', (title, _schema, _schemas, error) => {
+  test.each(CASES)('compiles if the schema of the body %s', (title) => {
     const index = CASES.findIndex(([name]) => name === title);
-    const errors = lines.filter((line) => line.startsWith(`src/case${index}/`)).join('\n');
-    expect(errors).toEqual(error === undefined ? '' : expect.stringMatching(error));
+    expect(lines.filter((line) => line.startsWith(`src/case${index}/`))).toEqual([]);
   });
 });
 

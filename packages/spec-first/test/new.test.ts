@@ -114,14 +114,14 @@ ${files.length} files written to ${books}. Next:
     });
   });
 
-  test('says that src/errors.ts must be completed if no common body fits', async () => {
+  test('says what is missing in src/errors.ts if no body is found that matches', async () => {
     const file = join(folder, 'errors.json');
     const content = { 'application/json': { schema: { enum: ['no'] } } };
     const get = { operationId: 'a', responses: { 400: { description: 'No.', content } } };
     const info = { title: 'T', version: '1' };
     writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info, paths: { '/a': { get } } }));
     expect((await make(join(folder, 'errors'), file)).output).toMatch(
-      /^Reading \S+errors\.json …\nsrc\/errors\.ts does not compile yet: complete it as its TODO says\.\n\d+ files/,
+      /^Reading \S+errors\.json …\nsrc\/errors\.ts: errors are problem details, since .*: write the body\.\n\d+ files/,
     );
   });
 
