@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { checkFile } from './check.ts';
 import { ALLOW_OUTSIDE, command, documentFile } from './command.ts';
-import { generateClient, generateTypes, TYPES } from './types.ts';
+import { generateClient, generateTypes, hasUnsendableBody, TYPES } from './types.ts';
 import { upgradeNotice } from './upgrade.ts';
 
 const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--strict] [--all]
@@ -53,10 +53,13 @@ export const run = command(
     if (client !== undefined) {
       const operations = document.operations.filter(({ id }) => !broken.has(id));
       outputs.set(client, await generateClient({ ...document, operations }));
-      if (broken.size > 0) {
-        const ids = [...broken].join(', ');
-        console.error(`${client} leaves out operations with an error: ${ids}`);
-      }
+      const bodiless = operations.filter(hasUnsendableBody).map(({ id }) => id);
+      const remarks = {
+        'leaves out operations with an error': [...broken],
+        'has no body where fetch rejects one (GET and HEAD)': bodiless,
+      };
+      for (const [remark, ids] of Object.entries(remarks))
+        if (ids.length > 0) console.error(`${client} ${remark}: ${ids.join(', ')}`);
     }
     let exitCode = problems.length > 0 || (strict && notices.length > 0) ? 1 : 0;
     for (const [path, text] of outputs) {

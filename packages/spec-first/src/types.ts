@@ -65,13 +65,21 @@ export async function generateTypes(
   return HEADER + imports + INT64 + text + requirements + handlers;
 }
 
+/** Returns true for an operation with a body that `fetch` rejects. */
+export const hasUnsendableBody = ({ method, requestBody }: Operation): boolean =>
+  requestBody !== undefined && ['get', 'head'].includes(method);
+
 /**
  * Generates the module of a client as text: types, routes and `createClient`. It imports
- * `openapi-document`.
+ * `openapi-document`. Bodies that `fetch` cannot send are left out.
  */
 export async function generateClient(document: Document): Promise<string> {
-  const { file, root, operations } = document;
-  const { text } = generateSource(document, createSchemas(root), false, basename(file));
+  const { file, root } = document;
+  const operations = document.operations.map((operation) =>
+    hasUnsendableBody(operation) ? { ...operation, requestBody: undefined } : operation,
+  );
+  const schemas = createSchemas(root);
+  const { text } = generateSource({ ...document, operations }, schemas, false, basename(file));
   const routes = JSON.stringify(routesOf(operations), null, 2);
   const imports = 'import { type Client, type ClientOptions, clientOf, type Route } ';
   return `${HEADER}${imports}from 'openapi-document/client';

@@ -435,8 +435,11 @@ components:
     });
   });
 
-  test('leaves operations with an error out of the client, with a notice', async () => {
-    const text = SMALL.replace("{ $ref: 'schemas/plant.yaml#/Plant' }", '{ type: string }');
+  test('leaves operations with an error and bodies of GET out of the client, with notices', async () => {
+    const text = SMALL.replace("{ $ref: 'schemas/plant.yaml#/Plant' }", '{ type: string }').replace(
+      'summary: Lists plants.',
+      'requestBody: { content: { text/plain: { schema: { type: string } } } }',
+    );
     const broken = `  /plants/{id}:
     get:
       operationId: getPlant
@@ -447,7 +450,10 @@ components:
       const { status, stderr } = await generate(folder, '--client', 'app/plants.ts');
       expect([status, stderr.split('\n')]).toEqual([
         1,
-        expect.arrayContaining(['app/plants.ts leaves out operations with an error: getPlant']),
+        expect.arrayContaining([
+          'app/plants.ts leaves out operations with an error: getPlant',
+          'app/plants.ts has no body where fetch rejects one (GET and HEAD): listPlants',
+        ]),
       ]);
       const client = readFileSync(join(folder, 'app/plants.ts'), 'utf8');
       expect(client).toContain('"listPlants": {');

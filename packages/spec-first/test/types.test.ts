@@ -130,3 +130,11 @@ test('the file of a client has types, routes and a function that creates the cli
     /\nexport const createClient = [\s\S]*clientOf<operations>\(routes, options\);\n$/,
   );
 });
+
+test('the client has no body where fetch cannot send one', async () => {
+  const requestBody = { content: { 'application/json': { schema: { const: 'sent' } } } };
+  const paths = { '/a': { get: { requestBody, ...done }, post: { requestBody, ...done } } };
+  const text = await withDocument({ paths }, generateClient);
+  expect(text.match(/"sent"/g)).toHaveLength(1);
+  expect(text.match(/"media": .*/g)).toEqual(['"media": [],', '"media": [']);
+});
