@@ -86,16 +86,19 @@ const SIZES = ['Length', 'Items', 'Properties', 'Contains'].flatMap((suffix) => 
 
 /** Replaces `nullable` by `type: null`. Many documents of OpenAPI 3.1 still use `nullable`. */
 function allowNull(schema: Json): void {
-  const { nullable, type, anyOf, oneOf, allOf, $ref } = schema;
+  const { nullable, type, anyOf, oneOf, allOf, $ref, discriminator } = schema;
   if (typeof nullable !== 'boolean') return;
   Reflect.deleteProperty(schema, 'nullable');
   if (!nullable) return;
   if (type !== undefined) Reflect.set(schema, 'type', [...new Set([type, 'null'].flat())]);
   if (Array.isArray(schema.enum) && !schema.enum.includes(null)) schema.enum.push(null);
-  for (const list of [anyOf, oneOf]) if (Array.isArray(list)) list.push({ type: 'null' });
-  if ($ref === undefined && allOf === undefined) return;
+  for (const list of [anyOf, discriminator && oneOf])
+    if (Array.isArray(list)) list.push({ type: 'null' });
+  // A `oneOf` would reject null if an alternative is nullable too, since two would match.
+  const exclusive = discriminator === undefined ? oneOf : undefined;
+  if (($ref ?? allOf ?? exclusive) === undefined) return;
   // `$ref` and `allOf` would still reject null.
-  const restricting = Object.entries({ $ref, allOf, anyOf }).filter(
+  const restricting = Object.entries({ $ref, allOf, anyOf, oneOf: exclusive }).filter(
     ([, value]) => value !== undefined,
   );
   for (const [keyword] of restricting) Reflect.deleteProperty(schema, keyword);

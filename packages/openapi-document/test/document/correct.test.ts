@@ -67,7 +67,7 @@ test('OpenAPI 3.0 is upgraded, but its examples stay the same', async () => {
   expect(root.openapi).toMatch(/^3\.1\./);
   expect(root.components.schemas).toEqual({
     N: { type: ['integer', 'null'], exclusiveMinimum: 1, examples: [2] },
-    Either: { oneOf: [{ type: 'integer' }, { type: 'boolean' }, { type: 'null' }] },
+    Either: { anyOf: [{ oneOf: [{ type: 'integer' }, { type: 'boolean' }] }, { type: 'null' }] },
   });
   expect(root.components.examples.A.value).toEqual({ nullable: true, exclusiveMinimum: true });
 });
@@ -101,7 +101,11 @@ describe('nullable', () => {
     [{ enum: ['a'], nullable: true }, { enum: ['a', null] }],
     [{ enum: ['a', null], nullable: true }, { enum: ['a', null] }],
     [{ anyOf: [{}], nullable: true }, { anyOf: [{}, { type: 'null' }] }],
-    [{ oneOf: [{}], nullable: true }, { oneOf: [{}, { type: 'null' }] }],
+    [{ oneOf: [{}], nullable: true }, { anyOf: [{ oneOf: [{}] }, { type: 'null' }] }],
+    [
+      { oneOf: [{}], discriminator: {}, nullable: true },
+      { oneOf: [{}, { type: 'null' }], discriminator: {} },
+    ],
     [
       { $ref: '#/A', nullable: true, title: 'T' },
       { anyOf: [{ $ref: '#/A' }, { type: 'null' }], title: 'T' },
