@@ -15,7 +15,8 @@ interface CheckResult {
   readonly broken: ReadonlySet<string>;
   /** Absolute paths of the files of the document, including missing ones. */
   readonly files: readonly string[];
-  readonly notices: () => readonly string[];
+  /** If there are more than `limit`, notices with the same message are one line. */
+  readonly notices: (limit?: number) => readonly string[];
 }
 
 /** Loads and checks a document. The start of a server also checks handlers and verifiers. */
@@ -28,7 +29,10 @@ export async function checkFile(file: string, allowOutside = false): Promise<Che
       problems: splitLines(document.describe([...problems, ...[...broken.values()].flat()])),
       broken: new Set(broken.keys()),
       files: document.files,
-      notices: () => splitLines(document.describe([...notices, ...checkExamples(document.root)])),
+      notices: (limit = Number.POSITIVE_INFINITY) => {
+        const findings = [...notices, ...checkExamples(document.root)];
+        return splitLines(document.describe(document.merge(findings, limit)));
+      },
     };
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;

@@ -14,7 +14,7 @@ Checks the OpenAPI document and writes its types to ${TYPES}.
   --check           write no types; exit with 1 if a file is stale
   --strict          exit with 1 if there are notices
   --allow-outside   read files outside the document's folder that it references
-  --all             show all notices
+  --all             show all notices, with each place
   --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
@@ -46,7 +46,7 @@ export const run = command(
       console.error(`${file} has ${count}. ${TYPES} is unchanged.`);
       return 1;
     }
-    const notices = checked.notices();
+    const notices = checked.notices(showsAll ? undefined : MAX_NOTICES);
     for (const line of showsAll ? notices : firstNotices(file, notices)) console.error(line);
 
     const outputs = new Map([[TYPES, await generateTypes(document)]]);
@@ -83,13 +83,16 @@ export const run = command(
   },
 );
 
+/** The number of notices without --all. */
+export const MAX_NOTICES = 10;
+
 export function firstNotices(file: string, notices: readonly string[]): readonly string[] {
-  const rest = notices.length - 10;
+  const rest = notices.length - MAX_NOTICES;
   if (rest <= 0) return notices;
   const word = rest === 1 ? 'notice' : 'notices';
   return [
-    ...notices.slice(0, 10),
-    `${file} has ${rest} more ${word}. "npm run generate -- --all" shows all.`,
+    ...notices.slice(0, MAX_NOTICES),
+    `${file} has ${rest} more ${word}. "npm run generate -- --all" shows all, with each place.`,
   ];
 }
 

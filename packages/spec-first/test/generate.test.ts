@@ -221,17 +221,23 @@ describe('npm run generate', () => {
   test('shows ten notices, and all with --all', async () => {
     const paths = Array.from({ length: 12 }, (_, index) => {
       const operation = `get: { operationId: op${index}, summary: It., responses: { '200': { description: It. }, '400': { description: No. } } }`;
-      return `  '/a${index}/{p}': { ${operation} }\n`;
+      return `  '/a${index}/{same}/{p${index}}': { ${operation} }\n`;
     });
     const text = `${HEAD}security: []\npaths:\n${paths.join('')}`;
     await inFolder({ 'openapi.yaml': text }, async (folder) => {
       const notices = async (...args: string[]) =>
         (await generate(folder, ...args)).stderr.trimEnd().split('\n');
       const allNotices = await notices('--all');
-      expect(allNotices).toHaveLength(12);
+      expect(allNotices).toHaveLength(24);
+      const parameter = (name: string) =>
+        expect.stringMatching(
+          RegExp(`^openapi\\.yaml:\\d+:\\d+ path parameter ${name} .* string$`),
+        );
       expect(await notices()).toEqual([
-        ...allNotices.slice(0, 10),
-        'openapi.yaml has 2 more notices. "npm run generate -- --all" shows all.',
+        parameter('p0'),
+        'openapi.yaml:6:24 path parameter same is not declared: it is read as a string (12 places)',
+        ...Array.from({ length: 8 }, (_, index) => parameter(`p${index + 1}`)),
+        'openapi.yaml has 3 more notices. "npm run generate -- --all" shows all, with each place.',
       ]);
     });
   });
@@ -479,7 +485,7 @@ components:
 test.each([
   [0, 0, undefined],
   [10, 10, undefined],
-  [11, 10, 'a.yaml has 1 more notice. "npm run generate -- --all" shows all.'],
+  [11, 10, 'a.yaml has 1 more notice. "npm run generate -- --all" shows all, with each place.'],
 ])('firstNotices of %i notices returns %i', (count, limit, last) => {
   const notices = Array.from({ length: count }, (_, index) => `notice ${index}`);
   const expected = [...notices.slice(0, limit), last].filter((line) => line !== undefined);

@@ -12,7 +12,14 @@ import {
   resolveRef,
 } from './document.ts';
 import { operationsOf, webhooksOf } from './operations.ts';
-import { describeFindings, originOf, parseFile, positionsOf, readPositions } from './parse.ts';
+import {
+  describeFindings,
+  mergeFindings,
+  originOf,
+  parseFile,
+  positionsOf,
+  readPositions,
+} from './parse.ts';
 import { pathTemplate } from './path-template.ts';
 import type { FileContent } from './resolver.ts';
 
@@ -58,10 +65,9 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
   const { root, corrections } = await correct(file, bundled.root);
   const operations = operationsOf(root);
   const schemes = Object.entries(asObject(asObject(root.components).securitySchemes));
-  const positions = (pointers: readonly string[], reader = readPositions()) => {
-    const locations = pointers.map((pointer) => originOf(file, root, bundled.origins, pointer));
-    return positionsOf(locations, reader);
-  };
+  const locationOf = (pointer: string) => originOf(file, root, bundled.origins, pointer);
+  const positions = (pointers: readonly string[], reader = readPositions()) =>
+    positionsOf(pointers.map(locationOf), reader);
   const describe = (findings: readonly Finding[], reader = readPositions()) =>
     describeFindings(findings, (pointers) => positions(pointers, reader));
   return {
@@ -86,6 +92,9 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
     unresolved: bundled.problems,
     /** The mistakes that were corrected in `root`, and documentation that cannot be read. */
     corrections: [...bundled.notices, ...corrections],
+    /** Merges findings with the same message, see `mergeFindings`. */
+    merge: (findings: readonly Finding[], limit: number) =>
+      mergeFindings(findings, limit, locationOf),
     /** Formats findings as sorted, distinct lines: `file:line:column message`. */
     describe: (findings: readonly Finding[]) => describe(findings),
     /** Formats groups of findings. Reads each file once. */

@@ -154,6 +154,29 @@ export function describeFindings(
   return [...lines].sort(byNumbers.compare).join('\n');
 }
 
+/**
+ * If there are more than `limit`, merges findings with the same message into the first one, with
+ * the number of their places.
+ */
+export function mergeFindings(
+  findings: readonly Finding[],
+  limit: number,
+  locationOf: (pointer: string) => Location,
+): readonly Finding[] {
+  if (findings.length <= limit) return findings;
+  const merged = new Map<string, { readonly first: Finding; readonly places: Set<string> }>();
+  for (const finding of findings) {
+    const { file, pointer } = locationOf(finding.pointer);
+    const group = merged.get(finding.message) ?? { first: finding, places: new Set<string>() };
+    merged.set(finding.message, group);
+    group.places.add(`${file}#${pointer}`);
+  }
+  return [...merged.values()].map(({ first, places }) => {
+    const count = places.size > 1 ? ` (${places.size} places)` : '';
+    return { ...first, message: first.message + count };
+  });
+}
+
 /** Returns the original location of a part of a bundled document. @param origins see `bundle`. */
 export function originOf(
   file: string,

@@ -136,6 +136,32 @@ describe('a document of several files', () => {
     });
   });
 
+  test('names a mistake once, with the number of its places', async () => {
+    const files = {
+      'openapi.yaml': `${HEAD}paths:
+  /a: { get: { responses: { '200': { $ref: '#/components/responses/Ok' } } } }
+  /b: { get: { responses: { '200': { $ref: '#/components/responses/Ok' } } } }
+  /{c}: { get: { responses: { '200': { $ref: '#/components/responses/Ok' } } } }
+  /{c}/{d}: { get: { responses: { '200': { $ref: '#/components/responses/Ok' } } } }
+components: { responses: { Ok: { description: done, content: { text/event-stream: {} } } } }
+`,
+    };
+    await withFiles(files, async (folder) => {
+      const document = await loadDocument(join(folder, 'openapi.yaml'));
+      const { notices } = checkDocument(document);
+      const lines = document.describe(document.merge(notices, 3)).replaceAll(`${folder}/`, '');
+      expect(document.merge(notices, notices.length)).toBe(notices);
+      const events = expect.stringMatching(
+        /^openapi\.yaml:8:\d+ events are sent.*\(OpenAPI 3\.2\)$/,
+      );
+      expect(lines.split('\n')).toEqual([
+        'openapi.yaml:6:11 path parameter c is not declared: it is read as a string (2 places)',
+        'openapi.yaml:7:15 path parameter d is not declared: it is read as a string',
+        events,
+      ]);
+    });
+  });
+
   test('does not read folders', async () => {
     const files = {
       'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { T: { $ref: parts } } }\n`,

@@ -140,8 +140,9 @@ export async function prepare(source: Document | string, options: ServiceOptions
     log.warn({ operationId, locations }, `${operationId} cannot be served and answers 501`);
   }
   if (!inDevelopment && notices.length > 0) {
-    const locations = document.describe(notices.slice(0, MAX_LISTED)).split('\n');
-    const unlisted = notices.length > MAX_LISTED ? notices.length - MAX_LISTED : undefined;
+    const merged = document.merge(notices, MAX_LISTED);
+    const locations = document.describe(merged.slice(0, MAX_LISTED)).split('\n');
+    const unlisted = merged.length > MAX_LISTED ? merged.length - MAX_LISTED : undefined;
     log.warn(
       { locations, unlisted },
       'some parts of the document are corrected, ignored or not checked',
