@@ -21,9 +21,6 @@ import { freePort } from 'test-support/free-port';
 import { PACKAGES, pack } from '../scripts/pack.ts';
 import { readMarkdown } from './support/markdown.ts';
 
-/** A version of express-openapi-validator other than that of the libraries. */
-const OTHER_VALIDATOR = '5.6.0';
-
 const VERDACCIO = '6.10.4';
 
 /** Other runtimes, which npm installs. They are too large for the dependencies of the project. */
@@ -111,9 +108,6 @@ async function publish(version = '1.0.0', changes = ''): Promise<void> {
     for (const list of [dependencies, peerDependencies]) {
       for (const other of PACKAGES) if (list[other] !== undefined) list[other] = `^${version}`;
     }
-    // npm update must succeed if the exact version of express-openapi-validator changes.
-    if (version === '1.1.0' && dependencies['express-openapi-validator'] !== undefined)
-      dependencies['express-openapi-validator'] = OTHER_VALIDATOR;
     writeFileSync(path, JSON.stringify({ ...manifest, version }));
     if (changes !== '')
       appendFileSync(join(stage, 'CHANGELOG.md'), `\n## ${version}\n\n${changes}\n`);
@@ -263,8 +257,6 @@ test('npm outdated lists a minor release, npm update installs it, and it runs', 
   const outdated = await run(project, 'npm', 'outdated').catch((error: Error) => error.message);
   assert.match(outdated, /spec-first-server\s+1\.0\.0\s+1\.1\.0\s+1\.1\.0/);
   await run(project, 'npm', 'update');
-  const validator = await run(project, 'npm', 'ls', 'express-openapi-validator');
-  assert.match(validator, new RegExp(`express-openapi-validator@${OTHER_VALIDATOR}`));
   const { versions } = JSON.parse(await start(project, '"listening"', 'npm', 'start', '--silent'));
   assert.match(versions, /spec-first-server 1\.1\.0/);
   await stop();
