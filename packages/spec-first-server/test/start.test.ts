@@ -145,7 +145,7 @@ describe('the start fails, with the location of', () => {
     [
       'an invalid schema',
       schema('{ type: strin }'),
-      'openapi.yaml:12:10 must be equal to one of the allowed values: array, boolean, integer, null, number, object, string, but type is "strin"',
+      'openapi.yaml:12:10 must be equal to one of the allowed values: array, boolean, integer, null, number, object, string, but type is "strin". Use string',
     ],
     [
       'a negative minLength',

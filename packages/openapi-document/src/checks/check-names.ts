@@ -1,4 +1,11 @@
-import { asArray, asObject, escapePointerToken, type Json } from '../document/document.ts';
+import {
+  asArray,
+  asObject,
+  escapePointerToken,
+  type Json,
+  pointerTokens,
+} from '../document/document.ts';
+import { essenceOf } from '../document/media-types.ts';
 import { SUBSCHEMAS } from '../schema/keywords.ts';
 import { Outline } from '../schema/outline.ts';
 import type { SchemaTree } from '../schema/tree.ts';
@@ -48,6 +55,28 @@ export function checkNames(
     const reason = 'additionalProperties is false and properties does not declare it';
     notice(pointer, `no object is valid: ${name} is required, but ${reason}`);
   }
+}
+
+/** The media types that messages suggest. */
+const MEDIA_TYPES = [
+  ...['application/json', 'application/x-www-form-urlencoded', 'application/octet-stream'],
+  ...['multipart/form-data', 'text/plain', 'text/event-stream', 'application/xml', 'text/html'],
+];
+
+/** Matches media types that resemble one of `MEDIA_TYPES`, but are others. */
+const OTHER_TYPES = /^application\/(jsonl|json5|bson|.ml)$/;
+
+/** Reports misspelled media types, and short names such as `json`. */
+export function checkMediaType(pointer: string, { notice }: Report): void {
+  const [parent, type = ''] = pointerTokens(pointer).slice(-2);
+  const essence = essenceOf(type);
+  if (parent !== 'content' || MEDIA_TYPES.includes(essence) || OTHER_TYPES.test(essence)) return;
+  const suggested = essence.includes('/')
+    ? similarName(essence, MEDIA_TYPES)
+    : (MEDIA_TYPES.find((name) => name.split('/').includes(essence)) ??
+      'TYPE/SUBTYPE, such as application/json');
+  if (suggested !== undefined)
+    notice(pointer, `${type} is not a known media type. Use ${suggested}`);
 }
 
 export function checkEncoding(

@@ -5,6 +5,7 @@ import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.js
   type: 'json',
 };
 import {
+  asArray,
   asObject,
   escapePointerToken,
   type Json,
@@ -17,6 +18,7 @@ import { stringifyJson } from '../json/exact.ts';
 import { KEYWORDS, SUBSCHEMA } from '../schema/keywords.ts';
 import type { Violation } from '../schema/model.ts';
 import { createSchemas } from '../schema/schemas.ts';
+import { similarName } from './similar-name.ts';
 
 export interface Report {
   /**
@@ -233,5 +235,14 @@ function messageOf(object: Json, violation: Violation, pointer: string): string 
   const reason = isSchema ? 'must be a schema: an object, true or false' : message;
   const valueText = stringifyJson(value) ?? '';
   const isLong = place === '' || valueText.length > 60;
-  return reason + (isLong ? '' : `, but ${name} is ${valueText}`);
+  const suggested = similarValue(value, asArray(params.allowedValues));
+  const advice = suggested === undefined ? '' : `. Use ${suggested}`;
+  return reason + (isLong ? '' : `, but ${name} is ${valueText}`) + advice;
+}
+
+/** Returns the allowed value that a text abbreviates or misspells. */
+function similarValue(value: unknown, allowed: readonly unknown[]): string | undefined {
+  if (typeof value !== 'string' || value.length < 3) return undefined;
+  const names = allowed.map(String);
+  return similarName(value, names) ?? names.find((name) => name.startsWith(value));
 }

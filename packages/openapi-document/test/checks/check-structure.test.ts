@@ -304,7 +304,19 @@ test.each(
     [{ minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, multipleOf: 2n ** 60n, enum: [1n] }, []],
     [
       { type: 'strin' },
-      [`problem /type must be equal to one of the allowed values: ${TYPES}, but type is "strin"`],
+      [
+        `problem /type must be equal to one of the allowed values: ${TYPES}, but type is "strin". Use string`,
+      ],
+    ],
+    [
+      { type: 'bool' },
+      [
+        `problem /type must be equal to one of the allowed values: ${TYPES}, but type is "bool". Use boolean`,
+      ],
+    ],
+    [
+      { type: 'file' },
+      [`problem /type must be equal to one of the allowed values: ${TYPES}, but type is "file"`],
     ],
     [
       { properties: { p: { minLength: -1n, maxLength: 'a', anyOf: 5, not: 7 } } },
@@ -321,7 +333,7 @@ test.each(
     [
       { 'x-read-only': 'rejct' },
       [
-        'notice /x-read-only must be equal to one of the allowed values: reject, but x-read-only is "rejct"',
+        'notice /x-read-only must be equal to one of the allowed values: reject, but x-read-only is "rejct". Use reject',
       ],
     ],
     [{ 'x-read-only': 'reject', nullable: true }, []],
