@@ -10,7 +10,8 @@ import { discardBody, NodeCall, validAddress, watchEnd, writeBody } from './node
 
 /**
  * Connects a service to an Express app. A path that the document does not have goes to the next
- * handler. A mount path such as `/v1` replaces the base path in `servers`.
+ * handler. A mount path such as `/v1` replaces the base path in `servers`. If the option `missing`
+ * of the service is `next`, it answers only operations that have a handler.
  *
  * @example
  * app.use('/v1', expressHandler(service));
@@ -20,7 +21,7 @@ export function expressHandler(service: Service): RequestHandler {
     const { url } = request;
     const fault = faultOf(request);
     const call = new ExpressCall(request, response, request.baseUrl !== '');
-    if (!service.has(call.path, call.isMounted)) {
+    if (!service.isFor(call)) {
       // Express computes the URL for the next handler from this one, which `faultOf` may change.
       request.url = url;
       return next();

@@ -9,9 +9,14 @@ import {
 } from 'openapi-document';
 import type { AccessLogOptions } from './access-log.ts';
 import { declaredNames } from './declared-names.ts';
-import type { AnyAround, AnyHandler, Log } from './handlers/types.ts';
+import type { AnyAround, Log } from './handlers/types.ts';
 import type { RecordOptions } from './record.ts';
-import { completeHandlers, type WhenMissing } from './response/complete-handlers.ts';
+import {
+  completeHandlers,
+  type PartialHandlers,
+  type WhenMissing,
+  withoutHandler,
+} from './response/complete-handlers.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from './response/problem.ts';
 import {
   schemesOf,
@@ -26,7 +31,7 @@ import { createValidators } from './validation/validator.ts';
 
 export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   /** By operationId: the generated `Handlers`. */
-  readonly handlers: Readonly<Record<string, AnyHandler>>;
+  readonly handlers: PartialHandlers;
   /** Runs before and after each handler: for limits per caller, transactions, or caching. */
   readonly around?: AnyAround | undefined;
   /** Makes the body of every error response. By default problem details (RFC 9457). */
@@ -120,14 +125,19 @@ export async function prepare(source: Document | string, options: ServiceOptions
     { schemas, validatorOf, errorBody },
   );
 
-  const isRejected = (id: string) =>
-    strict || (missing !== 'mock' && Object.hasOwn(options.handlers, id));
+  const unhandledOperations = withoutHandler(document.operations, options.handlers);
+  const unhandled = new Set(unhandledOperations.map(({ id }) => id));
+  /** The ids of operations that other handlers of an Express app answer. */
+  const passed = missing === 'next' ? unhandled : new Set<string>();
+  const isRejected = (id: string) => strict || (missing !== 'mock' && !unhandled.has(id));
   const rejected = [...broken].flatMap(([id, reasons]) => (isRejected(id) ? reasons : []));
-  const notMocked = operations.filter((operation) => samplesFor(operation) === undefined);
+  const ownOperations = operations.filter(
+    (operation) => samplesFor(operation) === undefined && !passed.has(operation.id),
+  );
   const faults = [
     ...problems,
     ...rejected,
-    ...unverifiedSchemes(notMocked, schemes),
+    ...unverifiedSchemes(ownOperations, schemes),
     ...unusedVerifiers(schemes, verifiers),
     ...findings,
   ];
@@ -136,6 +146,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
   const reasons = document.describeEach(broken);
   // `npm run dev` shows errors and notices.
   for (const [operationId, reason] of inDevelopment ? [] : reasons) {
+    if (passed.has(operationId)) continue;
     const locations = reason.split('\n');
     log.warn({ operationId, locations }, `${operationId} cannot be served and answers 501`);
   }
@@ -152,6 +163,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
     document,
     handlers,
     samplesFor,
+    passed,
     validatorOf,
     schemes,
     around,

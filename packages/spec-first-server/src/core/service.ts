@@ -22,6 +22,8 @@ export interface Service {
   readonly resources: Resources;
   /** Returns true if the document has a path. See {@link Call} for `isMounted`. */
   has(path: string, isMounted?: boolean): boolean;
+  /** Returns false if another handler of an Express app must answer a call. */
+  isFor(call: Call): boolean;
   /** Starts the record of a call, unless it has started. */
   begin(call: Call): CallRecord;
   /** Answers a call. Never rejects: errors become answers with the document's error body. */
@@ -83,6 +85,11 @@ export async function createService(
     return failureAnswer(error, begin(call), call, errorBody);
   }
 
+  function has(path: string, isMounted?: boolean): boolean {
+    const route = findRoute('GET', path, isMounted);
+    return !(route instanceof HttpError) || route.status === 405;
+  }
+
   return {
     document,
     operations,
@@ -93,9 +100,12 @@ export async function createService(
     reply: (call, reply) => createAnswer(reply, begin(call), call.method),
     end: accessLog(log, options),
 
-    has(path, isMounted) {
-      const route = findRoute('GET', path, isMounted);
-      return !(route instanceof HttpError) || route.status === 405;
+    has,
+
+    isFor({ method, path, isMounted }) {
+      if (options.missing !== 'next') return has(path, isMounted);
+      const route = findRoute(method, path, isMounted);
+      return !(route instanceof HttpError) && !context.passed.has(route.operation.id);
     },
 
     // Not async, to avoid the cost of another promise.

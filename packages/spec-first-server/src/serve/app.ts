@@ -6,6 +6,7 @@ import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/ex
 import { serviceListener, type TrustProxy, watchEnd } from '../adapters/node/index.ts';
 import type { Answer, Call, CallRecord } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
+import type { WhenMissing } from '../core/response/complete-handlers.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { createService, type Service } from '../core/service.ts';
 import { faultOf } from '../listener/faults.ts';
@@ -18,10 +19,12 @@ import { openTelemetry } from './tracing.ts';
 export interface AppOptions
   extends Omit<
     ServiceOptions,
-    'headers' | 'loggedPaths' | 'methods' | 'probePaths' | 'tracing' | 'trustedOrigins'
+    'headers' | 'loggedPaths' | 'methods' | 'missing' | 'probePaths' | 'tracing' | 'trustedOrigins'
   > {
   /** An OpenAPI document, or the path of its file. */
   readonly document: Document | string;
+  /** The treatment of operations without a handler. By default the start fails. */
+  readonly missing?: Exclude<WhenMissing, 'next'>;
   /**
    * True in development. Logs unknown paths too, which may contain secrets. Rejects requests whose
    * `Host` is neither localhost nor an IP address: the owner of any other name could make it

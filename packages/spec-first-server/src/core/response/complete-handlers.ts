@@ -5,16 +5,18 @@ import type { MockOptions } from './mock.ts';
 
 /**
  * The treatment of operations without a handler: `refuse` fails the start, `501` answers with that
- * status, and `mock` answers with examples of the document.
+ * status, and `mock` answers with examples of the document. `next` is for `expressHandler` only:
+ * the next handler of the Express app answers.
  */
-export type WhenMissing = 'refuse' | '501' | 'mock';
+export type WhenMissing = 'refuse' | '501' | 'mock' | 'next';
+
+/** A handler may be `undefined`: then it is missing. */
+export type PartialHandlers = Readonly<Record<string, AnyHandler | undefined>>;
 
 type Handlers = Readonly<Record<string, AnyHandler>>;
 
-export const withoutHandler = (
-  operations: readonly Operation[],
-  handlers: Readonly<Record<string, unknown>>,
-) => operations.filter(({ id }) => !Object.hasOwn(handlers, id) || handlers[id] === undefined);
+export const withoutHandler = (operations: readonly Operation[], handlers: PartialHandlers) =>
+  operations.filter(({ id }) => !Object.hasOwn(handlers, id) || handlers[id] === undefined);
 
 /**
  * Returns the handlers, with a stand-in for each missing one. `findings` reports missing handlers
@@ -24,7 +26,7 @@ export const withoutHandler = (
 export async function completeHandlers(
   document: Document,
   operations: readonly Operation[],
-  handlers: Handlers,
+  handlers: PartialHandlers,
   when: WhenMissing,
   mocking: MockOptions,
 ) {
