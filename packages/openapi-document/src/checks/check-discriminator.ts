@@ -6,9 +6,9 @@ import {
   tagOfBase,
   tagOfUnion,
 } from '../schema/discriminator.ts';
+import { declares } from '../schema/names.ts';
 import type { Tag } from '../schema/tag.ts';
 import type { SchemaTree } from '../schema/tree.ts';
-import { declares } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 

@@ -1,12 +1,7 @@
-import {
-  asArray,
-  asObject,
-  escapePointerToken,
-  type Json,
-  pointerTokens,
-} from '../document/document.ts';
+import { asObject, escapePointerToken, type Json, pointerTokens } from '../document/document.ts';
 import { essenceOf } from '../document/media-types.ts';
 import { SUBSCHEMAS } from '../schema/keywords.ts';
+import { impossibleNames } from '../schema/names.ts';
 import { Outline } from '../schema/outline.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import type { Report } from './check-structure.ts';
@@ -92,16 +87,3 @@ export function checkEncoding(
     notice(`${pointer}/encoding/${escapePointerToken(name)}`, message);
   }
 }
-
-/** Lists the required names that `additionalProperties: false` forbids. */
-function impossibleNames(tree: SchemaTree, schema: Json): string[] {
-  const parts = tree.applied(schema);
-  const closed = parts.filter((part) => part.additionalProperties === false);
-  if (closed.length === 0) return [];
-  const required = new Set(parts.flatMap((part) => asArray(part.required)).map(String));
-  return [...required].filter((name) => closed.some((part) => !declares(part, name)));
-}
-
-/** Patterns count as declarations of all names. */
-export const declares = ({ properties, patternProperties }: Json, name: string): boolean =>
-  patternProperties !== undefined || Object.hasOwn(asObject(properties), name);

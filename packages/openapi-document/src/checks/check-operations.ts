@@ -13,6 +13,7 @@ import type { MediaType } from '../document/media.ts';
 import { essenceOf } from '../document/media-types.ts';
 import type { Operation } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
+import { namesWithDefault } from '../schema/names.ts';
 import { SchemaTree } from '../schema/tree.ts';
 import type { Report } from './check-structure.ts';
 
@@ -177,27 +178,6 @@ function checkMergePatch(tree: SchemaTree, { requestBody }: Operation, { notice 
       notice(pointer, `the default of ${name} ${effect}: use a schema without this default`);
     }
   }
-}
-
-/** Lists properties with a default, such as `address.city`. Patches replace arrays as a whole. */
-function namesWithDefault(
-  tree: SchemaTree,
-  schema: Json,
-  prefix = '',
-  visited = new Set<unknown>(),
-): string[] {
-  const parts = tree.possible(schema).filter((part) => !visited.has(part));
-  for (const part of parts) visited.add(part);
-  const properties = parts.flatMap((part) => Object.entries(asObject(part.properties)));
-  return properties.flatMap(([name, property]) => {
-    const inner = tree.schemaOf(property);
-    const same = tree.applied(inner);
-    // Read-only properties are removed from requests.
-    if (same.some(({ readOnly }) => readOnly === true)) return [];
-    const path = prefix + name;
-    const names = namesWithDefault(tree, inner, `${path}.`, visited);
-    return same.some((part) => Object.hasOwn(part, 'default')) ? [path, ...names] : names;
-  });
 }
 
 const USE_ITEMS = 'Use itemSchema (OpenAPI 3.2)';

@@ -1,6 +1,6 @@
 import { asObject, decoded, type Json, pointerTokens } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
-import { schemasInPlace } from '../schema/discriminator.ts';
+import { hasCycle, reachedBy } from '../schema/cycles.ts';
 import { patternOf, translate } from '../schema/pattern-syntax.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
@@ -146,45 +146,4 @@ function checkCycles(tree: SchemaTree, references: ReadonlySet<string>, { proble
   }
 }
 
-/** Returns true if a value may be validated without end. Takes linear time. */
-function hasCycle(tree: SchemaTree, starts: Iterable<Json>): boolean {
-  // A schema is true while it is open, and false when it is closed.
-  const states = { whole: new Map<Json, boolean>(), base: new Map<Json, boolean>() };
-  const visit = (schema: Json, isBase: boolean): boolean => {
-    const isOpen = isBase ? states.base : states.whole;
-    const known = isOpen.get(schema);
-    if (known !== undefined) return known;
-    isOpen.set(schema, true);
-    const inner = schemasInPlace(tree, schema, isBase);
-    if (inner.some(([part, role]) => visit(part, role))) return true;
-    isOpen.set(schema, false);
-    return false;
-  };
-  return [...starts].some((schema) => visit(schema, false) || visit(schema, true));
-}
-
 const lastToken = (ref: string): string => pointerTokens(ref).at(-1) ?? ref;
-
-/**
- * Lists the schemas that a value is validated against because of a schema. The schema is circular
- * if it is one of them in the same role: a base schema selects the schemas that extend it, but they
- * apply it without selecting again.
- */
-function reachedBy(tree: SchemaTree, start: Json) {
-  const [whole, base] = [false, true].map((role) => {
-    const visited = { whole: new Set<Json>(), base: new Set<Json>() };
-    const pending = schemasInPlace(tree, start, role);
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const [schema, isBase] = next;
-      const schemas = isBase ? visited.base : visited.whole;
-      if (schemas.has(schema)) continue;
-      schemas.add(schema);
-      pending.push(...schemasInPlace(tree, schema, isBase));
-    }
-    return visited;
-  });
-  return {
-    schemas: new Set([...(whole?.whole ?? []), ...(whole?.base ?? [])]),
-    isCircular: whole?.whole.has(start) === true || base?.base.has(start) === true,
-  };
-}
