@@ -1,7 +1,7 @@
 import compression from 'compression';
 import { serve } from 'spec-first-server';
 import { errorBody } from './errors.ts';
-import { isIban } from './iban.ts';
+import { formats } from './formats.ts';
 import { openShop } from './shop.ts';
 
 const variables = {
@@ -23,7 +23,7 @@ const variables = {
 await serve({
   variables,
   errorBody,
-  formats: { iban: isIban },
+  formats,
   use: [compression()],
   open: ({ DATABASE_URL, REQUESTS_PER_MINUTE }, { warn }) =>
     openShop({

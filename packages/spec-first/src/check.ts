@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import {
   checkDocument,
   checkExamples,
   type Document,
   DocumentError,
+  type Formats,
   loadDocument,
 } from 'openapi-document';
 
@@ -23,14 +26,15 @@ interface CheckResult {
 export async function checkFile(file: string, allowOutside = false): Promise<CheckResult> {
   try {
     const document = await loadDocument(file, { allowOutside });
-    const { problems, broken, notices } = checkDocument(document);
+    const formats = await serviceFormats();
+    const { problems, broken, notices } = checkDocument(document, { formats });
     return {
       document: problems.length > 0 ? undefined : document,
       problems: splitLines(document.describe([...problems, ...[...broken.values()].flat()])),
       broken: new Set(broken.keys()),
       files: document.files,
       notices: (limit = Number.POSITIVE_INFINITY) => {
-        const findings = [...notices, ...checkExamples(document.root)];
+        const findings = [...notices, ...checkExamples(document.root, formats)];
         return splitLines(document.describe(document.merge(findings, limit)));
       },
     };
@@ -40,6 +44,16 @@ export async function checkFile(file: string, allowOutside = false): Promise<Che
     const { files } = error;
     return { document: undefined, problems, broken: new Set(), files, notices: () => [] };
   }
+}
+
+/** Custom formats of the service, which a project may keep in this module. */
+const FORMATS = 'src/formats.ts';
+
+/** @returns `formats` of the project's module, if it exists. */
+async function serviceFormats(): Promise<Formats | undefined> {
+  if (!existsSync(FORMATS)) return undefined;
+  const module: { readonly formats?: Formats } = await import(pathToFileURL(FORMATS).href);
+  return module.formats;
 }
 
 const splitLines = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));

@@ -263,6 +263,18 @@ describe('npm run generate', () => {
     });
   });
 
+  test('validates examples with the formats of src/formats.ts', async () => {
+    const schemas =
+      'components:\n  schemas:\n    Code: { type: string, format: even, example: odd }\n';
+    const formats = 'export const formats = { even: (text: string) => text.length % 2 === 0 };\n';
+    const files = { 'openapi.yaml': `${HEAD}paths: {}\n${schemas}`, 'src/formats.ts': formats };
+    await inFolder(files, async (folder) => {
+      const { stderr } = await generate(folder);
+      expect(stderr).toContain('must match format "even"');
+      expect(stderr).not.toContain('is unknown');
+    });
+  });
+
   test('names each example and default that does not fit its schema, with line and column, also with --check', async () => {
     const text = `${HEAD}paths:
   /plants/:
