@@ -47,7 +47,8 @@ const PROBLEMS: readonly Problem[] = [
 /** Names of members that have the message, the most suitable first. */
 const MESSAGE_NAMES = [
   /^(detail|message|msg)$/i,
-  /message|msg|detail|desc|reason|text/i,
+  /message|msg/i,
+  /detail|desc|reason|text/i,
   /errors?$/i,
   /title/i,
 ];
@@ -101,7 +102,7 @@ export function fillBody(schemas: Schemas, place: Json): unknown {
     const isNeeded = isParent(value)
       ? expressionsIn(value).includes(MESSAGE)
       : value instanceof Expression;
-    if (!isNeeded) attempt(path, undefined);
+    if (!isNeeded && !attempt(path, undefined)) attempt(path, null);
   }
   return body;
 }
@@ -117,7 +118,7 @@ export const constantsIn = (body: unknown): string[] =>
   pathsIn(body)
     .filter((path) => {
       const value = valueAt(body, path);
-      return !isParent(value) && !(value instanceof Expression);
+      return value !== null && !isParent(value) && !(value instanceof Expression);
     })
     .map((path) => path.join('.'));
 

@@ -105,8 +105,17 @@ test.each<[title: string, schema: object, expected: string]>([
   ],
   [
     'members that no problem has',
-    object({ message: text, at: { type: 'string', format: 'date-time' }, path: { example: '/a' } }),
+    object({
+      message: text,
+      at: { type: 'string', format: 'date-time' },
+      path: { ...text, example: '/a' },
+    }),
     "make: ({ message }): Body => ({ message, at: '2024-01-01T12:00:00Z', path: '/a', })",
+  ],
+  [
+    'several texts, of which one may be null',
+    object({ error_reason: text, error_message: text, hint: { type: ['string', 'null'] } }),
+    "make: ({ message }): Body => ({ error_reason: 'text', error_message: message, hint: null, })",
   ],
   [
     'any object',
