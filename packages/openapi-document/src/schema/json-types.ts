@@ -18,9 +18,6 @@ const NOT_JSON = 128;
 /** Allows every value. */
 export const ANY_TYPE = 255;
 
-/** The types whose values have no members: a valid one is returned as it is. */
-export const SCALAR_TYPES = 1 | 2 | 4 | 8 | 16;
-
 export function typeBitOf(value: unknown): number {
   switch (typeof value) {
     case 'string':

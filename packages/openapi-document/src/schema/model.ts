@@ -131,18 +131,18 @@ export interface RunOptions {
   readonly maxViolations?: number | undefined;
 }
 
-/** Results by value and set. */
+/** Results by value and set, apart for strict tests. */
 class Results<Result> {
-  #byValue: Map<unknown, Map<SchemaSet, Result>> | undefined;
+  readonly #byValue = [new Map<unknown, Map<SchemaSet, Result>>(), new Map()] as const;
 
-  get(value: unknown, set: SchemaSet): Result | undefined {
-    return this.#byValue?.get(value)?.get(set);
+  get(value: unknown, set: SchemaSet, isStrict: boolean): Result | undefined {
+    return this.#byValue[isStrict ? 1 : 0].get(value)?.get(set);
   }
 
-  add(value: unknown, set: SchemaSet, result: Result): void {
-    this.#byValue ??= new Map();
-    const results = this.#byValue.get(value);
-    if (results === undefined) this.#byValue.set(value, new Map([[set, result]]));
+  add(value: unknown, set: SchemaSet, isStrict: boolean, result: Result): void {
+    const byValue = this.#byValue[isStrict ? 1 : 0];
+    const results = byValue.get(value);
+    if (results === undefined) byValue.set(value, new Map([[set, result]]));
     else results.set(set, result);
   }
 }
@@ -169,12 +169,9 @@ export class Run implements Budget {
   readonly #maxViolations: number;
   #testDepth = 0;
   /** The results of tests inside tests. Without them, nested unions take exponential time. */
-  readonly #results = [new Results<boolean>(), new Results<boolean>()] as const;
+  #results: Results<boolean> | undefined;
   /** The results of `violationsOf`, for the same reason. */
-  readonly #explanations = [
-    new Results<readonly Violation[]>(),
-    new Results<readonly Violation[]>(),
-  ] as const;
+  #explanations: Results<readonly Violation[]> | undefined;
   #isExplaining = false;
 
   constructor({ budget, files, onDrop, maxViolations = MAX_VIOLATIONS }: RunOptions) {
@@ -213,13 +210,15 @@ export class Run implements Budget {
 
   /** Returns true if a value is valid. Reports nothing. */
   test(set: SchemaSet, value: unknown, isStrict: boolean): boolean {
-    const results = this.#results[isStrict ? 1 : 0];
     const isStructure = typeof value === 'object' && value !== null;
-    const known = isStructure ? results.get(value, set) : undefined;
+    const known = isStructure ? this.#results?.get(value, set, isStrict) : undefined;
     if (known !== undefined) return known;
     const isNested = this.#testDepth > 0;
     const isValid = this.#quietly(() => set.read(value, this), isStrict);
-    if (isStructure && isNested) results.add(value, set, isValid);
+    if (isStructure && isNested) {
+      this.#results ??= new Results();
+      this.#results.add(value, set, isStrict, isValid);
+    }
     return isValid;
   }
 
@@ -252,8 +251,8 @@ export class Run implements Budget {
 
   /** Returns the violations of a value, without reporting them. */
   violationsOf(set: SchemaSet, value: unknown): readonly Violation[] {
-    const explanations = this.#explanations[this.isStrict ? 1 : 0];
-    const known = explanations.get(value, set);
+    this.#explanations ??= new Results();
+    const known = this.#explanations.get(value, set, this.isStrict);
     if (known !== undefined) return known;
     const { violations, count } = this;
     const wasExplaining = this.#isExplaining;
@@ -265,7 +264,7 @@ export class Run implements Budget {
     this.violations = violations;
     this.count = count;
     this.#isExplaining = wasExplaining;
-    explanations.add(value, set, found);
+    this.#explanations.add(value, set, this.isStrict, found);
     return found;
   }
 
