@@ -7,23 +7,29 @@ import { loadDocument } from 'openapi-document';
 import { contractTests } from 'spec-first/contract-tests';
 import { testClient } from 'spec-first/testing';
 import { createApp } from 'spec-first-server';
+import { mcpHandler } from 'spec-first-server/mcp';
 import type { operations } from '../generated/openapi.ts';
 import { handlers } from '../src/handlers.ts';
-import { mcpEndpoint } from '../src/mcp.ts';
 
 const document = await loadDocument('openapi.yaml');
-const { router, close } = mcpEndpoint(document);
 const accessTokens = [
   'ann:a-token-of-ann-for-tests',
   'bob:a-token-of-bob-for-tests',
   'a-token-without-a-name',
 ];
-const app = await createApp({ document, handlers, accessTokens, use: [router] });
+const stopping = new AbortController();
+const app = await createApp({
+  document,
+  handlers,
+  accessTokens,
+  stopping: stopping.signal,
+  use: (service) => [mcpHandler(service)],
+});
 const server = app.listen(0, '127.0.0.1');
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
-after(async () => {
-  await close();
+after(() => {
+  stopping.abort();
   server.close();
 });
 

@@ -20,6 +20,8 @@ export interface Service {
   readonly operations: readonly Operation[];
   /** The memory and the CPU time that its calls share, also with the server that serves them. */
   readonly resources: Resources;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal | undefined;
   /** Returns true if the document has a path. See {@link Call} for `isMounted`. */
   has(path: string, isMounted?: boolean): boolean;
   /** Returns false if another handler of an Express app must answer a call. */
@@ -94,6 +96,7 @@ export async function createService(
     document,
     operations,
     resources,
+    stopping: options.stopping,
     broken: [...context.broken.keys()],
     begin,
     fail,

@@ -44,8 +44,11 @@ export interface AppOptions
   readonly operatorPrefix?: string;
   /** Called for `GET /readyz`. Rejects if the service is not ready. */
   readonly ready?: () => Promise<void>;
-  /** Express middleware and routers that run before the operations. */
-  readonly use?: readonly RequestHandler[] | undefined;
+  /** Express middleware and routers that run before the operations, or their function. */
+  readonly use?:
+    | readonly RequestHandler[]
+    | ((service: Service) => readonly RequestHandler[])
+    | undefined;
 }
 
 /** The methods that Node passes to the listener of requests. */
@@ -105,7 +108,8 @@ async function createExpressApp(
   const onRequest: RequestHandler = (request, response) => respond(request, response);
   const onError: ErrorRequestHandler = (error, request, response, _next) =>
     respond(request, response, error);
-  return app.use(begin, ...use, onRequest, onError);
+  const middleware = typeof use === 'function' ? use(service) : use;
+  return app.use(begin, ...middleware, onRequest, onError);
 }
 
 /**

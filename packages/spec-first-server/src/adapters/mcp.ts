@@ -1,0 +1,135 @@
+import { pipeline } from 'node:stream/promises';
+import {
+  createMcpHandler,
+  McpServer,
+  type StandardSchemaWithJSON,
+} from '@modelcontextprotocol/server';
+import express, { type RequestHandler } from 'express';
+import { type Document, type Operation, parseJson, stringifyJson } from 'openapi-document';
+import { clientOf, routesOf } from 'openapi-document/client';
+import type { Service } from '../core/service.ts';
+import { fetchHandler } from './fetch.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The input of a tool. */
+interface Input {
+  readonly path?: Values;
+  readonly query?: Values;
+  readonly header?: Values;
+  readonly body: unknown;
+}
+
+/** The type of each tool's operation, in the form of generated types. */
+interface AnyOperation {
+  readonly parameters: Omit<Input, 'body'>;
+  readonly requestBody: { readonly content: { readonly 'application/json': unknown } };
+  readonly responses: {
+    readonly default: { readonly content: { readonly 'application/json': unknown } };
+  };
+}
+
+/** Requests do not leave the process. */
+const ORIGIN = 'http://localhost';
+
+/**
+ * Serves the operations of a service that are marked `x-mcp: true` as tools of the Model Context
+ * Protocol (Streamable HTTP, without sessions). A tool call is a call of the operation with the
+ * Authorization of the MCP request, so it is authenticated, validated and logged. An error of the
+ * operation is a result with `isError`, which a model can read.
+ *
+ * @example
+ * await serve({ open: () => ({ handlers, use: (service) => [mcpHandler(service)] }) });
+ *
+ * @param path the path of the endpoint. By default `/mcp`.
+ * @throws {Error} if a marked operation has a body or a response that a tool cannot have.
+ */
+export function mcpHandler(service: Service, path = '/mcp'): RequestHandler {
+  const { document, operations } = service;
+  const marked = operations.filter(({ source }) => source['x-mcp'] === true);
+  const tools = marked.map((operation) => toolOf(document, operation));
+  const routes = routesOf(marked);
+  const { title, version } = Object(document.root.info);
+  const call = fetchHandler(service, { client: (_, address?: string) => address });
+  const addresses = new WeakMap<Request, string>();
+
+  const mcp = createMcpHandler(({ requestInfo }) => {
+    const authorization = requestInfo?.headers.get('Authorization');
+    const address = requestInfo && addresses.get(requestInfo);
+    const calls = clientOf<Record<string, AnyOperation>>(routes, {
+      baseUrl: ORIGIN + document.basePaths[0],
+      headers: authorization ? { Authorization: authorization } : {},
+      fetch: (url, init) => call(new Request(url, init), address),
+    });
+    const server = new McpServer({ name: title, version });
+    for (const { id, description, inputSchema } of tools) {
+      server.registerTool(id, { description, inputSchema }, async (input, { mcpReq }) => {
+        const result = await calls[id]?.(input, { signal: mcpReq.signal });
+        const text = stringifyJson(result?.body) ?? '';
+        return { content: [{ type: 'text', text }], isError: result?.response.ok !== true };
+      });
+    }
+    return server;
+  });
+  service.stopping?.addEventListener('abort', () => void mcp.close(), { once: true });
+
+  const answer: RequestHandler = async ({ method, headers, ip, body }, response) => {
+    const request = new Request(ORIGIN + path, {
+      method,
+      headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    });
+    if (ip !== undefined) addresses.set(request, ip);
+    const reply = await mcp.fetch(request, { parsedBody: body });
+    response.status(reply.status).setHeaders(reply.headers);
+    await pipeline(reply.body ?? [], response);
+  };
+  return express.Router().all(path, express.json(), answer);
+}
+
+/** @throws {Error} if the operation has a body that is not JSON, or a response that is a stream. */
+function toolOf(document: Document, operation: Operation) {
+  const { id, source, requestBody, responses } = operation;
+  const { media = [] } = requestBody ?? {};
+  if (media.length > 0 && !media.some(({ kind }) => kind === 'json'))
+    throw new Error(`${id} cannot be an MCP tool: its body is ${media[0]?.type}, not JSON`);
+  const stream = responses.flatMap(({ media }) => media).find(({ items }) => items !== undefined);
+  if (stream !== undefined)
+    throw new Error(`${id} cannot be an MCP tool: its response ${stream.type} is a stream`);
+  const description = String(source.description ?? source.summary ?? id);
+  return { id, description, inputSchema: inputOf(document, operation) };
+}
+
+/** Returns the schema of a tool's input. `validate` accepts all: the operation validates it. */
+function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJSON<Input> {
+  const { parameters, requestBody } = operation;
+  const properties: Record<string, unknown> = {};
+  const required: string[] = [];
+  for (const part of ['path', 'query', 'header'] as const) {
+    const group = parameters.filter((parameter) => parameter.in === part);
+    if (group.length === 0) continue;
+    const entries = group.map(({ name, schema }) => [name, schema]);
+    const names = group.filter((parameter) => parameter.required).map(({ name }) => name);
+    properties[part] = { type: 'object', properties: Object.fromEntries(entries), required: names };
+    if (names.length > 0) required.push(part);
+  }
+  if (requestBody !== undefined) {
+    properties.body = requestBody.media.find(({ kind }) => kind === 'json')?.schema ?? {};
+    if (requestBody.required) required.push('body');
+  }
+  const $defs = Object(root.components).schemas;
+  const schema = withLocalRefs({ type: 'object', properties, required, $defs });
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'openapi-document',
+      validate: (value) => ({ value: Object(value) }),
+      jsonSchema: { input: () => schema, output: () => schema },
+    },
+  };
+}
+
+/** Lets references lead to `$defs`, where clients expect the schemas. */
+const withLocalRefs = (schema: object): Record<string, unknown> =>
+  Object(
+    parseJson(String(stringifyJson(schema)).replaceAll('"#/components/schemas/', '"#/$defs/')),
+  );
