@@ -23,7 +23,7 @@ export function aliasMaker(): (name: string) => string {
 
 /** Names that have another meaning in the generated file or in TypeScript. */
 const RESERVED_NAMES = [
-  'Handlers RequestTo ReplyTo Around AroundOf HandlersOf RequestOf ReplyOf Verifiers Int64 V',
+  'Handlers RequestTo ReplyTo Around AroundOf HandlersOf RequestOf ReplyOf Verifiers Int64 V M',
   'Sent Received DateLike MaybeReadonly Tagged Readonly',
   'File Blob Record Extract AsyncIterable Date Client ClientOptions Route Readable Promise',
   'components operations paths webhooks security defaults contract routes createClient clientOf',

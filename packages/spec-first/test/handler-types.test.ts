@@ -211,6 +211,18 @@ const HANDLERS: Readonly<Record<string, string>> = {
       is<number | undefined>()(caller && 'tenant' in caller ? caller.tenant : undefined);
       return next();
     };
+    type Members = { readonly tx: { run(statement: string): void } };
+    export const adding: import('./types.ts').Around<typeof verifiers, Members> = (_operation, _request, next) =>
+      next({ tx: { run: () => undefined } });
+    // @ts-expect-error the members are missing
+    export const notAdding: import('./types.ts').Around<{}, Members> = (_operation, _request, next) => next();
+    export const added: Pick<Handlers<typeof verifiers, Members>, 'secured'> = {
+      secured({ tx }) {
+        is<Members['tx']>()(tx);
+        return who;
+      },
+    };
+    export const adds: import('spec-first-server').AppOptions = { document: '', handlers: added, around: adding, verifiers };
     // @ts-expect-error no operation declares the status
     export const wrongStatus: import('./types.ts').Around = () => ({ status: 201, body: {} });
     // @ts-expect-error the reply of a wrong type, after the handler

@@ -148,9 +148,9 @@ function handlerWithin(around: AnyAround, id: string, handler: AnyHandler): AnyH
       const entry = { reason, err: cause === undefined ? undefined : describeError(cause) };
       request.log.warn(entry, 'the handler failed after the hook "around" had answered');
     };
-    const next = () => {
+    const next = (members?: object) => {
       // Handlers may throw synchronously.
-      const reply = Promise.try(handler, request);
+      const reply = Promise.try(handler, Object.assign(request, members));
       reply.then(({ body }) => ignoreErrors(body)).catch(onError);
       return reply;
     };

@@ -32,7 +32,10 @@ import { createValidators } from './validation/validator.ts';
 export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   /** By operationId: the generated `Handlers`. */
   readonly handlers: PartialHandlers;
-  /** Runs before and after each handler: for limits per caller, transactions, or caching. */
+  /**
+   * Runs before and after each handler: for limits per caller, transactions, or caching. The
+   * members of an object that it passes to `next` are added to the request of the handler.
+   */
   readonly around?: AnyAround | undefined;
   /** Makes the body of every error response. By default problem details (RFC 9457). */
   readonly errorBody?: ErrorBody | undefined;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
 import type { Answer, Call } from '../../src/core/call.ts';
-import type { AnyAround, AnyHandler } from '../../src/core/handlers/types.ts';
+import type { AnyAround, AnyHandler, AnyRequest } from '../../src/core/handlers/types.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
 import { createService, type Service } from '../../src/core/service.ts';
 
@@ -215,6 +215,28 @@ describe('around', () => {
     const answer = await service.handle(note('a'));
     expect(await textOf(answer)).toBe('{"id":1,"text":"a","around":true}');
     expect(observed).toEqual([['addNote', 'ann', { text: 'a' }, 200]]);
+  });
+
+  test('adds members to the request of the handler, others at each attempt', async () => {
+    const texts: unknown[] = [];
+    const service = await create({
+      handlers: {
+        ...handlers,
+        addNote({ body, tx }: AnyRequest & { readonly tx: string }) {
+          texts.push([body, tx]);
+          return { status: 200, body: { id: 1 } };
+        },
+      },
+      async around(_operation, _request, next) {
+        await next({ tx: 'first' });
+        return next({ tx: 'second' });
+      },
+    });
+    expect((await service.handle(note('a'))).status).toBe(200);
+    expect(texts).toEqual([
+      [{ text: 'a' }, 'first'],
+      [{ text: 'a' }, 'second'],
+    ]);
   });
 
   test('does not run for an invalid request', async () => {

@@ -65,6 +65,7 @@ export interface Log extends RequestLog {
 type AnyVerifiers = Readonly<Record<string, (...credential: never) => unknown>>;
 
 type NoVerifiers = Record<never, never>;
+type NoMembers = Record<never, never>;
 
 /**
  * The caller of an operation: the result of the verifier of one of its security schemes, or a
@@ -104,6 +105,7 @@ export type RequestOf<
   C extends Contract,
   Id extends keyof C['operations'],
   Verifiers = NoVerifiers,
+  Members = NoMembers,
   Op = C['operations'][Id],
 > = Flat<
   {
@@ -112,7 +114,8 @@ export type RequestOf<
       Get<Get<C['defaults'], Id>, L>
     >;
   } & RequestBody<Get<Op, 'requestBody'>> &
-    RequestBase<CallerOf<Get<C['security'], Id>, Verifiers>>
+    RequestBase<CallerOf<Get<C['security'], Id>, Verifiers>> &
+    Readonly<Members>
 >;
 
 type Ranges = Omit<StatusRanges, '1XX'>;
@@ -194,10 +197,15 @@ export type ReplyOf<Op> = [Get<Op, 'responses'>] extends [never]
  *
  * @template Verifiers the type of the project's verifiers. Handlers get the callers that the
  *   verifiers return.
+ * @template Members the members that `around` adds to each request, such as a transaction.
  */
-export type HandlersOf<C extends Contract, Verifiers extends AnyVerifiers = NoVerifiers> = {
+export type HandlersOf<
+  C extends Contract,
+  Verifiers extends AnyVerifiers = NoVerifiers,
+  Members extends object = NoMembers,
+> = {
   readonly [Id in keyof C['operations']]: (
-    request: RequestOf<C, Id, Verifiers>,
+    request: RequestOf<C, Id, Verifiers, Members>,
   ) => MaybePromise<RepliesOf<C>[Id]>;
 };
 
@@ -215,17 +223,24 @@ type RepliesOf<C extends Contract> = {
  *   if (isOverLimit(caller)) throw new HttpError(429, 'at most 100 requests a minute');
  *   return next();
  * };
+ *
+ * @template Members the members that the argument of `next` adds to the request of the handler.
  */
-export type AroundOf<C extends Contract, Verifiers extends AnyVerifiers = NoVerifiers> = (
+export type AroundOf<
+  C extends Contract,
+  Verifiers extends AnyVerifiers = NoVerifiers,
+  Members extends object = NoMembers,
+> = (
   ...call: {
     [Id in keyof C['operations']]: [
       operation: Id,
       request: RequestOf<C, Id, Verifiers>,
-      next: () => Promise<RepliesOf<C>[Id]>,
+      next: (...members: MembersArgument<Members>) => Promise<RepliesOf<C>[Id]>,
     ];
   }[keyof C['operations']]
 ) => MaybePromise<RepliesOf<C>[keyof C['operations']]>;
 
+type MembersArgument<Members> = keyof Members extends never ? [] : [members: Members];
 type MaybePromise<T> = T | Promise<T>;
 
 /** A validated request to an operation that is known at run time only. */
@@ -261,6 +276,6 @@ export type AnyAround = {
   handle(
     operation: string,
     request: AnyRequest,
-    next: () => Promise<AnyReply>,
+    next: { handle(members?: object): Promise<AnyReply> }['handle'],
   ): MaybePromise<AnyReply>;
 }['handle'];
