@@ -1,12 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  globSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -16,7 +9,6 @@ import { formatMessage } from 'publint/utils';
 import { eventually } from 'test-support/eventually';
 import { end, type Running, run, start } from 'test-support/project';
 import { PACKAGES } from '../scripts/pack.ts';
-import { build } from './support/dockerfile.ts';
 import { install } from './support/install.ts';
 import { removeFolder } from './support/remove.ts';
 
@@ -52,25 +44,12 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
       }),
     );
 
-  test('is named by its version', () => {
-    expect(tarballs.get(name)).toMatch(new RegExp(`/${name}-${manifest().version}\\.tgz$`));
-  });
-
   test('contains compiled code and pages, and no sources', () => {
     const others = list().filter((path) => !/^package\/(dist|templates)\//.test(path));
     expect(others.sort()).toEqual(
       ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'].map((file) => `package/${file}`),
     );
     expect(list().filter((path) => /^package\/dist\/.*(?<!\.d)\.ts$/.test(path))).toEqual([]);
-  });
-
-  test('declares its licence, repository, Node version and side effects', () => {
-    expect(manifest()).toMatchObject({
-      license: 'MIT',
-      engines: { node: '>=24' },
-      repository: { directory: `packages/${name}`, type: 'git' },
-      sideEffects: expect.anything(),
-    });
   });
 
   test('passes publint', async () => {
@@ -153,12 +132,6 @@ describe('a project that npm run new creates for a document', () => {
     ]);
   });
 
-  test('names the folder of the document in its Dockerfile, and leaves no placeholder', () => {
-    expect(read('Dockerfile')).toContain('\nCOPY api ./api\n');
-    for (const file of ['Dockerfile', 'README.md', '.env', 'package.json'])
-      expect(read(file)).not.toMatch(/\{\{|\n\n\n/);
-  });
-
   test('passes its tests, also with skipLibCheck: false', async () => {
     const text = read('tsconfig.json');
     writeFileSync(
@@ -177,35 +150,6 @@ describe('a project that npm run new creates for a document', () => {
     const failed = start(library, ['src/main.ts'], production);
     expect(await failed.exit).toBe(1);
     expect(failed.output()).toMatch(/MISSING_OPERATIONS .*must be refuse or 501/);
-  });
-
-  test('has a Dockerfile whose image contains the document, and no tools', async () => {
-    // The tests of this repository's own image run the same command.
-    const [command = ''] = /^RUN npm ci .*$/m.exec(read('Dockerfile')) ?? [];
-    expect(readFileSync('Dockerfile', 'utf8')).toContain(`\n${command}\n`);
-    const installed = join(folder, 'production');
-    // The user of the image reads this folder.
-    chmodSync(folder, 0o755);
-    install(library, ['dependencies'], installed);
-    writeFileSync(join(library, 'package-lock.json'), '{}');
-    const image = build(library, join(folder, 'image'), (text) =>
-      text.startsWith('npm ci') ? `cp -R '${installed}/node_modules' .` : text,
-    );
-    const app = join(image, 'app');
-    const compiled = globSync('node_modules/.cache/compile/v*/*', { cwd: app });
-    expect(compiled.length).toBeGreaterThan(200);
-    const env = {
-      MISSING_OPERATIONS: '501',
-      OPENAPI_FILE: 'api/openapi.yaml',
-    };
-    const service = start(app, ['src/main.ts'], { ...env, ...production });
-    try {
-      const [, url = ''] = await service.waitForOutput(/"url":"([^"]+)"/);
-      expect(await (await fetch(new URL('/openapi.json', url))).json()).toHaveProperty('paths');
-      expect((await fetch(`${url}/books`)).status).toBe(501);
-    } finally {
-      end(service);
-    }
   });
 
   test('is served with mocks by npm run dev, and again after a save', async () => {
