@@ -26,8 +26,9 @@ export function expressHandler(service: Service): RequestHandler {
       request.url = url;
       return next();
     }
-    watchEnd(service, call, fault);
-    answerCall(service, call, fault).catch(next);
+    const record = service.begin(call);
+    watchEnd(service, call, record, fault);
+    answerCall(service, call, record, fault).catch(next);
   };
 }
 
@@ -35,9 +36,12 @@ export function expressHandler(service: Service): RequestHandler {
 export async function answerCall(
   service: Service,
   call: ExpressCall,
+  record: CallRecord,
   error?: unknown,
 ): Promise<void> {
-  const answer = error === undefined ? await service.handle(call) : service.fail(call, error);
+  call.account = record.account;
+  const answer =
+    error === undefined ? await service.handle(call, record) : service.fail(call, record, error);
   await writeAnswer(call.response, answer);
 }
 
@@ -48,10 +52,9 @@ export class ExpressCall extends NodeCall {
   readonly #isRead: boolean;
   readonly #parsed: Bytes | undefined;
 
-  constructor(request: Request, response: Response, isMounted: boolean, record?: CallRecord) {
+  constructor(request: Request, response: Response, isMounted: boolean) {
     super(request, response, validAddress(request.ip, request));
     this.isMounted = isMounted;
-    this.record = record;
     // Without a body, express.json() may set an empty object.
     this.#isRead = request.readableEnded && hasBody(request);
     this.#parsed = this.#isRead ? parsedBody(request) : undefined;

@@ -35,11 +35,12 @@ export function fetchHandler<Context extends readonly unknown[]>(
       client: client?.(request, ...context),
       signal: request.signal,
     };
-    const answer = await service.handle(call);
+    const record = service.begin(call);
+    const answer = await service.handle(call, record);
     const hasDisconnected = call.signal?.aborted === true;
     const status = hasDisconnected ? 499 : answer.status;
     const response = toResponse(answer, (isComplete) =>
-      service.end(call, { status, isComplete: isComplete && !hasDisconnected }),
+      service.end(call, record, { status, isComplete: isComplete && !hasDisconnected }),
     );
     if (!hasDisconnected) return response;
     // A platform may drop the response without closing its stream.

@@ -1,4 +1,4 @@
-import type { Call, CallEnd } from './call.ts';
+import type { Call, CallEnd, CallRecord } from './call.ts';
 import { describeError } from './describe-error.ts';
 import type { Log, RequestLog } from './handlers/types.ts';
 
@@ -46,9 +46,8 @@ export function accessLog(
     }
   }
 
-  return (call: Call, { status, isComplete, failure: endFailure }: CallEnd): void => {
-    const { record } = call;
-    if (record === undefined) return;
+  return (call: Call, record: CallRecord, end: CallEnd): void => {
+    const { status, isComplete, failure: endFailure } = end;
     const { operationId, caller, mocked } = record;
     const failure = endFailure ?? record.failure;
     const now = performance.now();

@@ -27,8 +27,6 @@ export interface Call {
   readonly client?: string | undefined;
   /** Aborted when the client disconnects before the answer is sent. */
   readonly signal?: AbortSignal;
-  /** Filled in by the service, for the log and the metrics. */
-  record?: CallRecord | undefined;
 }
 
 export type Bytes = Uint8Array;
@@ -42,7 +40,10 @@ export interface Answer {
   readonly body: string | Bytes | AsyncIterable<string | Bytes> | undefined;
 }
 
-/** The facts about one call that the log and the metrics need. */
+/**
+ * The facts about one call that the log and the metrics need. `operation.ts` records the course of
+ * the operation, `failures.ts` each failure.
+ */
 export interface CallRecord {
   /** From the header `X-Request-Id`, or a new one. */
   readonly id: string;

@@ -26,16 +26,20 @@ export interface Service {
   has(path: string, isMounted?: boolean): boolean;
   /** Returns false if another handler of an Express app must answer a call. */
   isFor(call: Call): boolean;
-  /** Starts the record of a call, unless it has started. */
+  /** Begins the record of a call. The adapter that creates the call begins it, once. */
   begin(call: Call): CallRecord;
-  /** Answers a call. Never rejects: errors become answers with the document's error body. */
-  handle(call: Call): Promise<Answer>;
+  /**
+   * Answers a call. Never rejects: errors become answers with the document's error body.
+   *
+   * @param record by default a new one, for a call that is not logged.
+   */
+  handle(call: Call, record?: CallRecord): Promise<Answer>;
   /** Returns the answer to a call that is not for an operation, such as a health probe. */
-  reply(call: Call, reply: CheckedReply): Answer;
+  reply(call: Call, record: CallRecord, reply: CheckedReply): Answer;
   /** Returns the answer to an error of a call that is not for an operation. */
-  fail(call: Call, error: unknown): Answer;
+  fail(call: Call, record: CallRecord, error: unknown): Answer;
   /** Logs a call. Adapters call it once, when the answer is sent or the client has disconnected. */
-  end(call: Call, end: CallEnd): void;
+  end(call: Call, record: CallRecord, end: CallEnd): void;
 }
 
 /** Returns true if the files of its requests may be written to disk. */
@@ -60,7 +64,7 @@ export async function createService(
   const { document, errorBody, log } = context;
   const { tracing } = options;
   const resources = new Resources();
-  const startRecord = recorder(resources, options);
+  const begin = recorder(resources, options);
   if (operations.some(hasForm)) removeDeadUploads(log);
   const findBelowServers = createRouter(operations, document.basePaths);
   let findMounted: FindRoute | undefined;
@@ -78,13 +82,8 @@ export async function createService(
     return findMounted(method, path);
   }
 
-  function begin(call: Call): CallRecord {
-    call.record ??= startRecord(call);
-    return call.record;
-  }
-
-  function fail(call: Call, error: unknown): Answer {
-    return failureAnswer(error, begin(call), call, errorBody);
+  function fail(call: Call, record: CallRecord, error: unknown): Answer {
+    return failureAnswer(error, record, call, errorBody);
   }
 
   function has(path: string, isMounted?: boolean): boolean {
@@ -100,7 +99,7 @@ export async function createService(
     broken: [...context.broken.keys()],
     begin,
     fail,
-    reply: (call, reply) => createAnswer(reply, begin(call), call.method),
+    reply: ({ method }, record, reply) => createAnswer(reply, record, method),
     end: accessLog(log, options),
 
     has,
@@ -112,19 +111,18 @@ export async function createService(
     },
 
     // Not async, to avoid the cost of another promise.
-    handle(call) {
-      const record = begin(call);
+    handle(call, record = begin(call)) {
       const { method, path, isMounted } = call;
       if (method === 'OPTIONS' && path === '*')
         return Promise.resolve(createAnswer(serverOptions, record, method));
       const route = findRoute(method, path, isMounted);
-      if (route instanceof HttpError) return Promise.resolve(fail(call, route));
+      if (route instanceof HttpError) return Promise.resolve(fail(call, record, route));
       const { operation, basePath } = route;
       tracing?.name(method, basePath + operation.path, operation.id);
       try {
         return answerOf(operation)(call, record, path.slice(basePath.length));
       } catch (error) {
-        return Promise.resolve(fail(call, error));
+        return Promise.resolve(fail(call, record, error));
       }
     },
   };

@@ -61,7 +61,7 @@ export interface AppService extends Service {
    * Answers a call that must reach neither middleware nor the service: a preflight of CORS, or a
    * request to another host in development. Returns `undefined` for other calls.
    */
-  intercept(call: Call): Answer | undefined;
+  intercept(call: Call, record: CallRecord): Answer | undefined;
 }
 
 /**
@@ -98,13 +98,15 @@ async function createExpressApp(
     records.set(request, record);
     addHeaders(response, record.headers);
     const fault = faultIn(request);
-    watchEnd(service, call, fault);
-    const answer = fault === undefined ? service.intercept(call) : undefined;
+    watchEnd(service, call, record, fault);
+    const answer = fault === undefined ? service.intercept(call, record) : undefined;
     if (answer === undefined) next(fault);
     else void writeAnswer(response, answer);
   };
-  const respond = (request: Request, response: Response, error?: unknown) =>
-    answerCall(service, new ExpressCall(request, response, false, records.get(request)), error);
+  const respond = (request: Request, response: Response, error?: unknown) => {
+    const call = new ExpressCall(request, response, false);
+    return answerCall(service, call, records.get(request) ?? service.begin(call), error);
+  };
   const onRequest: RequestHandler = (request, response) => respond(request, response);
   const onError: ErrorRequestHandler = (error, request, response, _next) =>
     respond(request, response, error);
@@ -142,19 +144,20 @@ export async function createAppService(options: AppOptions): Promise<AppService>
     options.log?.warn({ paths: shadowed }, message);
   }
 
-  function intercept(call: Call): Answer | undefined {
-    if (inDevelopment && !isLocalHost(call.headers.host)) return service.fail(call, FOREIGN_HOST);
-    return hasCors && isPreflight(call) ? service.reply(call, { status: 204 }) : undefined;
+  function intercept(call: Call, record: CallRecord): Answer | undefined {
+    if (inDevelopment && !isLocalHost(call.headers.host))
+      return service.fail(call, record, FOREIGN_HOST);
+    return hasCors && isPreflight(call) ? service.reply(call, record, { status: 204 }) : undefined;
   }
 
   return {
     ...service,
     intercept,
     // Not async, to avoid the cost of another promise.
-    handle(call) {
-      const answer = intercept(call);
+    handle(call, record = service.begin(call)) {
+      const answer = intercept(call, record);
       if (answer !== undefined) return Promise.resolve(answer);
-      return answerOperator(call) ?? service.handle(call);
+      return answerOperator(call, record) ?? service.handle(call, record);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Answer, Call } from '../core/call.ts';
+import type { Answer, Call, CallRecord } from '../core/call.ts';
 import { failureOf } from '../core/response/failures.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import type { Service } from '../core/service.ts';
@@ -38,20 +38,20 @@ export function operatorRoutes(
 
 /** The returned function returns `undefined` if the path of the call is not one of the routes. */
 export function answerRoutes(service: Service, routes: ReadonlyMap<string, ReadResource>) {
-  return (call: Call): Promise<Answer> | undefined => {
+  return (call: Call, record: CallRecord): Promise<Answer> | undefined => {
     const read = routes.get(call.path);
-    return read && answerRoute(call, read);
+    return read && answerRoute(call, record, read);
   };
 
-  async function answerRoute(call: Call, read: ReadResource) {
+  async function answerRoute(call: Call, record: CallRecord, read: ReadResource) {
     try {
       if (call.method !== 'GET' && call.method !== 'HEAD') {
         throw HttpError.notAllowed(call.method, ['GET', 'HEAD']);
       }
       const resource = await read(call.headers['if-none-match']);
-      return service.reply(call, { status: 200, ...resource });
+      return service.reply(call, record, { status: 200, ...resource });
     } catch (error) {
-      return service.fail(call, error);
+      return service.fail(call, record, error);
     }
   }
 }

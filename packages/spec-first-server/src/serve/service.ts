@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { type Document, loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
 import { serviceListener } from '../adapters/node/index.ts';
-import type { Answer, Call, CallRecord } from '../core/call.ts';
+import type { Answer, Call } from '../core/call.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
 import { recorder } from '../core/record.ts';
 import { withoutHandler } from '../core/response/complete-handlers.ts';
@@ -233,18 +233,12 @@ function serveOperators(
 ) {
   const routes = probes(ready, service.broken).set('/metrics', readMetrics);
   const answerOperator = answerRoutes(service, routes);
-  const startRecord = recorder(service.resources);
+  // Without CORS: pages of other origins cannot read metrics.
+  const begin = recorder(service.resources);
 
-  /** Without CORS: pages of other origins cannot read metrics. */
-  function begin(call: Call): CallRecord {
-    call.record ??= startRecord(call);
-    return call.record;
-  }
-
-  async function handle(call: Call): Promise<Answer> {
-    begin(call);
-    const answer = service.intercept(call) ?? answerOperator(call);
-    return answer ?? service.fail(call, new HttpError(404, 'no such path'));
+  async function handle(call: Call, record = begin(call)): Promise<Answer> {
+    const answer = service.intercept(call, record) ?? answerOperator(call, record);
+    return answer ?? service.fail(call, record, new HttpError(404, 'no such path'));
   }
 
   const listener = serviceListener({ ...service, begin, handle, end() {} }, {});

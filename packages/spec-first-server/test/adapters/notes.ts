@@ -40,9 +40,9 @@ export async function createNotes(
   return {
     ...service,
     ends,
-    end(call, end) {
+    end(call, record, end) {
       ends.push({ call, end });
-      service.end(call, end);
+      service.end(call, record, end);
     },
   };
 }

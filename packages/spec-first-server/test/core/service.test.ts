@@ -184,8 +184,9 @@ describe('handle', () => {
   test('fills in the record of the call', async () => {
     const service = await create();
     const sent = note('a', { 'x-request-id': 'an-id' });
-    await service.handle(sent);
-    expect(sent.record).toMatchObject({
+    const record = service.begin(sent);
+    await service.handle(sent, record);
+    expect(record).toMatchObject({
       id: 'an-id',
       operationId: 'addNote',
       caller: { subject: 'ann' },
@@ -313,37 +314,31 @@ describe('a service', () => {
     expect((await service.handle(call('GET', '*'))).status).toBe(404);
   });
 
-  test('begins the record of a call once', async () => {
-    const service = await create();
-    const begun = call('GET', '/v1/notes');
-    const record = service.begin(begun);
-    expect(begun.record).toBe(record);
-    expect(service.begin(begun)).toBe(record);
-    await service.handle(begun);
-    expect(record.operationId).toBe('watchNotes');
-  });
-
   test('answers calls outside the operations, and records their failures', async () => {
     const service = await create();
     const page = call('GET', '/docs');
-    expect(service.reply(page, { status: 200, type: 'text/plain', body: 'a' })).toMatchObject({
+    const record = service.begin(page);
+    expect(
+      service.reply(page, record, { status: 200, type: 'text/plain', body: 'a' }),
+    ).toMatchObject({
       status: 200,
       body: 'a',
     });
-    const answer = service.fail(page, new HttpError(404, 'no such page'));
+    const answer = service.fail(page, record, new HttpError(404, 'no such page'));
     expect([answer.status, await textOf(answer)]).toEqual([
       404,
       expect.stringContaining('no such page'),
     ]);
-    expect(page.record?.failure).toMatchObject({ status: 404 });
+    expect(record.failure).toMatchObject({ status: 404 });
   });
 
   test('reports the end of a call', async () => {
     const observed: unknown[] = [];
     const service = await create({ observe: (id, status) => void observed.push([id, status]) });
     const ended = call('GET', '/v1/notes');
-    await service.handle(ended);
-    service.end(ended, { status: 200, isComplete: true });
+    const record = service.begin(ended);
+    await service.handle(ended, record);
+    service.end(ended, record, { status: 200, isComplete: true });
     expect(observed).toEqual([['watchNotes', 200]]);
   });
 
@@ -355,13 +350,14 @@ describe('a service', () => {
     };
     const service = await create({ tracing });
     const traced = call('GET', '/v1/notes');
-    await service.handle(traced);
+    const record = service.begin(traced);
+    await service.handle(traced, record);
     await service.handle(call('GET', '/nowhere'));
     await service.handle({ ...call('GET', '/notes'), isMounted: true });
     expect(names).toEqual([
       ['GET', '/v1/notes', 'watchNotes'],
       ['GET', '/notes', 'watchNotes'],
     ]);
-    expect(traced.record?.traceId).toBe('trace-1');
+    expect(record.traceId).toBe('trace-1');
   });
 });

@@ -42,7 +42,8 @@ async function routesOf(
   return {
     shadowed,
     async send(path: string, method = 'GET', headers = {}) {
-      const answer = await answerOperator({ method, path, headers });
+      const call = { method, path, headers };
+      const answer = await answerOperator(call, service.begin(call));
       if (answer === undefined) return undefined;
       const { status, headers: list, body = '' } = answer;
       const pairs = list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1]]] : []));

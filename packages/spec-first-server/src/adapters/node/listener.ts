@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { CallEnd } from '../../core/call.ts';
+import type { CallEnd, CallRecord } from '../../core/call.ts';
 import type { HttpError } from '../../core/response/http-error.ts';
 import type { Service } from '../../core/service.ts';
 import { faultOf } from '../../listener/faults.ts';
@@ -36,15 +36,16 @@ function listener(
   return (request, response) => {
     const fault = faultIn(request);
     const call = new NodeCall(request, response, addressOf(request));
-    watchEnd(service, call, fault);
+    const record = service.begin(call);
+    call.account = record.account;
+    watchEnd(service, call, record, fault);
     if (fault === undefined && hasBody(request) && !request.complete) {
       // Node parses the body after this listener returns, even if it arrived with the headers. One
       // round later, such a body is complete and can be read without a stream.
-      service.begin(call);
-      setImmediate(answer, service, call);
+      setImmediate(answer, service, call, record);
       return;
     }
-    void answer(service, call, fault);
+    void answer(service, call, record, fault);
   };
 }
 
@@ -52,20 +53,32 @@ function listener(
  * Reports the end of a call when its response closes. Closes the connection of a faulty request,
  * since its bytes may contain another request.
  */
-export function watchEnd(service: Service, call: NodeCall, fault: HttpError | undefined): void {
+export function watchEnd(
+  service: Service,
+  call: NodeCall,
+  record: CallRecord,
+  fault: HttpError | undefined,
+): void {
   const { response } = call;
   // `once` would create a wrapper, which costs more than the listener.
-  response.on('close', () => service.end(call, endOf(response)));
+  response.on('close', () => service.end(call, record, endOf(response)));
   if (fault !== undefined) response.setHeader('Connection', 'close');
 }
 
-async function answer(service: Service, call: NodeCall, fault?: HttpError): Promise<void> {
+async function answer(
+  service: Service,
+  call: NodeCall,
+  record: CallRecord,
+  fault?: HttpError,
+): Promise<void> {
   const { response } = call;
   try {
-    await writeAnswer(response, fault ? service.fail(call, fault) : await service.handle(call));
+    const answered =
+      fault === undefined ? await service.handle(call, record) : service.fail(call, record, fault);
+    await writeAnswer(response, answered);
   } catch (error) {
     // Records the failure for the log. The response has started and cannot be replaced.
-    service.fail(call, error);
+    service.fail(call, record, error);
     response.destroy();
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Bytes, Call, CallRecord } from '../../core/call.ts';
+import type { Account } from '../../core/account.ts';
+import type { Bytes, Call } from '../../core/call.ts';
 import { joinPieces } from '../../listener/join-pieces.ts';
 import { continueRequest, hasBody, readAll, requestBody } from '../../listener/request-body.ts';
 
@@ -13,7 +14,8 @@ export class NodeCall implements Call {
   readonly path: string;
   readonly query: string;
   readonly client: string | undefined;
-  record: CallRecord | undefined = undefined;
+  /** Delays the next bytes of the body. Set when the call has begun. */
+  account: Account | undefined = undefined;
   #body: Bytes | AsyncIterable<Bytes> | undefined;
   #signal: AbortSignal | undefined;
 
@@ -51,7 +53,7 @@ export class NodeCall implements Call {
     if (!hasBody(request)) return undefined;
     const bytes = request.complete ? readAll(request) : null;
     if (bytes === null)
-      return requestBody(request, response, async () => this.record?.account.nextRound());
+      return requestBody(request, response, async () => this.account?.nextRound());
     continueRequest(request, response);
     return bytes;
   }

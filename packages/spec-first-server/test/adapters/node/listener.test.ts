@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import { endOf, nodeListener, serviceListener } from '../../../src/adapters/node/listener.ts';
-import type { Answer, Call } from '../../../src/core/call.ts';
+import type { Answer, Call, CallRecord } from '../../../src/core/call.ts';
 import { HttpError } from '../../../src/index.ts';
 import { listen } from '../../../src/listener/listen.ts';
 import { CUT_OFF } from '../../../src/listener/rejected.ts';
@@ -49,9 +49,9 @@ test.each<[string, string[]]>([
 ])('a request whose body arrives %s is answered', async (name, pieces) => {
   const notes = await createNotes();
   let body: Call['body'];
-  const handle = (call: Call): Promise<Answer> => {
+  const handle = (call: Call, record?: CallRecord): Promise<Answer> => {
     body = call.body;
-    return notes.handle(call);
+    return notes.handle(call, record);
   };
   const accepted = Promise.withResolvers<void>();
   const port = await start(
@@ -135,9 +135,9 @@ test('an answer that cannot be written closes the connection and is recorded', a
     nodeListener({
       ...notes,
       handle: async () => ({ status: 200, headers: ['X-A', 'a\nb'], body: '' }),
-      fail(call, error) {
+      fail(call, record, error) {
         failures.push(error);
-        return notes.fail(call, error);
+        return notes.fail(call, record, error);
       },
     }),
   );
@@ -154,9 +154,9 @@ test('a request that is rejected while its handler runs ends with the reason', a
     serviceListener(
       {
         ...notes,
-        handle(call) {
+        handle(call, record) {
           begun.resolve();
-          return notes.handle(call);
+          return notes.handle(call, record);
         },
       },
       {},

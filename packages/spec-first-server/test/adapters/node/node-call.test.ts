@@ -21,7 +21,7 @@ test.each([
 
 test('a call has the method, the headers and the client of its request', () => {
   const { call, request } = createCall({ method: 'POST' });
-  expect([call.method, call.client, call.record]).toEqual(['POST', '192.0.2.1', undefined]);
+  expect([call.method, call.client]).toEqual(['POST', '192.0.2.1']);
   expect(call.headers).toBe(request.headers);
 });
 

@@ -187,12 +187,14 @@ describe('a handler that throws', () => {
       for (const headers of [{}, { 'x-later': 'yes' }]) {
         lines.length = 0;
         const call = { method: 'GET', path: `/values/${encodeURIComponent(name)}`, headers };
-        const answer = await services.get(log)?.handle(call);
-        services.get(log)?.end(call, { status, isComplete: true });
-        expect(answer?.status).toBe(status);
+        const service = services.get(log) as Service;
+        const record = service.begin(call);
+        const answer = await service.handle(call, record);
+        service.end(call, record, { status, isComplete: true });
+        expect(answer.status).toBe(status);
         const detail = status === 500 ? 'internal server error' : message;
-        expect(JSON.parse(String(answer?.body))).toMatchObject({ detail });
-        expect(answer?.body).not.toContain('secret');
+        expect(JSON.parse(String(answer.body))).toMatchObject({ detail });
+        expect(answer.body).not.toContain('secret');
         expect(lines).toEqual([expect.objectContaining({ operationId: 'fail', status })]);
         expect(JSON.stringify(lines).length).toBeLessThan(log === logs[0] ? 200_000 : Infinity);
       }
