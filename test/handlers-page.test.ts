@@ -140,25 +140,6 @@ test('the service of docs/handlers.md runs in an Express app, as a fetch handler
   ]);
 });
 
-test('only operations with a handler leave the old routes of docs/handlers.md', async () => {
-  const program = `
-    import { once } from 'node:events';
-    import { moving } from './src/moving.ts';
-    const server = moving.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const results = [];
-    for (const method of ['GET', 'PUT']) {
-      const url = \`http://127.0.0.1:\${server.address().port}/v1/rooms/7\`;
-      const answer = await fetch(url, { method, headers: { Authorization: 'Bearer secret' } });
-      results.push(await answer.text());
-    }
-    console.log(JSON.stringify(results));
-    process.exit();`;
-  const args = ['--input-type=module', '-e', program];
-  const { stdout } = await run(process.execPath, args, { cwd: folder, env });
-  expect(JSON.parse(stdout)).toEqual(['{"name":"Room 7"}', 'the old route']);
-});
-
 test('an invalid MAX_REQUESTS prevents the start of the service of docs/handlers.md', async () => {
   const service = start(folder, ['src/main.ts'], { MAX_REQUESTS: 'many' });
   expect(await service.exit).toBe(1);
