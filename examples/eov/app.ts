@@ -65,6 +65,7 @@ export function createApp(store: PlantStore, accessTokens: readonly string[]): E
       ...{ body, headers, path: {}, query: {}, header: {}, cookie: {} },
       contentType: 'application/json',
       caller: { subject: undefined, scopes: 'all' },
+      callers: undefined,
       id: randomUUID(),
       log: console,
       accepts: (...types) => types[0],

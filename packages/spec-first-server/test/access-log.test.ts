@@ -35,8 +35,13 @@ paths:
                 name: { type: string }
                 beds: { type: array, items: { type: object, additionalProperties: { type: integer } } }
       responses: { '204': { description: done }, '400': { description: no body } }
+  /signed:
+    get:
+      operationId: signed
+      security: [{ token: [], __proto__: [] }]
+      responses: { '200': { description: callers, content: { application/json: {} } } }
   /slow: { get: { operationId: slow, responses: { '204': { description: done } } } }
-components: { securitySchemes: { token: { type: http, scheme: bearer } } }
+components: { securitySchemes: { token: { type: http, scheme: bearer }, __proto__: { type: apiKey, in: header, name: X-Key } } }
 `;
 const GOOD = { Authorization: 'Bearer good' };
 const ANY_ID = expect.stringMatching(/^[\w-]{20}-[\da-z]+$/);
@@ -52,6 +57,7 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
     quick: () => ({ status: 204 }),
     addPlant: () => ({ status: 204 }),
     scoped: () => ({ status: 204 }),
+    signed: ({ callers }: AnyRequest) => ({ status: 200, body: Object.entries(callers ?? {}) }),
     logging: ({ id, log, headers }: AnyRequest) => {
       log.warn({ id, host: headers.host }, 'from the handler');
       return { status: 204 };
@@ -125,6 +131,26 @@ describe('the line of a request over HTTP', () => {
     await eventually(() => lines.length === 1);
     expect(lines[0]?.reason).toBe('no such path; the longest declared prefix is /plants/{id}');
     expect(JSON.stringify(lines)).not.toContain('secret');
+  });
+
+  test('contains each subject of a request with several credentials, like its handler', async () => {
+    const settings = { accessTokens: ['ann:good scheme=token', 'office:key scheme=__proto__'] };
+    const authenticator = await createAuthenticator(
+      settings,
+      new Map([
+        ['token', true],
+        ['__proto__', false],
+      ]),
+    );
+    const { get, lines } = await start({}, { authenticator });
+    const { body } = (await get('/signed', { 'X-Key': 'key' })) ?? {};
+    expect(JSON.parse(String(body))).toMatchObject([
+      ['token', { subject: 'ann' }],
+      ['__proto__', { subject: 'office' }],
+    ]);
+    await eventually(() => lines.length === 1);
+    expect(lines[0]?.subject).toBe('ann');
+    expect(JSON.stringify(lines[0]?.subjects)).toBe('{"token":"ann","__proto__":"office"}');
   });
 
   test('contains the caller, the operation, the status and the duration', async () => {

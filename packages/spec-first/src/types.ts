@@ -101,13 +101,11 @@ export const createClient = (options: ClientOptions): Client<operations> =>
 
 function securityOf(operations: readonly Operation[]): string {
   const lines = operations.map(({ id, security }) => {
-    const names = new Set(security.flatMap((alternative) => Object.keys(alternative)));
-    const isOptional =
-      security.length === 0 ||
-      security.some((alternative) => Object.keys(alternative).length === 0);
-    const schemes = [...names].map((name) => JSON.stringify(name));
-    const types = isOptional ? [...schemes, 'undefined'] : schemes;
-    return `    ${propertyName(id)}: ${types.join(' | ')};\n`;
+    const types = (security.length === 0 ? [{}] : security).map((alternative) => {
+      const names = Object.keys(alternative).map((name) => JSON.stringify(name));
+      return names.length > 1 ? `[${names.join(', ')}]` : (names[0] ?? 'undefined');
+    });
+    return `    ${propertyName(id)}: ${[...new Set(types)].join(' | ')};\n`;
   });
   const title =
     '/** The security schemes of each operation; undefined if it needs no credentials. */';

@@ -173,7 +173,13 @@ const HANDLERS: Readonly<Record<string, string>> = {
         return who;
       },
       either: ({ caller: { scopes } }) => ({ status: 200, body: { scopes: String(scopes) } }),
-      both: () => who,
+      both({ callers }) {
+        is<string | undefined>()(callers.bearer.subject);
+        is<string | undefined>()(callers.header.subject);
+        // @ts-expect-error not a scheme of the operation
+        callers.cookie;
+        return who;
+      },
       scoped: () => who,
       body: () => who,
     });
@@ -184,8 +190,10 @@ const HANDLERS: Readonly<Record<string, string>> = {
     } satisfies import('spec-first-server').Verifiers;
     type Verified = Handlers<typeof verifiers>;
     export const verified: Pick<Verified, 'secured' | 'either' | 'both' | 'open'> = {
-      secured({ caller }) {
+      secured({ caller, callers }) {
         is<string | undefined>()(caller.subject);
+        // @ts-expect-error the operation needs one scheme only
+        is<object>()(callers);
         // @ts-expect-error the caller of a token has no tenant
         caller.tenant;
         return who;
@@ -196,7 +204,8 @@ const HANDLERS: Readonly<Record<string, string>> = {
         is<string | undefined>()('user' in caller ? caller.user.name : undefined);
         return who;
       },
-      both({ caller }) {
+      both({ caller, callers }) {
+        is<number>()(callers.header.tenant);
         is<number | undefined>()('tenant' in caller ? caller.tenant : undefined);
         // @ts-expect-error no cookie is verified
         'user' in caller && caller.user.name;

@@ -46,7 +46,7 @@ test('each operation has the names of its security schemes', async () => {
     components: { securitySchemes: { key: key('A'), token: key('B'), 'a-key': key('C') } },
   };
   const text = await withDocument(members, (document) => generateTypes(document));
-  expect(interfaceOf(text, 'security')).toBe(`    inherits: "key" | "token" | "a-key";
+  expect(interfaceOf(text, 'security')).toBe(`    inherits: ["key", "token"] | "a-key" | "key";
     'not needed': undefined;
     optional: "key" | undefined;
 `);

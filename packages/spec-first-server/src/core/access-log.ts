@@ -48,7 +48,7 @@ export function accessLog(
 
   return (call: Call, record: CallRecord, end: CallEnd): void => {
     const { status, isComplete, failure: endFailure } = end;
-    const { operationId, caller, mocked } = record;
+    const { operationId, caller, callers, mocked } = record;
     const failure = endFailure ?? record.failure;
     const now = performance.now();
     const durationMs = rounded(now - record.started);
@@ -76,6 +76,7 @@ export function accessLog(
       status,
       durationMs,
       subject: caller === undefined ? failure?.subject : caller.subject,
+      subjects: callers && subjectsOf(callers),
       mocked,
       reason: record.reason ?? (failure?.cause === undefined ? failure?.reason : undefined),
       violations: record.violations,
@@ -106,6 +107,9 @@ export function accessLog(
     else write('info', entry, 'answered');
   };
 }
+
+const subjectsOf = (callers: NonNullable<CallRecord['callers']>) =>
+  Object.fromEntries(Object.entries(callers).map(([scheme, { subject }]) => [scheme, subject]));
 
 const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;
 

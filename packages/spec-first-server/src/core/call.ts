@@ -64,6 +64,8 @@ export interface CallRecord {
   streamStarted: number | undefined;
   operationId: string | undefined;
   caller: Caller | undefined;
+  /** By security scheme, if the request needs the credentials of several. */
+  callers: Readonly<Record<string, Caller>> | undefined;
   /** Set if the answer is a mock. */
   mocked: true | undefined;
   /** The reason for the answer, for the log. */

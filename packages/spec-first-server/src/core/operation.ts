@@ -66,8 +66,9 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     record.operationId = id;
     let isStreamCancelled = false;
     try {
-      const caller = await authenticate?.(call);
+      const { caller, callers } = (await authenticate?.(call)) ?? {};
       record.caller = caller;
+      record.callers = callers;
       account.subject = caller?.subject;
       const parameters = await account.inTurn(() =>
         checkParameters({ path, query, headers }, account),
@@ -78,7 +79,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
       const request = new RequestContext(call, record, log);
 
       const reply = await handle(
-        Object.assign(request, parameters, { contentType: media?.type, body, caller }),
+        Object.assign(request, parameters, { contentType: media?.type, body, caller, callers }),
       );
       if (reply === undefined || reply === null)
         throw new InvalidReply(

@@ -56,6 +56,7 @@ export function recorder(
       streamStarted: undefined,
       operationId: undefined,
       caller: undefined,
+      callers: undefined,
       mocked: undefined,
       reason: undefined,
       failure: undefined,

@@ -31,6 +31,7 @@ function started(options: AccessLogOptions = {}) {
         streamStarted: undefined,
         operationId: undefined,
         caller: undefined,
+        callers: undefined,
         mocked: undefined,
         reason: undefined,
         failure: undefined,

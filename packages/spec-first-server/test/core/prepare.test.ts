@@ -263,7 +263,7 @@ describe('tokens', () => {
     if (operation === undefined || context === undefined) throw new Error('no operation');
     const headers = { authorization: 'Bearer secret' };
     const authenticate = authentication(operation, context.schemes, false);
-    expect(await authenticate({ method: 'GET', headers })).toMatchObject({ subject });
+    expect(await authenticate({ method: 'GET', headers })).toMatchObject({ caller: { subject } });
   });
 });
 

@@ -78,9 +78,16 @@ type CallerOf<Scheme, Verifiers> = Scheme extends keyof Verifiers
     : never
   : Scheme extends undefined
     ? undefined
-    : Caller;
+    : Scheme extends readonly string[]
+      ? CallerOf<Scheme[number], Verifiers>
+      : Caller;
 
-interface RequestBase<AuthenticatedCaller> {
+/** The callers of schemes that are required together. */
+type CallersOf<Schemes, Verifiers> = Schemes extends readonly string[]
+  ? { readonly [Scheme in Schemes[number]]: CallerOf<Scheme, Verifiers> }
+  : undefined;
+
+interface RequestBase<AuthenticatedCaller, Callers> {
   /** The id of the request, as in the log and in the response header `X-Request-Id`. */
   readonly id: string;
   readonly log: RequestLog;
@@ -88,9 +95,11 @@ interface RequestBase<AuthenticatedCaller> {
   readonly headers: IncomingHttpHeaders;
   /**
    * The authenticated client. `undefined` if the operation allows requests without credentials and
-   * this request has none.
+   * this request has none. Of several callers, the first one with a subject, or else the first one.
    */
   readonly caller: AuthenticatedCaller;
+  /** The callers by security scheme, if the document requires several together. */
+  readonly callers: Callers;
   /** Returns the media type that the client prefers by its `Accept` header (RFC 9110 §12.5.1). */
   readonly accepts: <T extends string>(...types: readonly T[]) => T | undefined;
   /**
@@ -114,7 +123,10 @@ export type RequestOf<
       Get<Get<C['defaults'], Id>, L>
     >;
   } & RequestBody<Get<Op, 'requestBody'>> &
-    RequestBase<CallerOf<Get<C['security'], Id>, Verifiers>> &
+    RequestBase<
+      CallerOf<Get<C['security'], Id>, Verifiers>,
+      CallersOf<Get<C['security'], Id>, Verifiers>
+    > &
     Readonly<Members>
 >;
 
@@ -245,7 +257,10 @@ type MaybePromise<T> = T | Promise<T>;
 
 /** A validated request to an operation that is known at run time only. */
 export interface AnyRequest
-  extends Omit<RequestBase<Caller | undefined>, 'accepts'>,
+  extends Omit<
+      RequestBase<Caller | undefined, Readonly<Record<string, Caller>> | undefined>,
+      'accepts'
+    >,
     Readonly<Record<Location, Readonly<Record<string, unknown>>>> {
   readonly contentType: string | undefined;
   readonly body: unknown;

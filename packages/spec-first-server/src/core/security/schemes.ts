@@ -267,11 +267,18 @@ export function challengesOf(operation: Operation, schemes: Schemes) {
     [...new Set(names.map((name) => schemes.get(name)?.challenge(presented)))].join(', ');
 }
 
+/** The callers of a request. */
+export interface Authenticated {
+  /** The first caller with a subject, or else the first one. */
+  readonly caller: Caller;
+  /** By security scheme, if the alternative requires several. */
+  readonly callers: Readonly<Record<string, Caller>> | undefined;
+}
+
 /**
- * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30): the caller is
- * that of the first alternative whose credentials are all accepted; `undefined` if credentials are
- * optional and the request has none. An alternative with several schemes has several callers: the
- * first one with a subject is returned, or else the first one. If a scheme of the operation uses
+ * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30): the callers are
+ * those of the first alternative whose credentials are all accepted; `undefined` if credentials are
+ * optional and the request has none. If a scheme of the operation uses
  * the Authorization header, this header is a credential even if it names another scheme.
  */
 export function authentication(operation: Operation, schemes: Schemes, isMock: boolean) {
@@ -289,26 +296,29 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
     (name) => schemes.get(name)?.usesAuthorization,
   );
 
-  return async (call: CallWithCredentials): Promise<Caller | undefined> => {
+  return async (call: CallWithCredentials): Promise<Authenticated | undefined> => {
     const { authorization } = call.headers;
     checkAuthorization(authorization);
     let isPresented = usesAuthorization && Boolean(authorization);
     const failures: unknown[][] = [];
     for (const checks of alternatives) {
-      const callers: Caller[] = [];
+      const callers: [scheme: string, caller: Caller][] = [];
       const errors: unknown[] = [];
       for (const { name, verify, scopes } of checks) {
         try {
           const caller = await verify(call, scopes);
           if (!isObject(caller)) throw new TypeError(`the verifier ${name} returned no caller`);
-          callers.push(caller);
+          callers.push([name, caller]);
           isPresented = true;
         } catch (error) {
           errors.push(error);
         }
       }
-      if (errors.length === 0)
-        return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
+      const [first] = callers;
+      if (errors.length === 0 && first !== undefined) {
+        const [, caller] = callers.find(([, { subject }]) => subject !== undefined) ?? first;
+        return { caller, callers: callers.length > 1 ? Object.fromEntries(callers) : undefined };
+      }
       failures.push(errors);
     }
     if (isOptional && !isPresented && failures.flat().every(isAbsence)) return undefined;

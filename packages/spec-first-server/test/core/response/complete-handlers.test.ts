@@ -31,6 +31,7 @@ const request: AnyRequest = {
   log: { debug() {}, info() {}, warn() {}, error() {} },
   headers: {},
   caller: undefined,
+  callers: undefined,
   accepts: (...types) => types[0],
   signal: new AbortController().signal,
   path: {},

@@ -5,9 +5,9 @@ import type { Document, Operation } from 'openapi-document';
 import { documentOf } from 'test-support/document-of';
 import { type Issuer, startIssuer } from 'test-support/issuer';
 import { randomValues } from 'test-support/random-values';
-import type { Caller } from '../../../src/core/handlers/types.ts';
 import { Forbidden, HttpError, Unauthorized } from '../../../src/core/response/http-error.ts';
 import {
+  type Authenticated,
   apiKeyQueryNames,
   authentication,
   challengesOf,
@@ -67,9 +67,9 @@ async function authenticating(
     checks.get(id)?.({ method, headers, query });
 }
 
-const subjectOrStatus = (caller: Promise<Caller | undefined>): Promise<unknown> =>
-  caller.then(
-    (authenticated) => authenticated?.subject,
+const subjectOrStatus = (authenticated: Promise<Authenticated | undefined>): Promise<unknown> =>
+  authenticated.then(
+    (result) => result?.caller.subject,
     (error: HttpError) => error.status,
   );
 
@@ -447,11 +447,9 @@ describe('a scheme without tokens', () => {
 
   test('accepts any credential of its form in a mock', async () => {
     const authenticate = await authenticating(await document, {}, { isMock: true });
-    expect(await authenticate('basic', basic('anyone'))).toEqual({
-      subject: undefined,
-      scopes: 'all',
-    });
-    expect(await authenticate('mutual')).toEqual({ subject: undefined, scopes: 'all' });
+    const caller = { subject: undefined, scopes: 'all' };
+    expect(await authenticate('basic', basic('anyone'))).toEqual({ caller, callers: undefined });
+    expect(await authenticate('mutual')).toEqual({ caller, callers: undefined });
     for (const request of [{}, { headers: { authorization: 'Bearer token' } }])
       expect(await subjectOrStatus(authenticate('basic', request))).toBe(401);
   });
