@@ -196,12 +196,19 @@ interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. Handlers<typeof verifiers> sets the type of callers. */
-export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
-/** Middleware around all handlers. */
-export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
+/**
+ * A handler for each operation. Handlers<typeof verifiers> sets the type of callers, and
+ * Handlers<typeof verifiers, { tx: Transaction }> a member of requests that `around` adds.
+ */
+export type Handlers<V extends Verifiers = {}, M extends object = {}> =
+    HandlersOf<contract, V, M>;
+/** Middleware around all handlers. It adds the members M to requests: next({ tx }). */
+export type Around<V extends Verifiers = {}, M extends object = {}> = AroundOf<contract, V, M>;
 /** The validated request that a handler gets. */
-export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
-    RequestOf<contract, Id, V>;
+export type RequestTo<
+    Id extends keyof operations,
+    V extends Verifiers = {},
+    M extends object = {},
+> = RequestOf<contract, Id, V, M>;
 /** The reply that a handler returns: one of the declared responses. */
 export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'][Id]>;
