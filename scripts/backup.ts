@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { loadEnvFile, readVariables } from 'spec-first-server';
+import { loadEnvFile, readVariables } from 'spec-first-server/cli';
 import { databaseUrl, variables } from '../src/plants.ts';
 import { sqliteFile } from '../src/stores/index.ts';
 

@@ -79,15 +79,16 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     '../response',
     '../validation',
   ],
-  'packages/spec-first-server/src/listener': ['../core', '../core/response'],
-  'packages/spec-first-server/src/adapters': ['node', '../core', '../core/response', '../listener'],
+  'packages/spec-first-server/src/http': [],
+  'packages/spec-first-server/src/listener': ['../http'],
+  'packages/spec-first-server/src/adapters': ['node', '../core', '../core/response', '../http'],
   'packages/spec-first-server/src/adapters/node': [
     '../../core',
     '../../core/response',
-    '../../listener',
+    '../../http',
   ],
+  'packages/spec-first-server/src/page': [],
   'packages/spec-first-server/src/serve': [
-    'page',
     '../adapters',
     '../adapters/node',
     '../core',
@@ -95,9 +96,10 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     '../core/request',
     '../core/response',
     '../core/security',
+    '../http',
     '../listener',
+    '../page',
   ],
-  'packages/spec-first-server/src/serve/page': [],
 };
 
 const TABLE = 'FOLDERS in scripts/check-imports.ts';

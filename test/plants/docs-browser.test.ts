@@ -9,7 +9,7 @@ import express from 'express';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { eventually } from 'test-support/eventually';
 import { SECURITY_HEADERS } from '../../packages/spec-first-server/src/core/response/headers.ts';
-import { openapiPage } from '../../packages/spec-first-server/src/serve/page/page.ts';
+import { openapiPage } from '../../packages/spec-first-server/src/page/page.ts';
 import { servePage } from '../../packages/spec-first-server/test/serve/serve-page.ts';
 import { BROWSER_MS, launchBrowser } from '../support/chromium.ts';
 import { plantsIn } from './support/plant-service.ts';

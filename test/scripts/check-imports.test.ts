@@ -37,8 +37,10 @@ test.each([
   [`${SERVER}/core/security/jwt.ts`, '../request/body.ts', FOLDER],
   [`${SERVER}/core/request/body.ts`, '../security/tokens.ts', FOLDER],
   [`${SERVER}/adapters/fetch.ts`, '../serve/log.ts', FOLDER],
-  [`${SERVER}/adapters/node/listener.ts`, '../express.ts', FOLDER],
-  [`${SERVER}/serve/page/page.ts`, '../log.ts', FOLDER],
+  [`${SERVER}/adapters/node/node-listener.ts`, '../express.ts', FOLDER],
+  [`${SERVER}/page/page.ts`, '../serve/log.ts', FOLDER],
+  [`${SERVER}/listener/listen.ts`, '../core/account.ts', FOLDER],
+  [`${SERVER}/adapters/node/node-call.ts`, '../../listener/listen.ts', FOLDER],
   [
     `${SERVER}/elsewhere/one.ts`,
     '../core/call.ts',
@@ -75,7 +77,7 @@ test.each([
   [`${SERVER}/core/response/reply.ts`, '../validation/validator.ts'],
   [`${SERVER}/core/request/body.ts`, '../call.ts'],
   [`${SERVER}/core/request/body.ts`, './multipart.ts'],
-  [`${SERVER}/adapters/node/listener.ts`, '../../core/call.ts'],
+  [`${SERVER}/adapters/node/node-listener.ts`, '../../core/call.ts'],
   [`${SERVER}/serve/app.ts`, '../adapters/node/index.ts'],
 ])('%s may import %s', (file, specifier) => {
   expect(forbiddenImports(file, `import { X } from '${specifier}';\n`)).toEqual([]);

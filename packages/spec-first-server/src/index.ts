@@ -1,5 +1,7 @@
 import type { Express } from 'express';
 import type { AppOptions } from './serve/app.ts';
+import type { Variables } from './serve/configuration.ts';
+import type { ServeOptions } from './serve/serve.ts';
 
 export {
   type Document,
@@ -32,6 +34,7 @@ export {
   Unauthorized,
 } from './core/response/http-error.ts';
 export type { DeclaredProblem, ErrorBody, Problem } from './core/response/problem.ts';
+export { ConfigError } from './core/security/config-error.ts';
 export type { Credentials, Verifiers, VerifyScheme } from './core/security/schemes.ts';
 export {
   type Authenticator,
@@ -41,8 +44,7 @@ export {
 export { createService, type Service } from './core/service.ts';
 export type { AppOptions } from './serve/app.ts';
 export type { ValuesOf, Variable, Variables } from './serve/configuration.ts';
-export { ConfigError } from './serve/configuration.ts';
-export { type ServeOptions, serve } from './serve/serve.ts';
+export type { ServeOptions } from './serve/serve.ts';
 export type { Backend, OpenContext } from './serve/service.ts';
 
 /**
@@ -56,20 +58,23 @@ export type { Backend, OpenContext } from './serve/service.ts';
  * @throws {ConfigError} if an access token or another setting of credentials is wrong.
  */
 export async function createApp(options: AppOptions): Promise<Express> {
-  // Imported here, so that `serve` can handle signals before the app is loaded.
+  // Imported here, since a service behind `nodeListener` needs neither this nor `serve`.
   const app = await import('./serve/app.ts');
   return app.createApp(options);
 }
 
-// For the package `spec-first` only. These exports may change.
-
-export type { StartMessage } from './serve/announce.ts';
-export {
-  hasCredentials,
-  loadEnvFile,
-  readConfig,
-  readEnvFile,
-  readVariables,
-} from './serve/configuration.ts';
-export { stopWithNpm } from './serve/stop.ts';
-export { banner, type Started, shellQuoted } from './serve/terminal.ts';
+/**
+ * Serves the document until a signal ends the process. Reads flags from the command line, and
+ * variables from the environment and the file `.env`. Never rejects: an error at the start is
+ * printed, and the process ends with exit code 1.
+ *
+ * @example
+ * const getBook = ({ path }) => ({ status: 200, body: find(path.id) });
+ * await serve({ open: () => ({ handlers: { getBook } }) });
+ */
+export async function serve<V extends Variables = Record<never, never>>(
+  options: ServeOptions<V>,
+): Promise<void> {
+  const server = await import('./serve/serve.ts');
+  await server.serve(options);
+}

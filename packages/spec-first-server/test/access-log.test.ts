@@ -6,8 +6,8 @@ import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import type { AnyRequest } from '../src/core/handlers/types.ts';
 import { createAuthenticator } from '../src/core/security/tokens.ts';
-import type { Limits } from '../src/listener/index.ts';
-import { type Listening, listen } from '../src/listener/index.ts';
+import type { Limits, Listening } from '../src/listener/index.ts';
+import { listenLocally } from './listener/support.ts';
 
 const DOCUMENT = `
 openapi: 3.1.0
@@ -72,7 +72,7 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
   const { app, lines } = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
     serve(join(folder, 'openapi.yaml'), handlers, { observe, ...options }),
   );
-  const server = await listen(app, { host: '127.0.0.1', port: 0, limits });
+  const server = await listenLocally(app, { limits });
   listening.push(server);
   const port = Number(new URL(server.url).port);
   return {

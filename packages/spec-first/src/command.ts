@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { readEnvFile } from 'spec-first-server';
+import { readEnvFile } from 'spec-first-server/cli';
 
 export const ALLOW_OUTSIDE = { 'allow-outside': { type: 'boolean' } } as const;
 

@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
+import { randomToken } from 'spec-first-server';
 import {
   banner,
   hasCredentials,
   loadEnvFile,
-  randomToken,
   readConfig,
   type Started,
   type StartMessage,
   stopWithNpm,
-} from 'spec-first-server';
+} from 'spec-first-server/cli';
 import { ALLOW_OUTSIDE, command, messageOf } from './command.ts';
 import { checkTypes } from './dev/compiler.ts';
 import { watchSaves } from './dev/watch.ts';

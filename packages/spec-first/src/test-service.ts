@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { randomToken, type StartMessage } from 'spec-first-server';
+import { randomToken } from 'spec-first-server';
+import type { StartMessage } from 'spec-first-server/cli';
 import { documentFile } from './command.ts';
 import { type TestLog, testLog } from './contract-tests/test-log.ts';
 

@@ -11,6 +11,7 @@ import { type Limits, listen } from '../../../packages/spec-first-server/src/lis
 import {
   createAppService,
   createListener,
+  failureResponder,
 } from '../../../packages/spec-first-server/src/serve/app.ts';
 import { errorBody } from '../../../src/errors.ts';
 import { plantBackend } from '../../../src/plants.ts';
@@ -68,7 +69,8 @@ export async function serve({
     limits,
     onRejected: ({ status, message: reason }, client) =>
       log.info({ client, status, reason }, 'rejected'),
-    errorBody,
+    respond: failureResponder(app),
+    resources: app.resources,
   });
   return {
     port: Number(new URL(url).port),

@@ -4,9 +4,15 @@ import { stringifyJson } from 'openapi-document';
 import type { Answer, Bytes, CallRecord } from '../core/call.ts';
 import { SECURITY_HEADERS } from '../core/response/headers.ts';
 import type { Service } from '../core/service.ts';
-import { faultOf } from '../listener/faults.ts';
-import { hasBody } from '../listener/request-body.ts';
-import { discardBody, NodeCall, validAddress, watchEnd, writeBody } from './node/index.ts';
+import { hasBody } from '../http/request-body.ts';
+import {
+  discardBody,
+  NodeCall,
+  requestError,
+  validAddress,
+  watchEnd,
+  writeBody,
+} from './node/index.ts';
 
 /**
  * Connects a service to an Express app. A path that the document does not have goes to the next
@@ -19,16 +25,16 @@ import { discardBody, NodeCall, validAddress, watchEnd, writeBody } from './node
 export function expressHandler(service: Service): RequestHandler {
   return (request, response, next) => {
     const { url } = request;
-    const fault = faultOf(request);
+    const error = requestError(request);
     const call = new ExpressCall(request, response, request.baseUrl !== '');
     if (!service.isFor(call)) {
-      // Express computes the URL for the next handler from this one, which `faultOf` may change.
+      // Express computes the URL for the next handler from this one. `requestError` may change it.
       request.url = url;
       return next();
     }
     const record = service.begin(call);
-    watchEnd(service, call, record, fault);
-    answerCall(service, call, record, fault).catch(next);
+    watchEnd(service, call, record, error);
+    answerCall(service, call, record, error).catch(next);
   };
 }
 

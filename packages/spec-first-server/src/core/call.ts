@@ -83,6 +83,6 @@ export interface CallEnd {
   readonly status: number;
   /** True if the whole answer was sent. */
   readonly isComplete: boolean;
-  /** Replaces the failure of the record if the server closed the connection early. */
+  /** Replaces the failure of the record if the server sent another response than the answer. */
   readonly failure?: Failure | undefined;
 }

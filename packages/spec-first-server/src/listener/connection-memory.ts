@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Memory } from '../core/account.ts';
+import type { Memory } from './resources.ts';
 
 /** The memory of a request without its body, in bytes. */
 const REQUEST_BYTES = 4_096;

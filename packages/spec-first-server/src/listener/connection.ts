@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Resources } from '../core/account.ts';
-import type { HttpError } from '../core/response/http-error.ts';
+import type { HttpFailure, RejectableResponse } from '../http/failures.ts';
+import { isLarge } from '../http/request-body.ts';
 import type { Arrivals } from './arrivals.ts';
 import { ConnectionMemory } from './connection-memory.ts';
 import type { Lingering } from './lingering.ts';
 import { Pace } from './pace.ts';
-import { isLarge } from './request-body.ts';
 import { RequestQueue } from './request-queue.ts';
+import type { Resources } from './resources.ts';
 
 /** The state that all connections of a server share. */
 export interface ServerState {
@@ -24,10 +24,10 @@ export class ClientConnection {
   readonly requests: RequestQueue;
   /** True if no further request is accepted. */
   isClosing = false;
-  /** A fault in the body of the newest request, detected while the request waits. */
-  fault: HttpError | undefined;
-  /** True while the app answers a request. */
-  isServing = false;
+  /** The failure of the body of the newest request, detected while the request waits. */
+  bodyFailure: HttpFailure | undefined;
+  /** The response that the app makes now. */
+  served: RejectableResponse | undefined;
   readonly #server: ServerState;
   readonly #pace: Pace;
   readonly #memory: ConnectionMemory;
@@ -85,7 +85,7 @@ export class ClientConnection {
     response.on('close', () => {
       if (hasMemory) this.#memory.releaseRequest();
       if (!requests.isWaiting) this.#memory.countFrom();
-      this.isServing = false;
+      this.served = undefined;
       requests.continue();
     });
     requests.add(response, () => begin(hasMemory), isPipelined);
@@ -136,6 +136,12 @@ export class ClientConnection {
     // Node forgets a request when its response is sent, and would let its readers wait forever.
     if (request?.complete === false) this.socket.once('close', () => request.destroy());
     this.#server.lingering.add(this.socket, this.#pace);
+  }
+
+  /** Closes the connection without a response to its requests. */
+  cutOff(failure: HttpFailure): void {
+    if (this.served !== undefined) this.served.failure = failure;
+    this.socket.destroy();
   }
 
   /**

@@ -1,2 +1,2 @@
 export { type Limits, type Listening, listen } from './listen.ts';
-export { http, type OnRejected } from './rejected.ts';
+export type { FailureResponse } from './reject.ts';

@@ -4,26 +4,35 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
-import { NO_MEMORY, Resources } from '../core/account.ts';
-import { HttpError } from '../core/response/http-error.ts';
-import { type ErrorBody, PROBLEM_DETAILS } from '../core/response/problem.ts';
+import {
+  type HttpFailure,
+  MAX_HEADER_SIZE,
+  MAX_HEADERS,
+  requestFailure,
+} from '../http/failures.ts';
+import { joinPieces } from '../http/join-pieces.ts';
+import { continueRequest } from '../http/request-body.ts';
 import { Arrivals } from './arrivals.ts';
 import { ClientConnection, type ServerState } from './connection.ts';
-import { faultOf, MAX_HEADER_SIZE, MAX_HEADERS } from './faults.ts';
-import { joinPieces } from './join-pieces.ts';
 import { Lingering } from './lingering.ts';
-import { CUT_OFF, http, type OnRejected, rejecter } from './rejected.ts';
-import { continueRequest } from './request-body.ts';
-import { ServerRequest } from './server-request.ts';
+import { type RejectOptions, rejecter } from './reject.ts';
+import { NO_MEMORY, type Resources } from './resources.ts';
+import { http, ServerRequest } from './server-request.ts';
 import { watchMemory } from './watch-memory.ts';
 
 /** The interval between two checks of the open connections during a stop, in milliseconds. */
 const STOP_CHECK = 10;
 
-const UNKNOWN_EXPECTATION = new HttpError(
-  417,
-  'the header expect must be 100-continue (RFC 9110 §10.1.1)',
-);
+/** The failure of a response that was not complete when a stop closed its connection. */
+const CUT_OFF: HttpFailure = {
+  status: 503,
+  message: 'the service stopped before the request was answered',
+};
+
+const UNKNOWN_EXPECTATION: HttpFailure = {
+  status: 417,
+  message: 'the header expect must be 100-continue (RFC 9110 §10.1.1)',
+};
 
 /** The default time limits, in milliseconds. */
 const LIMITS = {
@@ -53,30 +62,27 @@ const LIMITS = {
 
 export type Limits = typeof LIMITS;
 
-interface ListenOptions {
+interface ListenOptions extends RejectOptions {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
   /** True if workers of `node:cluster` do not share the port. By default false. */
   readonly exclusive?: boolean;
   readonly limits?: Partial<Limits>;
-  readonly onRejected?: OnRejected;
-  readonly errorBody?: ErrorBody | undefined;
-  /** Those of the service that answers the requests. By default its own. */
-  readonly resources?: Resources;
+  readonly resources: Resources;
 }
 
 export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /**
  * Listens, and passes the requests of each connection to the app one after the other. Rejects
- * requests that the app must not get, with the body of `errorBody`: bytes that are not HTTP,
- * ambiguous requests, `CONNECT`, an unknown `Expect`, and requests that do not arrive in time.
+ * requests that the app must not get: bytes that are not HTTP, ambiguous requests, `CONNECT`, an
+ * unknown `Expect`, and requests that do not arrive in time.
  *
  * @throws {Error} of Node, if the address is not available.
  */
 export async function listen(app: RequestListener, options: ListenOptions) {
-  const { errorBody = PROBLEM_DETAILS, onRejected, resources = new Resources() } = options;
+  const { resources } = options;
   const limits = { ...LIMITS, ...options.limits };
   const { headersTimeout, requestTimeout, idleTimeout } = limits;
   const connections = new Map<Duplex, ClientConnection>();
@@ -109,15 +115,14 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     server,
     connections,
     requestTimeout,
-    errorBody,
-    onRejected,
+    options,
   );
   server.once('close', watchMemory(connections, resources.memory, rejectConnection));
 
   function onRequest(
     request: ServerResponse['req'],
     response: ServerResponse,
-    fault = faultOf(request),
+    failure = requestFailure(request),
   ): void {
     joinPieces(request);
     const connection = connections.get(request.socket);
@@ -127,8 +132,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     if (request.headers.upgrade !== undefined) connection.closeAfter(response);
     connection.add(response, (hasMemory) => {
       const isNewest = connection.requests.newestResponse === response;
-      const bodyFault = isNewest ? connection.fault : undefined;
-      const reason = hasMemory ? (bodyFault ?? fault) : NO_MEMORY;
+      const bodyFailure = isNewest ? connection.bodyFailure : undefined;
+      const reason = hasMemory ? (bodyFailure ?? failure) : NO_MEMORY;
       if (portClosing === undefined) beginRequest(connection, response, reason);
       else void portClosing.promise.then(() => beginRequest(connection, response, reason));
     });
@@ -137,14 +142,14 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   function beginRequest(
     connection: ClientConnection,
     response: ServerResponse,
-    fault: HttpError | undefined,
+    failure: HttpFailure | undefined,
   ): void {
     // The body may have been rejected while the request waited.
     if (response.headersSent) return;
-    if (fault === undefined) {
-      connection.isServing = true;
+    if (failure === undefined) {
+      connection.served = response;
       app(response.req, response);
-    } else rejectRequest(connection, response, fault);
+    } else rejectRequest(connection, response, failure);
   }
 
   // Node's timer takes up to twice as long while bytes wait to be written.
@@ -255,8 +260,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
         }
       }, STOP_CHECK);
       using _abortTimer = setTimeout(() => {
-        // With this error, the log shows that the server closed the connection, not the client.
-        for (const socket of connections.keys()) socket.destroy(CUT_OFF);
+        for (const connection of connections.values()) connection.cutOff(CUT_OFF);
       }, limits.stopTimeout);
       await closed;
     },

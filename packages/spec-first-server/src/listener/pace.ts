@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { isLarge } from './request-body.ts';
+import { isLarge } from '../http/request-body.ts';
 
 /** The size of a chunk that may take more than 2 ms to parse, in bytes. */
 const LARGE_CHUNK = 16_384;

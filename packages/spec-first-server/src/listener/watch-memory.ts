@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
-import { type Memory, NO_MEMORY } from '../core/account.ts';
-import type { HttpError } from '../core/response/http-error.ts';
+import type { HttpFailure } from '../http/failures.ts';
 import type { ClientConnection } from './connection.ts';
+import { type Memory, NO_MEMORY } from './resources.ts';
 
 /** The interval between two checks, in milliseconds. */
 const INTERVAL = 100;
@@ -23,7 +23,7 @@ const MAX_ANSWERED = 50;
 export function watchMemory(
   connections: ReadonlyMap<Duplex, ClientConnection>,
   memory: Memory,
-  reject: (connection: ClientConnection, reason: HttpError) => void,
+  reject: (connection: ClientConnection, reason: HttpFailure) => void,
 ): () => void {
   let timer = setTimeout(watch, INTERVAL).unref();
   return () => clearTimeout(timer);

@@ -3,17 +3,22 @@ import { isIP } from 'node:net';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import type { Document } from 'openapi-document';
 import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/express.ts';
-import { serviceListener, type TrustProxy, watchEnd } from '../adapters/node/index.ts';
+import {
+  requestError,
+  serviceListener,
+  type TrustProxy,
+  watchEnd,
+} from '../adapters/node/index.ts';
 import type { Answer, Call, CallRecord } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
 import type { WhenMissing } from '../core/response/complete-handlers.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { createService, type Service } from '../core/service.ts';
-import { faultOf } from '../listener/faults.ts';
-import { http } from '../listener/index.ts';
+import type { HttpFailure } from '../http/failures.ts';
+import type { FailureResponse } from '../listener/index.ts';
+import { openapiPage } from '../page/page.ts';
 import { crossOrigin, isPreflight } from './cors.ts';
 import { OPERATOR_PATHS, operatorRoutes, PROBE_PATHS } from './operator-routes.ts';
-import { openapiPage } from './page/page.ts';
 import { openTelemetry } from './tracing.ts';
 
 export interface AppOptions
@@ -52,7 +57,9 @@ export interface AppOptions
 }
 
 /** The methods that Node passes to the listener of requests. */
-const METHODS = http.METHODS.filter((method) => method !== 'CONNECT');
+const METHODS = process
+  .getBuiltinModule('node:http')
+  .METHODS.filter((method) => method !== 'CONNECT');
 
 type ListenerOptions = Pick<AppOptions, 'trustProxy' | 'use'>;
 
@@ -78,14 +85,14 @@ export async function createListener(
 }
 
 export async function createApp(options: AppOptions): Promise<Express> {
-  // The app may run in a server that does not check requests for faults.
-  return createExpressApp(await createAppService(options), options, faultOf);
+  // The app may run in a server that does not reject ambiguous requests.
+  return createExpressApp(await createAppService(options), options, requestError);
 }
 
 async function createExpressApp(
   service: AppService,
   { trustProxy = false, use = [] }: ListenerOptions,
-  faultIn: (request: IncomingMessage) => HttpError | undefined,
+  errorIn: (request: IncomingMessage) => HttpError | undefined,
 ): Promise<Express> {
   // Loaded here, since most services have no middleware.
   const { default: express } = await import('express');
@@ -97,10 +104,10 @@ async function createExpressApp(
     const record = service.begin(call);
     records.set(request, record);
     addHeaders(response, record.headers);
-    const fault = faultIn(request);
-    watchEnd(service, call, record, fault);
-    const answer = fault === undefined ? service.intercept(call, record) : undefined;
-    if (answer === undefined) next(fault);
+    const error = errorIn(request);
+    watchEnd(service, call, record, error);
+    const answer = error === undefined ? service.intercept(call, record) : undefined;
+    if (answer === undefined) next(error);
     else void writeAnswer(response, answer);
   };
   const respond = (request: Request, response: Response, error?: unknown) => {
@@ -159,6 +166,18 @@ export async function createAppService(options: AppOptions): Promise<AppService>
       if (answer !== undefined) return Promise.resolve(answer);
       return answerOperator(call, record) ?? service.handle(call, record);
     },
+  };
+}
+
+/** Returns the option `respond` of `listen`. The responses are those of other failures. */
+export function failureResponder(service: Service) {
+  return (failure: HttpFailure, client: string | undefined): FailureResponse => {
+    const { status, message } = failure;
+    const call: Call = { method: 'GET', path: '', headers: {}, client };
+    const record = service.begin(call);
+    const { headers, body } = service.fail(call, record, new HttpError(status, message, failure));
+    const text = body instanceof Uint8Array ? body : String(body ?? '');
+    return { failure: record.failure ?? failure, headers, body: text };
   };
 }
 

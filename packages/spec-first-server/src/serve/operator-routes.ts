@@ -2,7 +2,7 @@ import type { Answer, Call, CallRecord } from '../core/call.ts';
 import { failureOf } from '../core/response/failures.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import type { Service } from '../core/service.ts';
-import type { ReadResource, Resource } from './page/page.ts';
+import type { ReadResource, Resource } from '../page/page.ts';
 
 export const PROBE_PATHS = ['/healthz', '/readyz'];
 

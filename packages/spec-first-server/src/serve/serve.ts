@@ -37,18 +37,8 @@ export interface ServeOptions<V extends Variables>
   readonly variables?: V;
 }
 
-/**
- * Serves the document until a signal ends the process. Reads flags from the command line, and
- * variables from the environment and the file `.env`. Never rejects: an error at the start is
- * printed, and the process ends with exit code 1.
- *
- * @example
- * const getBook = ({ path }) => ({ status: 200, body: find(path.id) });
- * await serve({ open: () => ({ handlers: { getBook } }) });
- */
-export async function serve<V extends Variables = Record<never, never>>(
-  options: ServeOptions<V>,
-): Promise<void> {
+/** See `serve` in index.ts. */
+export async function serve<V extends Variables>(options: ServeOptions<V>): Promise<void> {
   let log: Logger | undefined;
   try {
     if (Number.parseInt(process.versions.node, 10) < 24) {

@@ -12,7 +12,14 @@ import { HttpError } from '../core/response/http-error.ts';
 import { scopesOf, tokenSchemes, type Verifiers } from '../core/security/schemes.ts';
 import { createAuthenticator, randomToken } from '../core/security/tokens.ts';
 import { listen } from '../listener/index.ts';
-import { type AppOptions, type AppService, createAppService, createListener } from './app.ts';
+import type { ReadResource } from '../page/page.ts';
+import {
+  type AppOptions,
+  type AppService,
+  createAppService,
+  createListener,
+  failureResponder,
+} from './app.ts';
 import {
   type Config,
   ConfigError,
@@ -23,7 +30,6 @@ import {
   wrongValue,
 } from './configuration.ts';
 import { answerRoutes, probes } from './operator-routes.ts';
-import type { ReadResource } from './page/page.ts';
 import { describeStart } from './terminal.ts';
 
 /** Options of `serve` that `open` may return instead. */
@@ -136,15 +142,15 @@ export async function startService(
   const listening = await listen(app, {
     host: config.HOST,
     port: config.PORT,
+    respond: failureResponder(service),
     // Other parts of the request may contain secrets.
-    onRejected({ status, reason, cause }, client) {
+    onRejected({ status, message, reason = message, cause }, client) {
       metrics?.onRejected(status);
       log[cause === undefined ? 'info' : 'error'](
         { client, status, reason, err: cause },
         'rejected',
       );
     },
-    errorBody: definition.errorBody,
     resources: service.resources,
     // In development, another process already accepts new connections.
     limits: inDevelopment ? { idleStopTimeout: 0, quietTimeout: 0 } : {},
@@ -241,11 +247,13 @@ function serveOperators(
     return answer ?? service.fail(call, record, new HttpError(404, 'no such path'));
   }
 
-  const listener = serviceListener({ ...service, begin, handle, end() {} }, {});
+  const operators = { ...service, begin, handle, end() {} };
+  const listener = serviceListener(operators, {});
   const hostVariable = METRICS_HOST === undefined ? 'HOST' : 'METRICS_HOST';
   const { resources } = service;
   const host = METRICS_HOST ?? HOST;
-  return listen(listener, { host, port, exclusive: true, resources }).catch(
+  const respond = failureResponder(operators);
+  return listen(listener, { host, port, exclusive: true, resources, respond }).catch(
     rejectAddress('METRICS_PORT', hostVariable),
   );
 }

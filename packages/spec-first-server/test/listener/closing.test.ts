@@ -6,8 +6,9 @@ import { request } from 'test-support/raw-http';
 import { sendPooled, writeThenRead } from 'test-support/uploads';
 import type { AnyHandler } from '../../src/core/handlers/types.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
-import { type Listening, listen } from '../../src/listener/listen.ts';
+import type { Listening } from '../../src/listener/listen.ts';
 import { createAppService, createListener } from '../../src/serve/app.ts';
+import { listenLocally } from './support.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }
@@ -62,7 +63,7 @@ describe.each([false, true])('with Express middleware: %p', (hasMiddleware) => {
           ]
         : undefined,
     });
-    listening = await listen(app, { host: '127.0.0.1', port: 0 });
+    listening = await listenLocally(app);
     port = Number(new URL(listening.url).port);
   });
   afterAll(() => listening.stop());

@@ -5,10 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { type Listening, listen } from '../../src/listener/listen.ts';
-import { close, createConnection } from './support.ts';
+import type { Listening } from '../../src/listener/listen.ts';
+import { close, createConnection, listenLocally } from './support.ts';
 
-const LOCAL = { host: '127.0.0.1', port: 0 };
 const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 
 const GET = request('GET /a');
@@ -41,7 +40,7 @@ const app: RequestListener = async (received, response) => {
 let listening: Listening;
 let port: number;
 beforeAll(async () => {
-  listening = await listen(app, LOCAL);
+  listening = await listenLocally(app);
   port = Number(new URL(listening.url).port);
 });
 beforeEach(() => {
@@ -113,11 +112,11 @@ describe('a client that pipelines requests', () => {
   });
 
   test('does not delay other clients', async () => {
-    const busy = await listen((_request, response) => {
+    const busy = await listenLocally((_request, response) => {
       const end = performance.now() + 3;
       while (performance.now() < end);
       response.end();
-    }, LOCAL);
+    });
     const busyPort = Number(new URL(busy.url).port);
     const flood = await connected(busyPort);
     const other = await connected(busyPort);

@@ -4,8 +4,9 @@ import { queryObjects } from 'node:v8';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { type Listening, listen } from '../../src/listener/listen.ts';
-import { readAll } from '../../src/listener/request-body.ts';
+import { readAll } from '../../src/http/request-body.ts';
+import type { Listening } from '../../src/listener/listen.ts';
+import { listenLocally } from './support.ts';
 
 const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 
@@ -25,7 +26,7 @@ const app: RequestListener = async (received, response) => {
 let listening: Listening;
 let port: number;
 beforeAll(async () => {
-  listening = await listen(app, { host: '127.0.0.1', port: 0 });
+  listening = await listenLocally(app);
   port = Number(new URL(listening.url).port);
 });
 beforeEach(() => {

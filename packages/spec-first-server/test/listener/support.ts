@@ -1,9 +1,19 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Resources } from '../../src/core/account.ts';
 import { Arrivals } from '../../src/listener/arrivals.ts';
 import { ClientConnection, type ServerState } from '../../src/listener/connection.ts';
 import { Lingering } from '../../src/listener/lingering.ts';
+import { listen } from '../../src/listener/listen.ts';
+
+type ListenOptions = Partial<Parameters<typeof listen>[1]>;
+
+/** Listens on a free port of this machine. By default with resources of its own. */
+export async function listenLocally(app: RequestListener, options: ListenOptions = {}) {
+  const defaults = { host: '127.0.0.1', port: 0, resources: new Resources() };
+  const listening = await listen(app, { ...defaults, ...options });
+  return { ...listening, port: Number(new URL(listening.url).port) };
+}
 
 interface Parts {
   readonly method?: string;

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { echo, withFiles } from 'test-support/documents';
 import { exchange, request } from 'test-support/raw-http';
-import { type Listening, listen } from '../../src/listener/index.ts';
+import type { Listening } from '../../src/listener/index.ts';
 import { createAppService, createListener } from '../../src/serve/app.ts';
+import { listenLocally } from '../listener/support.ts';
 
 const OK = "{ '200': { description: ok, content: { application/json: {} } } }";
 const BODY =
@@ -35,7 +36,7 @@ beforeAll(async () => {
       corsOrigins: ['https://app.example'],
     }),
   );
-  listening = await listen(await createListener(service, {}), { host: '127.0.0.1', port: 0 });
+  listening = await listenLocally(await createListener(service, {}));
   port = Number(new URL(listening.url).port);
 });
 afterAll(() => listening.stop());

@@ -13,8 +13,9 @@ import { authenticator, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { exchange } from 'test-support/raw-http';
 import { HttpError } from '../../src/core/response/http-error.ts';
-import { type Listening, listen } from '../../src/listener/index.ts';
+import type { Listening } from '../../src/listener/index.ts';
 import { type AppService, createAppService, createListener } from '../../src/serve/app.ts';
+import { listenLocally } from '../listener/support.ts';
 
 declare module 'express-session' {
   interface SessionData {
@@ -77,7 +78,7 @@ beforeAll(async () => {
       hooks,
     ],
   });
-  listening = await listen(app, { host: '127.0.0.1', port: 0 });
+  listening = await listenLocally(app);
 });
 afterAll(() => listening.stop());
 

@@ -3,13 +3,13 @@ import { withFiles } from 'test-support/files';
 import type { AnyRequest } from '../../src/core/handlers/types.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
 import { createService } from '../../src/core/service.ts';
+import { openapiPage } from '../../src/page/page.ts';
 import {
   OPERATOR_PATHS,
   operatorRoutes,
   PROBE_PATHS,
   probes,
 } from '../../src/serve/operator-routes.ts';
-import { openapiPage } from '../../src/serve/page/page.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Pages, version: 1.0.0 }

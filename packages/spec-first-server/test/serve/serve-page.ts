@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { ReadResource } from '../../src/serve/page/page.ts';
+import type { ReadResource } from '../../src/page/page.ts';
 
 /** Serves the resources of a page; other paths and methods go to the next handler. */
 export const servePage =

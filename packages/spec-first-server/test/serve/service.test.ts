@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { pino } from 'pino';
 import { register } from 'prom-client';
 import { eventually } from 'test-support/eventually';
-import { exchange } from 'test-support/raw-http';
+import { exchange, request } from 'test-support/raw-http';
 import { HttpError } from '../../src/core/response/http-error.ts';
 import { ConfigError, readConfig } from '../../src/serve/configuration.ts';
 import {
@@ -176,10 +176,10 @@ describe('a service', () => {
   });
 
   test('logs requests that it rejects, and why its error body fails', async () => {
-    const rejectedWith = async (errorBody = DEFINITION.errorBody) => {
+    const rejectedWith = async (bytes: string, errorBody = DEFINITION.errorBody) => {
       const { service: rejecting } = await start({ errorBody });
       const port = Number(new URL(rejecting.started.url).port);
-      const { responses } = await exchange(port, 'no request\r\n\r\n');
+      const { responses } = await exchange(port, bytes);
       await rejecting.stop();
       register.clear();
       const line = lines.find(({ msg }) => msg === 'rejected');
@@ -187,14 +187,16 @@ describe('a service', () => {
       return [responses[0]?.status, line];
     };
     const client = '127.0.0.1';
-    expect(await rejectedWith()).toMatchObject([400, { level: 30, client, status: 400 }]);
     const make = () => {
       throw new Error('a fault of the service');
     };
-    expect(await rejectedWith({ mediaType: 'application/json', make })).toMatchObject([
-      500,
-      { level: 50, client, status: 500, err: { message: 'a fault of the service' } },
-    ]);
+    for (const bytes of ['no request\r\n\r\n', request('GET /', { Host: 'a/b' })]) {
+      expect(await rejectedWith(bytes)).toMatchObject([400, { level: 30, client, status: 400 }]);
+      expect(await rejectedWith(bytes, { mediaType: 'application/json', make })).toMatchObject([
+        500,
+        { level: 50, client, status: 500, err: { message: 'a fault of the service' } },
+      ]);
+    }
   });
 
   test('applies the variables of its configuration', async () => {

@@ -1,6 +1,6 @@
 import type { MediaType, Operation, Parameter } from 'openapi-document';
 import { encodeBody, writeParameters } from 'openapi-document/client';
-import { shellQuoted } from 'spec-first-server';
+import { shellQuoted } from 'spec-first-server/cli';
 import type { SerializedRequest } from './client.ts';
 import type { Secret } from './credentials.ts';
 import { type RequestValues, valuesByName } from './request-parts.ts';

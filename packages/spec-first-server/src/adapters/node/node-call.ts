@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Account } from '../../core/account.ts';
 import type { Bytes, Call } from '../../core/call.ts';
-import { joinPieces } from '../../listener/join-pieces.ts';
-import { continueRequest, hasBody, readAll, requestBody } from '../../listener/request-body.ts';
+import { joinPieces } from '../../http/join-pieces.ts';
+import { continueRequest, hasBody, readAll, requestBody } from '../../http/request-body.ts';
 
 /**
  * A request of Node's server. Its body and its signal are created when they are first used, since

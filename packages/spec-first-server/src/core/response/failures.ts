@@ -285,7 +285,7 @@ function replyFor(
 
 const { make: describeProblem } = PROBLEM_DETAILS;
 
-/** Also for requests that the server rejects before the service gets them. */
+/** Checked like other headers, since a document may declare them. */
 const DEFAULT_HEADERS = Object.fromEntries(SECURITY_HEADERS);
 
 function writeBody(contentType: string, body: unknown): Pick<CheckedReply, 'type' | 'body'> {

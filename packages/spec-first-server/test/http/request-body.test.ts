@@ -7,8 +7,8 @@ import {
   isLarge,
   readAll,
   requestBody,
-} from '../../src/listener/request-body.ts';
-import { createRequest } from './support.ts';
+} from '../../src/http/request-body.ts';
+import { createRequest } from '../listener/support.ts';
 
 /** Ends a request, as the parser does after the last byte of its body. */
 function finish(request: IncomingMessage): void {

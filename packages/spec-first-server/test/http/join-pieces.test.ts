@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { joinPieces } from '../../src/listener/join-pieces.ts';
-import { createRequest } from './support.ts';
+import { joinPieces } from '../../src/http/join-pieces.ts';
+import { createRequest } from '../listener/support.ts';
 
 function createChunked() {
   const { request } = createRequest({ rawHeaders: ['Transfer-Encoding', 'chunked'] });

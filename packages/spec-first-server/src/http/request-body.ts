@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Bytes } from '../core/call.ts';
 
 /**
  * Yields the bytes of a request as they arrive. Unlike the iterator of Node's streams, it never
@@ -12,7 +11,7 @@ export async function* requestBody(
   request: IncomingMessage,
   response: ServerResponse,
   nextRound: () => Promise<void>,
-): AsyncGenerator<Bytes, undefined> {
+): AsyncGenerator<Uint8Array, undefined> {
   continueRequest(request, response);
   try {
     for await (const first of request.iterator({ destroyOnReturn: false })) {

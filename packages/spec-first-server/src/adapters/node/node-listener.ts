@@ -1,10 +1,9 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { CallEnd, CallRecord } from '../../core/call.ts';
-import type { HttpError } from '../../core/response/http-error.ts';
+import { HttpError } from '../../core/response/http-error.ts';
 import type { Service } from '../../core/service.ts';
-import { faultOf } from '../../listener/faults.ts';
-import { CUT_OFF, rejectionOf } from '../../listener/rejected.ts';
-import { hasBody } from '../../listener/request-body.ts';
+import { type RejectableResponse, requestFailure } from '../../http/failures.ts';
+import { hasBody } from '../../http/request-body.ts';
 import { clientAddress, type TrustProxy } from './client-address.ts';
 import { NodeCall } from './node-call.ts';
 import { writeAnswer } from './write-answer.ts';
@@ -21,31 +20,37 @@ export interface NodeOptions {
  * createServer(nodeListener(service)).listen(3000);
  */
 export const nodeListener = (service: Service, options: NodeOptions = {}): RequestListener =>
-  listener(service, options, faultOf);
+  createListener(service, options, requestError);
 
 /** Connects a service to a server of `listen`, which rejects faulty requests itself. */
 export const serviceListener = (service: Service, options: NodeOptions): RequestListener =>
-  listener(service, options, () => undefined);
+  createListener(service, options, () => undefined);
 
-function listener(
+/** Returns the error of a request that a service must not handle. */
+export function requestError(request: IncomingMessage): HttpError | undefined {
+  const failure = requestFailure(request);
+  return failure && new HttpError(failure.status, failure.message, failure);
+}
+
+function createListener(
   service: Service,
   { trustProxy }: NodeOptions,
-  faultIn: (request: IncomingMessage) => HttpError | undefined,
+  errorIn: (request: IncomingMessage) => HttpError | undefined,
 ): RequestListener {
   const addressOf = clientAddress(trustProxy);
   return (request, response) => {
-    const fault = faultIn(request);
+    const error = errorIn(request);
     const call = new NodeCall(request, response, addressOf(request));
     const record = service.begin(call);
     call.account = record.account;
-    watchEnd(service, call, record, fault);
-    if (fault === undefined && hasBody(request) && !request.complete) {
+    watchEnd(service, call, record, error);
+    if (error === undefined && hasBody(request) && !request.complete) {
       // Node parses the body after this listener returns, even if it arrived with the headers. One
       // round later, such a body is complete and can be read without a stream.
       setImmediate(answer, service, call, record);
       return;
     }
-    void answer(service, call, record, fault);
+    void answer(service, call, record, error);
   };
 }
 
@@ -57,24 +62,26 @@ export function watchEnd(
   service: Service,
   call: NodeCall,
   record: CallRecord,
-  fault: HttpError | undefined,
+  error: HttpError | undefined,
 ): void {
   const { response } = call;
   // `once` would create a wrapper, which costs more than the listener.
   response.on('close', () => service.end(call, record, endOf(response)));
-  if (fault !== undefined) response.setHeader('Connection', 'close');
+  if (error !== undefined) response.setHeader('Connection', 'close');
 }
 
 async function answer(
   service: Service,
   call: NodeCall,
   record: CallRecord,
-  fault?: HttpError,
+  requestError?: HttpError,
 ): Promise<void> {
   const { response } = call;
   try {
     const answered =
-      fault === undefined ? await service.handle(call, record) : service.fail(call, record, fault);
+      requestError === undefined
+        ? await service.handle(call, record)
+        : service.fail(call, record, requestError);
     await writeAnswer(response, answered);
   } catch (error) {
     // Records the failure for the log. The response has started and cannot be replaced.
@@ -84,10 +91,9 @@ async function answer(
 }
 
 /** Returns the end of a call whose response is closed. */
-export function endOf(response: ServerResponse): CallEnd {
-  const { headersSent, req: request, statusCode, writableFinished: isComplete } = response;
-  const isStopped = !isComplete && request.socket.errored === CUT_OFF;
-  const failure = isStopped ? CUT_OFF : rejectionOf(response);
-  const unsentStatus = isStopped ? CUT_OFF.status : 499;
-  return { status: headersSent ? statusCode : unsentStatus, isComplete, failure };
+export function endOf(response: RejectableResponse): CallEnd {
+  const { failure, headersSent, statusCode, writableFinished: isComplete } = response;
+  const status = headersSent ? statusCode : (failure?.status ?? 499);
+  const forLog = failure && { headers: {}, reason: failure.message, expected: false, ...failure };
+  return { status, isComplete, failure: forLog };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { openapiPage, type PageOptions } from '../../../src/serve/page/page.ts';
+import { openapiPage, type PageOptions } from '../../src/page/page.ts';
 
 const document = {
   openapi: '3.1.0',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { faultOf, MAX_HEADERS, parserFault } from '../../src/listener/faults.ts';
-import { createRequest } from './support.ts';
+import { MAX_HEADERS, parserFailure, requestFailure } from '../../src/http/failures.ts';
+import { createRequest } from '../listener/support.ts';
 
 const messageOf = (parts: Parameters<typeof createRequest>[0]): string | undefined =>
-  faultOf(createRequest(parts).request)?.message;
+  requestFailure(createRequest(parts).request)?.message;
 
 const VERSION = 'the version of HTTP must be 1.0 or 1.1 (RFC 9112 §2.3)';
 const HOST = 'the header host must come once, as host or host:port (RFC 9112 §3.2)';
@@ -47,7 +47,7 @@ describe('the header host', () => {
     const { request } = createRequest({ rawHeaders });
     // Node's default: only the first one is in `headers`.
     request.headers.host = 'a';
-    expect(faultOf(request)?.message).toBe(HOST);
+    expect(requestFailure(request)?.message).toBe(HOST);
   });
 
   test('is required in HTTP/1.1 only', () => {
@@ -69,7 +69,7 @@ describe('the target', () => {
     ['http://[::1]:80/a', '/a'],
   ])('%j becomes %j', (url, path) => {
     const { request } = createRequest({ url });
-    expect(faultOf(request)).toBeUndefined();
+    expect(requestFailure(request)).toBeUndefined();
     expect(request.url).toBe(path);
   });
 
@@ -97,7 +97,7 @@ describe('the target', () => {
 
   test('* is for OPTIONS only', () => {
     const { request } = createRequest({ url: '*', method: 'OPTIONS' });
-    expect(faultOf(request)).toBeUndefined();
+    expect(requestFailure(request)).toBeUndefined();
     expect(request.url).toBe('*');
     expect(messageOf({ url: '/*', method: 'OPTIONS' })).toBeUndefined();
   });
@@ -146,7 +146,7 @@ test('a request has at most 199 headers, one less than Node reads', () => {
   ];
   expect(MAX_HEADERS).toBe(200);
   expect(messageOf({ rawHeaders: withHeaders(199) })).toBeUndefined();
-  const fault = faultOf(createRequest({ rawHeaders: withHeaders(200) }).request);
+  const fault = requestFailure(createRequest({ rawHeaders: withHeaders(200) }).request);
   expect(fault).toMatchObject({
     status: 431,
     message: 'the header section must have at most 16384 bytes and 199 headers',
@@ -169,7 +169,7 @@ test.each([
   ['HPE_CB_MESSAGE_COMPLETE', 400, /^the request is not HTTP\/1\.1/],
   ['', 400, /^the request is not HTTP\/1\.1/],
 ])('the fault of the parser error %s has the status %d', (code, status, message) => {
-  const fault = parserFault(code);
+  const fault = parserFailure(code);
   expect(fault.status).toBe(status);
   expect(fault.message).toMatch(message);
 });

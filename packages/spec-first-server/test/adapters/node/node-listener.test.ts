@@ -1,16 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { endOf, nodeListener, serviceListener } from '../../../src/adapters/node/listener.ts';
+import { endOf, nodeListener, serviceListener } from '../../../src/adapters/node/node-listener.ts';
 import type { Answer, Call, CallRecord } from '../../../src/core/call.ts';
-import { HttpError } from '../../../src/index.ts';
-import { listen } from '../../../src/listener/listen.ts';
-import { CUT_OFF } from '../../../src/listener/rejected.ts';
-import { createRequest } from '../../listener/support.ts';
+import type { HttpFailure } from '../../../src/http/failures.ts';
+import { createRequest, listenLocally } from '../../listener/support.ts';
 import { createNotes } from '../notes.ts';
 
 const closers: (() => void)[] = [];
@@ -150,7 +148,7 @@ test('an answer that cannot be written closes the connection and is recorded', a
 test('a request that is rejected while its handler runs ends with the reason', async () => {
   const notes = await createNotes();
   const begun = Promise.withResolvers<void>();
-  const listening = await listen(
+  const listening = await listenLocally(
     serviceListener(
       {
         ...notes,
@@ -161,7 +159,6 @@ test('a request that is rejected while its handler runs ends with the reason', a
       },
       {},
     ),
-    { host: '127.0.0.1', port: 0 },
   );
   const socket = await connected(Number(new URL(listening.url).port));
   socket.resume().write(request('POST /notes', { ...POST, 'Transfer-Encoding': 'chunked' }));
@@ -178,36 +175,27 @@ test('a request that is rejected while its handler runs ends with the reason', a
 
 describe('endOf', () => {
   const withState = (
-    response: Partial<Record<'headersSent' | 'writableFinished', boolean>>,
-    error?: Error,
+    state: Partial<Record<'headersSent' | 'writableFinished', boolean>>,
+    failure?: HttpFailure,
   ) => {
-    const created = createRequest();
-    created.response.statusCode = 201;
-    for (const [name, value] of Object.entries(response)) {
-      Object.defineProperty(created.response, name, { value });
+    const { response } = createRequest();
+    response.statusCode = 201;
+    for (const [name, value] of Object.entries(state)) {
+      Object.defineProperty(response, name, { value });
     }
-    const socket: Socket = created.socket;
-    Object.defineProperty(socket, 'errored', { value: error ?? null });
-    return endOf(created.response);
+    return endOf(Object.assign(response, failure && { failure }));
   };
-  const otherError = new HttpError(503, 'another error');
+  const stopped = { status: 503, message: 'stopped' };
+  const logged = { ...stopped, reason: 'stopped', headers: {}, expected: false };
 
   test.each([
     ['complete', 201, { headersSent: true, writableFinished: true }, undefined, undefined],
     ['cut by the client', 201, { headersSent: true }, undefined, undefined],
     ['cut before its headers', 499, {}, undefined, undefined],
-    ['cut by an error before its headers', 499, {}, otherError, undefined],
-    ['cut by a stop', 201, { headersSent: true }, CUT_OFF, CUT_OFF],
-    ['cut by a stop before its headers', 503, {}, CUT_OFF, CUT_OFF],
-    [
-      'complete before a stop',
-      201,
-      { headersSent: true, writableFinished: true },
-      CUT_OFF,
-      undefined,
-    ],
-  ])('of a response that is %s has the status %i', (_name, status, state, error, failure) => {
+    ['cut by a stop', 201, { headersSent: true }, stopped, logged],
+    ['cut by a stop before its headers', 503, {}, stopped, logged],
+  ])('of a response that is %s has the status %i', (_name, status, state, cause, failure) => {
     const isComplete = 'writableFinished' in state;
-    expect(withState(state, error)).toEqual({ status, isComplete, failure });
+    expect(withState(state, cause)).toEqual({ status, isComplete, failure });
   });
 });
