@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 
 /** The number of buffered characters that are written at once. A write per line would cost more. */
-const MIN_WRITE = 32 * 1024;
+const MIN_WRITE = 128 * 1024;
 
 /** The time after which fewer characters are written, in milliseconds. */
 const MAX_DELAY = 500;
