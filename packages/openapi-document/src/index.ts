@@ -2,6 +2,7 @@ export { checkDocument } from './checks/check.ts';
 export { checkExamples } from './checks/fits.ts';
 export { similarName } from './checks/similar-name.ts';
 export { bodyLimitOf, parseSize } from './document/body-limit.ts';
+export { deprecationOf } from './document/deprecation.ts';
 export {
   asArray,
   asObject,

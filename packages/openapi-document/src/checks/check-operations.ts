@@ -1,4 +1,5 @@
 import { bodyLimitOf } from '../document/body-limit.ts';
+import { deprecationOf } from '../document/deprecation.ts';
 import {
   asArray,
   asObject,
@@ -59,6 +60,8 @@ export function checkOperations(document: Document, report: Report): void {
         'a path cannot contain ? or #: declare query parameters instead',
       );
     }
+    for (const [name, message] of Object.entries(deprecationOf(operation).violations))
+      report.notice(`${operation.pointer}/${name}`, `${name} is ignored: it ${message}`);
     checkDeclared(document, operation, report);
     checkMergePatch(tree, operation, report);
     checkBodies(operation, reportedTypes, report);

@@ -54,6 +54,8 @@ const OPENAPI_KEYWORDS = {
 
 /** The kinds of objects that have an extension of this project. */
 const EXTENSIONS: Readonly<Record<string, { kinds: readonly Kind[]; place: string }>> = {
+  'x-deprecated-at': { kinds: ['operation'], place: 'in an operation' },
+  'x-sunset': { kinds: ['operation'], place: 'in an operation' },
   'x-body-limit': { kinds: ['mediaType'], place: 'in a media type, beside the schema' },
   'x-read-only': {
     kinds: ['document', 'schema'],

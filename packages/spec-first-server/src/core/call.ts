@@ -51,7 +51,7 @@ export interface CallRecord {
    * Headers of each response to the call, unless it has others of the same names. Names and values
    * alternate.
    */
-  readonly headers: readonly string[];
+  readonly headers: string[];
   /** The id of the request's trace. */
   readonly traceId: string | undefined;
   /** The client's address. */

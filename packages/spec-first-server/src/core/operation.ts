@@ -1,4 +1,4 @@
-import { type Budget, type Operation, parameterReader } from 'openapi-document';
+import { type Budget, deprecationOf, type Operation, parameterReader } from 'openapi-document';
 import type { Answer, Call, CallRecord } from './call.ts';
 import { describeError } from './describe-error.ts';
 import type { AnyAround, AnyHandler } from './handlers/types.ts';
@@ -58,12 +58,14 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
   const checkParameters = parameterCheck(parameterReader(operation, ignored), validator);
   const readBody = bodyReader(operation, context.bodyLimit, validator);
   const challenge = challengesOf(operation, context.schemes);
+  const deprecation = Object.entries(deprecationOf(operation).headers).flat();
   const operationContext = { operation, validator, samples, names, challenge };
 
   return async (call, record, path) => {
     const { method, headers, query = '' } = call;
     const { account } = record;
     record.operationId = id;
+    if (deprecation.length > 0) record.headers.push(...deprecation);
     let isStreamCancelled = false;
     try {
       const { caller, callers } = (await authenticate?.(call)) ?? {};

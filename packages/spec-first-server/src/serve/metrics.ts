@@ -84,9 +84,18 @@ export function createMetrics(lostLines: () => number) {
 
   return {
     read: async () => ({ type: register.contentType, body: await register.metrics() }),
-    observe(operation: string, status: number, seconds: number): void {
-      requests.inc({ operation, status });
-      duration.observe({ operation }, seconds);
+    /** @param deprecated the ids of the deprecated operations. */
+    observer(deprecated: ReadonlySet<string>) {
+      const deprecatedRequests = counter(
+        'http_deprecated_requests_total',
+        'Requests to deprecated operations, by operationId',
+        'operation',
+      );
+      return (operation: string, status: number, seconds: number): void => {
+        requests.inc({ operation, status });
+        duration.observe({ operation }, seconds);
+        if (deprecated.has(operation)) deprecatedRequests.inc({ operation });
+      };
     },
     onRejected: (status: number): void => requests.inc({ operation: '(rejected)', status }),
     store: {

@@ -123,7 +123,7 @@ export async function startService(
     inDevelopment,
     missing: config.MISSING_OPERATIONS,
     strict: isProduction(process.env),
-    observe: metrics?.observe,
+    observe: metrics?.observer(deprecatedIn(document)),
     stopping: stopping.signal,
     ready,
   });
@@ -219,6 +219,9 @@ export async function checkService(
     strict: true,
   });
 }
+
+const deprecatedIn = ({ operations }: Document): ReadonlySet<string> =>
+  new Set(operations.filter(({ source }) => source.deprecated === true).map(({ id }) => id));
 
 async function createMetrics({ METRICS_PORT: port }: Config, lostLines: () => number) {
   if (port === undefined) return undefined;

@@ -15,15 +15,19 @@ test('the metrics have the text format of Prometheus', async () => {
 });
 
 test('requests are counted by operation and status, and their duration by operation', async () => {
-  metrics.observe('addPlant', 200, 0.004);
-  metrics.observe('addPlant', 499, 2);
-  metrics.observe('getPlant', 200, 30);
+  const observe = metrics.observer(new Set(['getPlant']));
+  observe('addPlant', 200, 0.004);
+  observe('addPlant', 499, 2);
+  observe('getPlant', 200, 30);
   metrics.onRejected(431);
   expect(await linesOf('http_requests_total')).toEqual([
     'http_requests_total{operation="addPlant",status="200"} 1',
     'http_requests_total{operation="addPlant",status="499"} 1',
     'http_requests_total{operation="getPlant",status="200"} 1',
     'http_requests_total{operation="(rejected)",status="431"} 1',
+  ]);
+  expect(await linesOf('http_deprecated_requests_total')).toEqual([
+    'http_deprecated_requests_total{operation="getPlant"} 1',
   ]);
   const durations = await linesOf('http_request_duration_seconds');
   expect(durations).toEqual(

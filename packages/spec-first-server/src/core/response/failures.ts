@@ -187,11 +187,14 @@ interface FailureReply {
   readonly headerMismatch?: string | undefined;
 }
 
-/** Documents may declare 422 in place of 400 for invalid requests. */
+/**
+ * Invalid requests have the status 400, or 422 if the document declares 422 and not 400. Their
+ * response may then be `4XX` or `default`.
+ */
 function withDeclaredStatus(failure: Failure, operation?: Operation): Failure {
   if (failure.status !== 400 || operation === undefined) return failure;
-  const [declared400, declared422] = [400, 422].map((status) => declaredFor(operation, status));
-  return declared400 === undefined && declared422 ? { ...failure, status: 422 } : failure;
+  const declares = (status: string) => operation.responses.some(({ key }) => key === status);
+  return declares('422') && !declares('400') ? { ...failure, status: 422 } : failure;
 }
 
 /**

@@ -391,13 +391,25 @@ paths:
     expect(record).toMatchObject({ reason: undefined, failure: { message: 'taken' } });
   });
 
-  test('has the status 422 for an invalid request if the document declares it, and not 400', () => {
-    const without400 = operation.responses.filter(({ key }) => key !== '400');
-    const declares422 = { ...context, operation: { ...operation, responses: without400 } };
-    const { status, record } = answerTo(VIOLATIONS, undefined, declares422);
-    expect([status, record.failure?.status]).toEqual([422, 422]);
-    expect(answerTo(new HttpError(409, 'taken'), undefined, declares422).status).toBe(409);
-  });
+  test.each([
+    [['400', '422'], 400],
+    [['422'], 422],
+    [['422', '4XX', 'default'], 422],
+    [['4XX'], 400],
+    [['default'], 400],
+    [[], 400],
+  ])(
+    'of an invalid request, with the declared responses %j, has the status %i',
+    (keys, expected) => {
+      const [response] = operation.responses;
+      if (response === undefined) throw new Error('no response');
+      const responses = keys.map((key) => ({ ...response, key }));
+      const declaring = { ...context, operation: { ...operation, responses } };
+      const { status, record } = answerTo(VIOLATIONS, undefined, declaring);
+      expect([status, record.failure?.status]).toEqual([expected, expected]);
+      expect(answerTo(new HttpError(409, 'taken'), undefined, declaring).status).toBe(409);
+    },
+  );
 
   test('has the media type of errorBody where the document declares a range, or no response', () => {
     expect(answerTo(new HttpError(503, 'away')).type).toBe('application/problem+json');
