@@ -32,7 +32,7 @@ const SERVICES = {
   serve: [
     `import { serve } from 'spec-first-server';
     await serve({ open: () => ({ handlers: ${HANDLERS} }) });`,
-    // CommonJS modules in the bundle, such as cors, call `require`.
+    // CommonJS modules in the bundle, such as pino, call `require`.
     "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
   ],
 } as const;

@@ -1,9 +1,10 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
+import { destination, type Logger, type LoggerOptions, pino } from 'pino';
 import manifest from '../../package.json' with { type: 'json' };
+import { describeError } from '../core/describe-error.ts';
 import type { Config } from './configuration.ts';
-import { JsonLog, type ServerLog } from './json-log.ts';
 import { createOutput } from './output.ts';
 
 /** The time limit for writing the last lines of the log, in milliseconds. */
@@ -40,10 +41,7 @@ export const versionText = describeVersions(versions);
  * terminal and pino-pretty is installed. JSON lines never block the process: lines that cannot be
  * written are buffered, and dropped beyond a limit.
  */
-export async function createLog(level: Config['LOG_LEVEL']): Promise<{
-  readonly log: ServerLog;
-  readonly lostLines: () => number;
-}> {
+export async function createLog(level: Config['LOG_LEVEL']) {
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;
   const colorize = pretty && process.stdout.hasColors();
   const readable = pretty?.default({
@@ -53,21 +51,13 @@ export async function createLog(level: Config['LOG_LEVEL']): Promise<{
     singleLine: true,
     colorize,
   });
-  if (readable !== undefined)
-    return { log: JsonLog.create(readable, level, MEMBERS), lostLines: () => 0 };
+  if (readable !== undefined) return { log: pino(options(level), readable), lostLines: () => 0 };
   const output = createOutput((lines) =>
     log.warn({ lines }, 'log lines were lost: standard output was too slow'),
   );
-  const log = JsonLog.create(output, level, MEMBERS);
+  const log: Logger = pino(options(level), output);
   return { log, lostLines: output.lostLines };
 }
-
-/** The members of all lines. */
-const MEMBERS = {
-  service: service || undefined,
-  version: version || undefined,
-  pid: process.pid,
-};
 
 const IGNORED = 'service,version,pid,requestId,locations';
 const messageFormat = ({
@@ -79,18 +69,43 @@ const messageFormat = ({
 }) => [msg, ...locations].join('\n  ');
 
 export const logStartError = (reason: string): void =>
-  JsonLog.create({ write: (line) => writeSync(2, line) }, 'fatal', MEMBERS).fatal(
+  pino(options('fatal'), destination({ fd: 2, sync: true })).fatal(
     { reason },
     'the service cannot start',
   );
 
-export function toggleLogLevel(log: ServerLog, configured: Config['LOG_LEVEL']): void {
+const options = (level: Config['LOG_LEVEL']): LoggerOptions => ({
+  level,
+  base: {
+    service: service || undefined,
+    version: version || undefined,
+    pid: process.pid,
+  },
+  serializers: { err: (error: unknown) => describeError(error) },
+  timestamp: isoTime(),
+});
+
+/** Returns the `timestamp` of pino in the form of RFC 3339, formatted once in a millisecond. */
+function isoTime(): () => string {
+  let formatted = 0;
+  let member = '';
+  return () => {
+    const now = Date.now();
+    if (now !== formatted) {
+      formatted = now;
+      member = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return member;
+  };
+}
+
+export function toggleLogLevel(log: Logger, configured: Config['LOG_LEVEL']): void {
   log.level = log.level === 'debug' ? configured : 'debug';
   log.info({ logLevel: log.level }, 'log level changed');
 }
 
 /** Ends the process when the log is written, or after {@link FLUSH_LIMIT}. */
-export async function endProcess(code: 0 | 1, log?: ServerLog): Promise<void> {
+export async function endProcess(code: 0 | 1, log?: Logger): Promise<void> {
   // Readable lines pass through streams, which need another round of the event loop.
   await immediate();
   const flushed = new Promise<void>((resolve) => {

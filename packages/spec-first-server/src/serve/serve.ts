@@ -1,6 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
+import type { Logger } from 'pino';
 import { announce, isShownByParent, tellParent } from './announce.ts';
 import type { AppOptions } from './app.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type ValuesOf,
   type Variables,
 } from './configuration.ts';
-import type { ServerLog } from './json-log.ts';
 import { createLog, endProcess, logStartError, toggleLogLevel, versionText } from './log.ts';
 import type { Backend, OpenContext, ServiceDefinition } from './service.ts';
 import { handleSignals, stopper } from './stop.ts';
@@ -39,7 +39,7 @@ export interface ServeOptions<V extends Variables>
 
 /** See `serve` in index.ts. */
 export async function serve<V extends Variables>(options: ServeOptions<V>): Promise<void> {
-  let log: ServerLog | undefined;
+  let log: Logger | undefined;
   try {
     if (Number.parseInt(process.versions.node, 10) < 24) {
       throw new ConfigError(`Node must be 24 or newer, got ${process.version}: use npm start`);
@@ -93,7 +93,7 @@ async function check<V extends Variables>(
 ): Promise<void> {
   const { checkService } = await import('./service.ts');
   await checkService(config, definition, log);
-  await new Promise<void>((resolve) => log.flush(resolve));
+  await new Promise((resolve) => log.flush(resolve));
   process.stdout.write(`The configuration and ${config.OPENAPI_FILE} are valid.\n`);
   await endProcess(0);
 }

@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { type Document, loadDocument } from 'openapi-document';
+import type { Logger } from 'pino';
 import { serviceListener } from '../adapters/node/index.ts';
 import type { Answer, Call } from '../core/call.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
@@ -28,7 +29,6 @@ import {
   rejectAddress,
   wrongValue,
 } from './configuration.ts';
-import type { ServerLog } from './json-log.ts';
 import { answerRoutes, probes } from './operator-routes.ts';
 import { describeStart } from './terminal.ts';
 
@@ -86,7 +86,7 @@ export type RunningService = Awaited<ReturnType<typeof startService>>;
 export async function startService(
   config: Config,
   definition: ServiceDefinition,
-  log: ServerLog,
+  log: Logger,
   lostLines = () => 0,
 ) {
   const { open, allowOutside } = definition;
@@ -206,7 +206,7 @@ export async function startService(
 export async function checkService(
   config: Config,
   { allowOutside, ...definition }: Omit<ServiceDefinition, 'open'>,
-  log: ServerLog,
+  log: Logger,
 ): Promise<void> {
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
   const { token: _, ...options } = await appOptions(config, document, definition.verifiers, log);
@@ -278,7 +278,7 @@ async function appOptions(
   config: Config,
   document: Document,
   verifiers: Verifiers | undefined,
-  log: ServerLog,
+  log: Logger,
 ) {
   const schemes = tokenSchemes(document.securitySchemes, verifiers);
   const needsToken = schemes.size > 0 && !hasCredentials(config);
@@ -316,7 +316,7 @@ async function appOptions(
 }
 
 /** @throws {ConfigError} in production, and if the start would not show the token. */
-function generateToken({ LOG_LEVEL }: Config, log: ServerLog): string {
+function generateToken({ LOG_LEVEL }: Config, log: Logger): string {
   if (isProduction(process.env)) {
     throw new ConfigError(
       'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',

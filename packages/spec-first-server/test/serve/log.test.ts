@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
 import { makeProject } from 'test-support/project';
-import { JsonLog } from '../../src/serve/json-log.ts';
 import { describeVersions, toggleLogLevel, versions, versionText } from '../../src/serve/log.ts';
 
 const LOG = join(import.meta.dirname, '../../src/serve/log.ts');
@@ -139,7 +139,10 @@ test('an error at the start is one line on standard error', () => {
 
 test('the level is switched to debug, and back to the configured one', () => {
   const lines: unknown[] = [];
-  const log = JsonLog.create({ write: (line) => lines.push(JSON.parse(line)) }, 'info', {});
+  const log = pino(
+    { level: 'info' },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
   for (const level of ['debug', 'info']) {
     toggleLogLevel(log, 'info');
     expect(log.level).toBe(level);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable as Stream } from 'node:stream';
 import type { Flat, FormType, Get, JsonType, StatusRanges } from 'openapi-document/client';
+import type { Logger } from 'pino';
 
 /** The authenticated client of a request. */
 export interface Caller {
@@ -52,20 +53,12 @@ type RequestBody<Declared> = Declared extends { content: infer Content }
     }[keyof Content]
   : { readonly contentType: undefined; readonly body: undefined };
 
-/**
- * A log whose lines have the request's id, trace id and operationId. The methods take a text, or an
- * object with members of the line and then a text, which may be a format of `util.format`.
- */
-export interface RequestLog {
-  debug(entry: unknown, ...message: readonly unknown[]): void;
-  info(entry: unknown, ...message: readonly unknown[]): void;
-  warn(entry: unknown, ...message: readonly unknown[]): void;
-  error(entry: unknown, ...message: readonly unknown[]): void;
-}
+/** A log whose lines have the request's id, trace id and operationId. */
+export type RequestLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
-/** The log of a service, such as one of pino. */
+/** The part of pino's interface that the service uses. */
 export interface Log extends RequestLog {
-  child(members: object): RequestLog;
+  child(bindings: object): RequestLog;
 }
 
 /** Verifiers of credentials, by security scheme. Only the types of their results are used. */
