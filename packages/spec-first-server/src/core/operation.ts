@@ -13,8 +13,12 @@ import { checkReply } from './response/reply.ts';
 import { apiKeyQueryNames, authentication, challengesOf } from './security/schemes.ts';
 import { type OperationValidator, Violations } from './validation/validator.ts';
 
-/** @param path the path of the call, without the base path. */
-type AnswerOperation = (call: Call, record: CallRecord, path: string) => Promise<Answer>;
+/**
+ * The steps that answer the calls of an operation. Never rejects.
+ *
+ * @param path the path of the call, without the base path.
+ */
+export type Plan = (call: Call, record: CallRecord, path: string) => Promise<Answer>;
 
 /** The status in the log and the metrics of a request whose client has disconnected. */
 const DISCONNECTED = 499;
@@ -28,16 +32,22 @@ function isAbortError(error: unknown): boolean {
   }
 }
 
-/** Prepares the validator and readers of an operation. Returns the function that answers calls. */
-export function prepareOperation(operation: Operation, context: ServiceContext): AnswerOperation {
+/**
+ * Plans an operation, before the port opens. The returned function has the steps of a call in their
+ * order.
+ *
+ * @throws {Error} if the operation has no handler, or nothing verifies its credentials.
+ */
+export function planOperation(operation: Operation, context: ServiceContext): Plan {
   const { document, errorBody, log, names, stopping } = context;
   const { id } = operation;
   const reason = context.broken.get(id);
-  if (reason !== undefined) {
+  if (reason !== undefined || context.passed.has(id)) {
     // Credentials are not checked: the error may be in the security requirements.
-    const failure = new HttpError(501, `the document has an error: ${id} cannot be served`, {
-      reason,
-    });
+    const failure =
+      reason === undefined
+        ? new HttpError(404, 'no such path', { reason: `another handler answers ${id}` })
+        : new HttpError(501, `the document has an error: ${id} cannot be served`, { reason });
     return async (call, record) => {
       record.operationId = id;
       return failureAnswer(failure, record, call, errorBody);
@@ -50,10 +60,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     context.around === undefined ? handler : handlerWithin(context.around, id, handler);
   const validator = context.validatorOf(operation);
   const samples = context.samplesFor(operation);
-  const authenticate =
-    operation.security.length > 0
-      ? authentication(operation, context.schemes, samples !== undefined)
-      : undefined;
+  const authenticate = authentication(operation, context.schemes, samples !== undefined);
   const ignored = apiKeyQueryNames(document.securitySchemes);
   const checkParameters = parameterCheck(parameterReader(operation, ignored), validator);
   const readBody = bodyReader(operation, context.bodyLimit, validator);
@@ -68,29 +75,32 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     if (deprecation.length > 0) record.headers.push(...deprecation);
     let isStreamCancelled = false;
     try {
-      const { caller, callers } = (await authenticate?.(call)) ?? {};
+      // Only promises are awaited: `await` takes time for a value, too.
+      const authenticating = authenticate(call);
+      const { caller, callers } =
+        (authenticating instanceof Promise ? await authenticating : authenticating) ?? {};
       record.caller = caller;
       record.callers = callers;
       account.subject = caller?.subject;
-      const parameters = await account.inTurn(() =>
-        checkParameters({ path, query, headers }, account),
-      );
-      const { media, body: received } = await readBody(call, account);
-      const body =
-        media && (await account.inTurn(() => validator.body(media, received, account), true));
-      const request = new RequestContext(call, record, log);
 
-      const reply = await handle(
-        Object.assign(request, parameters, { contentType: media?.type, body, caller, callers }),
-      );
+      const reading = account.inTurn(() => checkParameters({ path, query, headers }, account));
+      const parameters = reading instanceof Promise ? await reading : reading;
+      const { media, body: parsed } = await readBody(call, account);
+      const body =
+        media && (await account.inTurn(() => validator.body(media, parsed, account), true));
+
+      const received = { ...parameters, contentType: media?.type, body, caller, callers };
+      const request = new RequestContext(call, record, log, received);
+      const reply = await handle(request);
       if (reply === undefined || reply === null)
         throw new InvalidReply(
           `${id} answered ${reply}: its handler and the hook "around" must return a reply`,
         );
       record.reason = reply.reason;
       record.mocked = reply.mocked;
-      const check = () => checkReply(operation, validator, reply, account);
-      const checked = await account.inTurn(check, true);
+
+      const checking = account.inTurn(() => checkReply(operation, validator, reply, account), true);
+      const checked = checking instanceof Promise ? await checking : checking;
       if (isItemStream(checked.body)) {
         return await streamedAnswer(checked, record, method, {
           stopping,

@@ -2,7 +2,7 @@ import { type Document, type Operation, onFirstUse } from 'openapi-document';
 import { accessLog } from './access-log.ts';
 import { Resources } from './account.ts';
 import type { Answer, Call, CallEnd, CallRecord } from './call.ts';
-import { prepareOperation } from './operation.ts';
+import { planOperation } from './operation.ts';
 import { prepare, type ServiceOptions } from './prepare.ts';
 import { recorder } from './record.ts';
 import { removeDeadUploads } from './request/upload-folders.ts';
@@ -66,6 +66,8 @@ export async function createService(
   const resources = new Resources();
   const begin = recorder(resources, options);
   if (operations.some(hasForm)) removeDeadUploads(log);
+  const planOf = onFirstUse((operation: Operation) => planOperation(operation, context));
+  operations.forEach(planOf);
   const findBelowServers = createRouter(operations, document.basePaths);
   let findMounted: FindRoute | undefined;
   const methods = operations.map(({ method }) => method.toUpperCase());
@@ -74,8 +76,6 @@ export async function createService(
     status: 204,
     headers: { Allow: [...new Set([...methods, 'GET', 'HEAD', 'OPTIONS'])].join(', ') },
   };
-  const answerOf = onFirstUse((operation: Operation) => prepareOperation(operation, context));
-
   function findRoute(method: string, path: string, isMounted = false): ReturnType<FindRoute> {
     if (!isMounted) return findBelowServers(method, path);
     findMounted ??= createRouter(operations, ['']);
@@ -119,11 +119,7 @@ export async function createService(
       if (route instanceof HttpError) return Promise.resolve(fail(call, record, route));
       const { operation, basePath } = route;
       tracing?.name(method, basePath + operation.path, operation.id);
-      try {
-        return answerOf(operation)(call, record, path.slice(basePath.length));
-      } catch (error) {
-        return Promise.resolve(fail(call, record, error));
-      }
+      return planOf(operation)(call, record, path.slice(basePath.length));
     },
   };
 }

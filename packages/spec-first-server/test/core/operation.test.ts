@@ -8,7 +8,7 @@ import { withFiles } from 'test-support/documents';
 import { Resources } from '../../src/core/account.ts';
 import type { Call } from '../../src/core/call.ts';
 import type { AnyHandler, AnyReply, AnyRequest, Log } from '../../src/core/handlers/types.ts';
-import { prepareOperation } from '../../src/core/operation.ts';
+import { planOperation } from '../../src/core/operation.ts';
 import { prepare, type ServiceOptions } from '../../src/core/prepare.ts';
 import { recorder } from '../../src/core/record.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
@@ -98,7 +98,7 @@ async function operationOf(id: string, handler: AnyHandler, options: Partial<Ser
   );
   const operation = operations.find((each) => each.id === id);
   if (operation === undefined) throw new Error(`no operation ${id}`);
-  return { operation, context, answer: prepareOperation(operation, context) };
+  return { operation, context, answer: planOperation(operation, context) };
 }
 
 const resources = new Resources();
@@ -465,7 +465,7 @@ describe('an operation that cannot be enforced', () => {
 
 test('an operation without a handler cannot be prepared', async () => {
   const { operation, context } = await operationOf('add', reply);
-  expect(() => prepareOperation(operation, { ...context, handlers: {} })).toThrow(
+  expect(() => planOperation(operation, { ...context, handlers: {} })).toThrow(
     'add has no handler',
   );
 });

@@ -88,7 +88,10 @@ test('formats of the service and trusted origins are used', async () => {
   expect(() => validator.parameters(values)).toThrow('must match format "even"');
   const authenticate = authentication(operation, context.schemes, false);
   const statusOf = (origin: string) =>
-    authenticate({ method: 'POST', headers: { cookie: 'session=secret', origin } }).then(
+    Promise.try(authenticate, {
+      method: 'POST',
+      headers: { cookie: 'session=secret', origin },
+    }).then(
       () => 200,
       ({ status }) => status,
     );

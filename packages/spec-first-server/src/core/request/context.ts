@@ -2,46 +2,53 @@ import Negotiator from 'negotiator';
 import type { Call, CallRecord } from '../call.ts';
 import type { AnyRequest, Log, RequestLog } from '../handlers/types.ts';
 
+/** The parts of a request that its operation has read. */
+type RequestParts = Pick<
+  AnyRequest,
+  'path' | 'query' | 'header' | 'cookie' | 'contentType' | 'body' | 'caller' | 'callers'
+>;
+
 /**
- * The members of a handler's request besides parameters, body, `contentType` and caller. A class,
- * because V8 stores getters of plain objects in hidden classes: these would keep the whole request
- * in memory until the next major garbage collection.
+ * The request of a handler. A class, because V8 stores getters of plain objects in hidden classes:
+ * these would keep the whole request in memory until the next major garbage collection.
  */
-export class RequestContext {
+export class RequestContext implements AnyRequest {
+  readonly path: AnyRequest['path'];
+  readonly query: AnyRequest['query'];
+  readonly header: AnyRequest['header'];
+  readonly cookie: AnyRequest['cookie'];
+  readonly contentType: AnyRequest['contentType'];
+  readonly body: AnyRequest['body'];
+  readonly caller: AnyRequest['caller'];
+  readonly callers: AnyRequest['callers'];
   readonly headers: AnyRequest['headers'];
   readonly id: string;
   readonly accepts: AnyRequest['accepts'];
-  declare readonly log: RequestLog;
+  readonly log: RequestLog;
   declare readonly signal: AbortSignal;
   readonly #call: Call;
-  readonly #record: CallRecord;
-  readonly #appLog: Log;
-  #log: RequestLog | undefined;
   #controller: AbortController | undefined;
 
-  constructor(call: Call, record: CallRecord, log: Log) {
+  constructor(call: Call, record: CallRecord, log: Log, parts: RequestParts) {
     const { headers } = call;
+    this.path = parts.path;
+    this.query = parts.query;
+    this.header = parts.header;
+    this.cookie = parts.cookie;
+    this.contentType = parts.contentType;
+    this.body = parts.body;
+    this.caller = parts.caller;
+    this.callers = parts.callers;
     this.headers = headers;
     this.id = record.id;
     this.accepts = (...types) =>
       new Negotiator({ headers: { accept: headers.accept || undefined } }).mediaType([...types]);
+    this.log = new CallLog(record, log);
     this.#call = call;
-    this.#record = record;
-    this.#appLog = log;
-    // Created on their first use. Properties of the instance, since `{ ...request }` copies only
+    // Created on its first use. A property of the instance, since `{ ...request }` copies only
     // these.
-    Object.defineProperty(this, 'log', RequestContext.#logGetter);
     Object.defineProperty(this, 'signal', RequestContext.#signalGetter);
   }
-
-  static readonly #logGetter = {
-    enumerable: true,
-    get(this: RequestContext): RequestLog {
-      const { id: requestId, traceId, operationId } = this.#record;
-      this.#log ??= this.#appLog.child({ requestId, traceId, operationId });
-      return this.#log;
-    },
-  };
 
   static readonly #signalGetter = {
     enumerable: true,
@@ -53,6 +60,40 @@ export class RequestContext {
 
   abort(): void {
     this.#controller?.abort();
+  }
+}
+
+/** A log whose lines have the ids of a call. Most calls log nothing. */
+class CallLog implements RequestLog {
+  readonly #record: CallRecord;
+  readonly #log: Log;
+  #child: RequestLog | undefined;
+
+  constructor(record: CallRecord, log: Log) {
+    this.#record = record;
+    this.#log = log;
+  }
+
+  debug(...line: Parameters<RequestLog['debug']>): void {
+    this.#lines.debug(...line);
+  }
+
+  info(...line: Parameters<RequestLog['info']>): void {
+    this.#lines.info(...line);
+  }
+
+  warn(...line: Parameters<RequestLog['warn']>): void {
+    this.#lines.warn(...line);
+  }
+
+  error(...line: Parameters<RequestLog['error']>): void {
+    this.#lines.error(...line);
+  }
+
+  get #lines(): RequestLog {
+    const { id: requestId, traceId, operationId } = this.#record;
+    this.#child ??= this.#log.child({ requestId, traceId, operationId });
+    return this.#child;
   }
 }
 

@@ -296,9 +296,22 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
     (name) => schemes.get(name)?.usesAuthorization,
   );
 
-  return async (call: CallWithCredentials): Promise<Authenticated | undefined> => {
+  const [[only, ...others] = [], ...alternative] = alternatives;
+  const isOnly = !isOptional && others.length === 0 && alternative.length === 0;
+
+  /** Returns a promise only if a verifier does, or if there are several. */
+  return (call: CallWithCredentials) => {
+    if (operation.security.length === 0) return undefined;
+    checkAuthorization(call.headers.authorization);
+    if (only === undefined || !isOnly) return authenticate(call);
+    const verified = callerOf(only.name, only.verify(call, only.scopes));
+    return 'then' in verified
+      ? Promise.resolve(verified).then((caller) => onlyCaller(callerOf(only.name, caller)))
+      : onlyCaller(verified);
+  };
+
+  async function authenticate(call: CallWithCredentials): Promise<Authenticated | undefined> {
     const { authorization } = call.headers;
-    checkAuthorization(authorization);
     let isPresented = usesAuthorization && Boolean(authorization);
     const failures: unknown[][] = [];
     for (const checks of alternatives) {
@@ -306,9 +319,7 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
       const errors: unknown[] = [];
       for (const { name, verify, scopes } of checks) {
         try {
-          const caller = await verify(call, scopes);
-          if (!isObject(caller)) throw new TypeError(`the verifier ${name} returned no caller`);
-          callers.push([name, caller]);
+          callers.push([name, callerOf(name, await verify(call, scopes))]);
           isPresented = true;
         } catch (error) {
           errors.push(error);
@@ -323,7 +334,7 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
     }
     if (isOptional && !isPresented && failures.flat().every(isAbsence)) return undefined;
     throw mostImportant(failures);
-  };
+  }
 
   function verifierOf(name: string) {
     const scheme = schemes.get(name);
@@ -332,6 +343,13 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
     return scheme.verify;
   }
 }
+
+function callerOf<T extends Caller | Promise<Caller>>(scheme: string, caller: T): T {
+  if (isObject(caller)) return caller;
+  throw new TypeError(`the verifier ${scheme} returned no caller`);
+}
+
+const onlyCaller = (caller: Caller): Authenticated => ({ caller, callers: undefined });
 
 const isAbsence = (error: unknown): error is Unauthorized =>
   error instanceof Unauthorized && !error.presented;

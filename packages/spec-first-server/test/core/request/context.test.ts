@@ -16,7 +16,9 @@ function contextOf(parts: Partial<Call> = {}) {
     tracing: { name() {}, traceId: () => 'trace-1' },
   })(call);
   record.operationId = 'listPlants';
-  return { context: new RequestContext(call, record, log), lines };
+  const empty = { path: {}, query: {}, header: {}, cookie: {}, contentType: undefined };
+  const read = { ...empty, body: undefined, caller: undefined, callers: undefined };
+  return { context: new RequestContext(call, record, log, read), lines };
 }
 
 test('headers and id are those of the call', () => {
