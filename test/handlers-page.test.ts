@@ -1,41 +1,19 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { ENVIRONMENT } from 'test-support/environment';
 import { eventually } from 'test-support/eventually';
-import { compile, end, makeProject, start } from 'test-support/project';
+import { end, start } from 'test-support/project';
 import { PROJECT } from './support/launch.ts';
-import { readMarkdown } from './support/markdown.ts';
-import { typesOf } from './support/types.ts';
+import { projectOf } from './support/page-project.ts';
 
 const run = promisify(execFile);
 const page = readFileSync(join(PROJECT, 'docs/handlers.md'), 'utf8');
-const { blocks } = readMarkdown(page);
-/** The files of the page, by the name in their first line. */
-const files = Object.fromEntries(
-  blocks
-    .filter(({ language }) => language === 'ts')
-    .map(({ code }) => [/^\/\/ (\S+)\n/.exec(code)?.[1] ?? '', code] as const),
-);
-let folder = '';
+const { blocks, folder } = projectOf('docs/handlers.md');
 const env = { ...ENVIRONMENT, NO_COLOR: '1' };
-
-beforeAll(() => {
-  const document = blocks.find(({ language }) => language === 'yaml')?.code ?? '';
-  folder = makeProject({ ...files, 'openapi.yaml': document });
-  mkdirSync(join(folder, 'generated'));
-  const [types = ''] = typesOf([join(folder, 'openapi.yaml')]);
-  writeFileSync(join(folder, 'generated/openapi.ts'), types);
-});
 afterAll(() => rmSync(folder, { recursive: true }));
-
-test('the code of docs/handlers.md compiles', () => {
-  const config = { extends: './tsconfig.json', include: ['src', 'test'] };
-  writeFileSync(join(folder, 'tsconfig.page.json'), JSON.stringify(config));
-  expect(compile(folder, '-p', 'tsconfig.page.json')).toBe('');
-});
 
 test('the tests of docs/handlers.md pass', async () => {
   const tests = ['--test', '--test-isolation=none', 'test/rooms.test.ts', 'test/service.test.ts'];

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from '@jest/globals';
+import { ENVIRONMENT } from 'test-support/environment';
+import { compile } from 'test-support/project';
+import { type PageProject, projectOf } from './support/page-project.ts';
+
+const run = promisify(execFile);
+const PAGES = ['docs/databases.md', 'docs/handlers.md', 'docs/moving.md', 'docs/recipes.md'];
+const projects = new Map<string, PageProject>();
+const projectIn = (page: string): PageProject => {
+  const project = projects.get(page) ?? projectOf(page);
+  projects.set(page, project);
+  return project;
+};
+afterAll(() => {
+  for (const { folder } of projects.values()) rmSync(folder, { recursive: true });
+});
+
+/** Runs a program in the project of a page. Returns the value that it prints as JSON. */
+async function printed(page: string, program: string): Promise<unknown> {
+  const args = ['--input-type=module', '--no-warnings', '-e', program];
+  const options = { cwd: projectIn(page).folder, env: ENVIRONMENT };
+  return JSON.parse((await run(process.execPath, args, options)).stdout);
+}
+
+test.each(PAGES)('the code of %s compiles', (page) => {
+  expect(compile(projectIn(page).folder, '-p', 'tsconfig.page.json')).toBe('');
+});
+
+/** Messages that tell which of the two apps answered. */
+const moved = [400, { message: '/query/limit must be >= 1', errors: expect.anything() }];
+const stored = [201, { id: 1, title: 'Emma' }];
+
+test.each([
+  ['Express', "import { app } from './src/app.ts'; const server = app.listen(0, '127.0.0.1');"],
+  [
+    'Fastify',
+    "import { app } from './src/old-fastify.ts'; const { server } = app; app.listen({ port: 0 });",
+  ],
+])(
+  'in the %s app of docs/moving.md, old and new operations share data and credentials',
+  async (_, start) => {
+    const program = `
+    import { once } from 'node:events';
+    ${start}
+    await once(server, 'listening');
+    const url = \`http://127.0.0.1:\${server.address().port}/v1/books\`;
+    const send = async (target, init) => {
+      const answer = await fetch(target, init);
+      return [answer.status, await answer.json()];
+    };
+    const headers = { Authorization: 'Bearer secret', 'Content-Type': 'application/json' };
+    console.log(JSON.stringify([
+      await send(url, { method: 'POST', headers, body: '{"title":"Emma"}' }),
+      await send(url, { headers }),
+      await send(url + '?limit=0', { headers }),
+      (await send(url))[0],
+    ]));
+    process.exit();`;
+    expect(await printed('docs/moving.md', program)).toEqual([
+      stored,
+      [200, [stored[1]]],
+      moved,
+      401,
+    ]);
+  },
+);
+
+test('the sessions of docs/recipes.md begin with a password and end, and other sites cannot use them', async () => {
+  const program = `
+    import { scryptSync } from 'node:crypto';
+    import { once } from 'node:events';
+    import { DatabaseSync } from 'node:sqlite';
+    import { createApp } from 'spec-first-server';
+    import { openSessions } from './src/sessions.ts';
+    const db = new DatabaseSync(':memory:');
+    const { handlers, verifiers } = openSessions(db);
+    const salt = Buffer.alloc(16, 'salt');
+    const insert = db.prepare('INSERT INTO users VALUES (?, ?, ?)');
+    insert.run('ann', salt, scryptSync('right', salt, 32));
+    const app = await createApp({ document: 'openapi.yaml', handlers, verifiers });
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = \`http://127.0.0.1:\${server.address().port}\`;
+    const logIn = (password) =>
+      fetch(url + '/session', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ name: 'ann', password }),
+      });
+    const wrong = await logIn('wrong');
+    const right = await logIn('right');
+    const [cookie] = right.headers.get('Set-Cookie').split(';');
+    const statusOf = async (path, method, headers) =>
+      (await fetch(url + path, { method, headers: { cookie, ...headers } })).status;
+    console.log(JSON.stringify([
+      wrong.status,
+      right.status,
+      await statusOf('/me', 'GET'),
+      await statusOf('/session', 'DELETE', { origin: 'https://other.example' }),
+      await statusOf('/session', 'DELETE', { origin: url }),
+      await statusOf('/me', 'GET'),
+    ]));
+    process.exit();`;
+  expect(await printed('docs/recipes.md', program)).toEqual([401, 204, 200, 403, 204, 401]);
+});
