@@ -108,7 +108,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "style": "simple",
         "explode": false,
         "json": false,
-        "allowReserved": false
+        "allowReserved": false,
+        "mustBeSent": true
       }
     ],
     "media": [],

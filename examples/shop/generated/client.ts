@@ -1200,7 +1200,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "style": "simple",
         "explode": false,
         "json": false,
-        "allowReserved": false
+        "allowReserved": false,
+        "mustBeSent": true
       }
     ],
     "media": [
@@ -1245,7 +1246,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "style": "form",
         "explode": true,
         "json": false,
-        "allowReserved": false
+        "allowReserved": false,
+        "mustBeSent": true
       }
     ],
     "media": [],
@@ -1305,7 +1307,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "style": "form",
         "explode": true,
         "json": false,
-        "allowReserved": false
+        "allowReserved": false,
+        "mustBeSent": true
       }
     ],
     "media": [],
@@ -1321,7 +1324,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "style": "simple",
         "explode": false,
         "json": false,
-        "allowReserved": false
+        "allowReserved": false,
+        "mustBeSent": true
       }
     ],
     "media": [

@@ -99,32 +99,6 @@ describe('a client', () => {
     expect(seen.size).toBeGreaterThan(5);
   });
 
-  test.each<
-    [where: Parameter['in'], style: string, explode: boolean, value: unknown, text: string]
-  >([
-    ['path', 'matrix', true, ['a b', '1,2'], ';p=a%20b;p=1%2C2'],
-    ['path', 'label', false, 9007199254740993n, '.9007199254740993'],
-    ['query', 'form', true, ['a b/ü', true], 'p=a%20b%2F%C3%BC&p=true'],
-    ['query', 'pipeDelimited', false, ['a', 'b'], 'p=a%7Cb'],
-    ['query', 'deepObject', true, { a: [1, { b: 2 }] }, 'p%5Ba%5D%5B%5D=1&p%5Ba%5D%5B%5D%5Bb%5D=2'],
-    ['header', 'simple', true, { x: 1, y: 'z' }, 'x=1,y=z'],
-    ['cookie', 'form', false, ['a', 'b'], 'p=a,b'],
-    ['cookie', 'cookie', true, ['a', 'b'], 'p=a; p=b'],
-  ])(
-    'writes a parameter in %s in the style %s, explode %s',
-    async (where, style, explode, value, text) => {
-      const parameter = { in: where, style, explode, name: 'p', json: false };
-      const client = clientFor({
-        get: { ...route(where === 'path' ? '/a/{p}' : '/a'), parameters: [parameter] },
-      });
-      await client.get?.({ [where]: { p: value } });
-      const sent = last.url.slice(3);
-      expect(
-        { path: sent, query: sent, header: last.headers.p, cookie: last.headers.cookie }[where],
-      ).toBe(text);
-    },
-  );
-
   test('sends a body in the media type that the document declares, with exact integers', async () => {
     const client = clientFor({ patch: route('/echo', ['application/merge-patch+json']) });
     const { body } =

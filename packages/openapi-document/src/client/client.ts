@@ -1,13 +1,13 @@
-import { encodedPath } from '../document/document.ts';
 import { essenceOf, mediaTypeFor } from '../document/media-types.ts';
-import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
 import { encodeBody, readBody } from './body.ts';
 import { itemsOf } from './items.ts';
+import { type ParameterInput, writeParameters } from './parameters.ts';
 import type { Route } from './routes.ts';
 import { responseTo } from './send.ts';
 import type { CallOptions, Client } from './types.ts';
 
 export { encodeBody } from './body.ts';
+export { isSendable, writeParameters } from './parameters.ts';
 export { type Route, routesOf } from './routes.ts';
 export type { CallOptions, Client, Flat, FormType, Get, JsonType, StatusRanges } from './types.ts';
 
@@ -24,7 +24,7 @@ export interface ClientOptions extends Pick<CallOptions, 'timeout' | 'retries' |
 
 type HeaderRecord = Readonly<Record<string, string>>;
 
-interface AnyInput extends Partial<Record<Styled['in'], Readonly<Record<string, unknown>>>> {
+interface AnyInput extends ParameterInput {
   readonly contentType?: string;
   readonly body?: unknown;
 }
@@ -40,6 +40,7 @@ export function clientOf<Operations>(
       const { timeout, retries = 0, reconnect = true, ...init } = { ...defaults, ...options };
       const { method, media, streams } = route;
       const written = writeParameters(route, input);
+      written.verify();
       const url = (route.path === '' ? baseUrl : baseUrl.replace(/\/$/, '')) + written.url;
       const type = input.body === undefined ? undefined : (input.contentType ?? media[0]?.type);
       const encoding = media.find((declared) => declared.type === type)?.encoding;
@@ -84,33 +85,4 @@ export function clientOf<Operations>(
     };
   const calls = Object.entries<Route>(routes).map(([id, route]) => [id, callOf(id, route)]);
   return Object.fromEntries(calls);
-}
-
-/** Serializes the parameters of a call. Returns the path with the query, and the headers. */
-export function writeParameters(
-  { path, parameters }: Pick<Route, 'path' | 'parameters'>,
-  input: AnyInput,
-) {
-  let url = encodedPath(path);
-  const headers: Record<string, string> = {};
-  const query: string[] = [];
-  const cookies: string[] = [];
-  for (const parameter of parameters) {
-    const { in: where, name } = parameter;
-    const values = input[where] ?? {};
-    const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (value === undefined) continue;
-    const text = writeParameter(parameter, value);
-    // An empty array or object with `explode` is not sent.
-    if (text === '' && (where === 'query' || where === 'cookie')) continue;
-    if (where === 'query') query.push(text);
-    else if (where === 'cookie') cookies.push(text);
-    else if (where === 'header') headers[name] = text;
-    // URL parsers remove the segments `.` and `..`, so the request would have another path.
-    else if (/^\.{0,2}$/.test(text))
-      throw new TypeError(`the path parameter ${name} cannot be "${text}"`);
-    else url = url.replaceAll(encodedPath(`{${name}}`), () => text);
-  }
-  if (cookies.length > 0) headers.Cookie = cookies.join('; ');
-  return { url: query.length > 0 ? `${url}?${query.join('&')}` : url, headers };
 }

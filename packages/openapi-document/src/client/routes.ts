@@ -6,11 +6,19 @@ import type { ItemFormat } from '../sequences/read-items.ts';
 export interface Route {
   readonly method: string;
   readonly path: string;
-  readonly parameters: readonly Styled[];
+  readonly parameters: readonly RouteParameter[];
   /** The media types of its body. */
   readonly media: readonly { readonly type: string; readonly encoding: FormEncoding }[];
   /** The media types of its responses that are streams of items. */
   readonly streams: readonly (ItemFormat & { readonly type: string })[];
+}
+
+interface RouteParameter extends Styled {
+  /**
+   * True if the server reads a missing parameter not as `null` or as an empty value: it is required
+   * or has a default.
+   */
+  readonly mustBeSent?: boolean;
 }
 
 /** Returns the routes of operations, by their ids. */
@@ -22,8 +30,10 @@ export const routesOf = <Id extends PropertyKey = string>(operations: readonly O
         method: method.toUpperCase(),
         path,
         parameters: parameters.map(
-          ({ in: where, name, style, explode, json, allowReserved, media }) => ({
+          ({ in: where, name, style, explode, json, allowReserved, required, outline, media }) => ({
             ...{ in: where, name, style, explode, json, allowReserved },
+            ...((required || outline.defaults.some((value) => value !== null)) &&
+              where !== 'path' && { mustBeSent: true }),
             media: media && { kind: media.kind, encoding: media.encoding },
           }),
         ),

@@ -34,7 +34,9 @@ export function pathTemplate(template: string) {
 
 function segmentOf(segment: string) {
   const texts = segment.split(/\{[^{}]*\}/).map(decoded);
-  const bytes = texts.map((text) => Buffer.from(text).toString('latin1'));
+  const bytes = texts.map((text) =>
+    unitsOf(encodeURIComponent(text.toWellFormed())).map(decodedByte).join(''),
+  );
   const [first = '', last = ''] = [bytes[0], bytes.at(-1)];
   const isText = texts.length === 1;
   const isParameter = texts.length === 2 && first + last === '';
@@ -54,8 +56,8 @@ function segmentOf(segment: string) {
    * unlike a regular expression.
    */
   function captured(raw: string): string[] | undefined {
-    const units = raw.match(/%[\da-f]{2}|./gis) ?? [];
-    const text = units.map((unit) => (unit.length === 3 ? decodedByte(unit) : unit)).join('');
+    const units = unitsOf(raw);
+    const text = units.map(decodedByte).join('');
     if (!text.startsWith(first) || !text.endsWith(last)) return undefined;
     const captures: string[] = [];
     let end = text.length - last.length;
@@ -70,5 +72,8 @@ function segmentOf(segment: string) {
   }
 }
 
+/** Splits a percent-encoded text into characters and encoded bytes. */
+const unitsOf = (text: string): readonly string[] => text.match(/%[\da-f]{2}|./gis) ?? [];
+
 const decodedByte = (unit: string): string =>
-  String.fromCharCode(Number.parseInt(unit.slice(1), 16));
+  unit.length === 3 ? String.fromCharCode(Number.parseInt(unit.slice(1), 16)) : unit;

@@ -1,8 +1,7 @@
 import type { Json } from '../document/document.ts';
 import { essenceOf, kindOf } from '../document/media-types.ts';
-import type { Outline } from '../schema/outline.ts';
 import { ParameterError, readJson, valueReader } from './read-value.ts';
-import { coerce, jsonOrText, pairsOf } from './texts.ts';
+import { coerce, jsonOrText, pairsOf, type TextSchema } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';
 
 /** The values of fields by name: strings, and files of type `T`. */
@@ -17,7 +16,7 @@ export function formReader({
   outline,
   encoding,
 }: {
-  readonly outline: Outline;
+  readonly outline: TextSchema;
   readonly encoding: FormEncoding;
 }) {
   const schemasOf = (name: string) => outline.members(name);
@@ -110,7 +109,7 @@ export function formReader({
     );
   }
 
-  function valueFrom(name: string, schemas: readonly Outline[], value: unknown): unknown {
+  function valueFrom(name: string, schemas: readonly TextSchema[], value: unknown): unknown {
     if (typeof value !== 'string') return value;
     return schemas.some(({ types }) => types.has('object'))
       ? readJson(name, schemas, value)

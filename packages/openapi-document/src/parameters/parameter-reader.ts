@@ -1,6 +1,6 @@
 import { escapePointerToken } from '../document/document.ts';
-import type { Operation } from '../document/operations.ts';
-import { ParameterError, valueReader } from './read-value.ts';
+import type { pathTemplate } from '../document/path-template.ts';
+import { ParameterError, type Readable, valueReader } from './read-value.ts';
 import { cookiesOf, pairsOf } from './texts.ts';
 import type { Styled } from './write-parameter.ts';
 
@@ -13,6 +13,12 @@ interface ParameterSource {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
+/** The parts of an operation that parameters are read with. */
+interface ParameterOperation {
+  readonly parameters: readonly Readable[];
+  readonly template: Pick<ReturnType<typeof pathTemplate>, 'names' | 'match'>;
+}
+
 /**
  * Prepares to parse an operation's parameters by `style` and `explode` (OpenAPI 3.1 §4.8.12.2).
  * Strings become numbers and booleans if their schemas have these types. Values are not validated.
@@ -22,8 +28,10 @@ interface ParameterSource {
  *   each parameter that cannot be parsed and each undeclared name in the query, with a path such as
  *   `/query/limit`.
  */
-export function parameterReader(operation: Operation, ignored: ReadonlySet<string> = new Set()) {
-  const { parameters, template } = operation;
+export function parameterReader(
+  { parameters, template }: ParameterOperation,
+  ignored: ReadonlySet<string> = new Set(),
+) {
   const readers = parameters.map(valueReader);
   const inQuery = readers.filter((reader) => reader.in === 'query');
   const declaredNames = new Set([...ignored, ...inQuery.flatMap(({ names }) => names)]);

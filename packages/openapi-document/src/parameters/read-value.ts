@@ -1,5 +1,4 @@
 import { InvalidJson, MAX_DEPTH, parseJson } from '../json/exact.ts';
-import type { Outline } from '../schema/outline.ts';
 import {
   coerce,
   coerceItems,
@@ -9,6 +8,7 @@ import {
   type PathText,
   pairsOf,
   splitOnce,
+  type TextSchema,
 } from './texts.ts';
 import { type Styled, styleOf } from './write-parameter.ts';
 
@@ -32,7 +32,7 @@ export class ParameterError extends Error {
  * @param name of the parameter or the field.
  * @throws {ParameterError}
  */
-export function readJson(name: string, schemas: readonly Outline[], text: string): unknown {
+export function readJson(name: string, schemas: readonly TextSchema[], text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
@@ -43,8 +43,9 @@ export function readJson(name: string, schemas: readonly Outline[], text: string
 
 type Decode = (part: string) => string;
 
-type Readable = Styled & {
-  readonly outline: Outline;
+/** A parameter, a header or a field with the facts that its values are read with. */
+export type Readable = Styled & {
+  readonly outline: TextSchema;
   readonly media?: { readonly formReader: () => { urlencoded(text: string): unknown } } | undefined;
 };
 

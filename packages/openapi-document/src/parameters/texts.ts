@@ -3,18 +3,31 @@ import { parseJson, parseNumber } from '../json/exact.ts';
 import type { TypeName } from '../schema/json-types.ts';
 import type { Outline } from '../schema/outline.ts';
 
+/** The facts about a schema that decide which value a text stands for. */
+export interface TextSchema
+  extends Pick<
+    Outline,
+    | ('form' | 'types' | 'names' | 'describesOtherMembers' | 'allowsEmptyText')
+    | ('isAnything' | 'isFile')
+  > {
+  member(name: string): TextSchema;
+  members(name: string): readonly TextSchema[];
+  items(index: number): readonly TextSchema[];
+}
+
 /** Converts a string to one of the types of the schemas, if possible. */
-export function coerce(schemas: readonly Outline[], text: string): unknown {
+export function coerce(schemas: readonly TextSchema[], text: string): unknown {
   const allows = (type: TypeName) => schemas.some(({ types }) => types.has(type));
   if (allows('integer') || allows('number')) {
     const number = parseNumber(text);
     if (number !== undefined) return number;
   }
   if ((text === 'true' || text === 'false') && allows('boolean')) return text === 'true';
-  return text === '' && allows('null') && !allows('string') ? null : text;
+  if (text !== '' || !allows('null')) return text;
+  return schemas.some(({ allowsEmptyText }) => allowsEmptyText) ? text : null;
 }
 
-export const coerceItems = (schema: Outline, texts: readonly string[]): unknown[] =>
+export const coerceItems = (schema: TextSchema, texts: readonly string[]): unknown[] =>
   texts.map((text, index) => coerce(schema.items(index), text));
 
 /** The path to a value inside an object, and its serialized value. */
@@ -23,25 +36,37 @@ export type PathText = readonly [path: readonly string[], text: string];
 /**
  * Builds an object. A name with several values is an array. OpenAPI defines `deepObject` only for
  * objects of scalars. Deeper values follow the common convention: `[a][b]=1` for members, and
- * `[]=1` or `[0]=1` for the items of an array, in order.
+ * `[]=1`, `[0]=1` or `[0][a]=1` for the items of an array, in order.
  */
-export function coerceObject(schemas: readonly Outline[], entries: readonly PathText[]): unknown {
+export function coerceObject(
+  schemas: readonly TextSchema[],
+  entries: readonly PathText[],
+): unknown {
   const array = schemas.find(({ form }) => form === 'array');
-  const isList = entries.every(
-    ([[first = '', ...rest]]) => /^\d*$/.test(first) && rest.length === 0,
-  );
+  const isNested = entries.some(([path]) => path.length > 1);
+  const index = isNested ? /^\d+$/ : /^\d*$/;
   const texts = entries.map(([, text]) => text);
-  if (array !== undefined && isList) return coerceItems(array, texts);
+  if (array !== undefined && entries.every(([[first = '']]) => index.test(first))) {
+    if (!isNested) return coerceItems(array, texts);
+    return membersOf(entries).map(([, inside], position) =>
+      coerceObject(array.items(position), inside),
+    );
+  }
   const leaf = entries.find(([path]) => path.length === 0);
   // `a=1&a[b]=2` is neither a string nor an object. Returns an array, which validation rejects.
   if (leaf !== undefined) return entries.length === 1 ? coerce(schemas, leaf[1]) : texts;
-  const members = [...Map.groupBy(entries, ([[first = '']]) => first)].map(([key, inside]) => {
+  const members = membersOf(entries).map(([key, inside]) => {
     const inner = schemas.flatMap((schema) => schema.members(key));
-    const rest = inside.map(([[, ...path], text]): PathText => [path, text]);
-    return [key, coerceObject(inner, rest)];
+    return [key, coerceObject(inner, inside)];
   });
   return Object.fromEntries(members);
 }
+
+/** Groups entries by the first name of their paths. */
+const membersOf = (entries: readonly PathText[]) =>
+  [...Map.groupBy(entries, ([[first = '']]) => first)].map(
+    ([key, inside]) => [key, inside.map(([[, ...path], text]): PathText => [path, text])] as const,
+  );
 
 /** Parses JSON. Returns invalid JSON unchanged: validation rejects it if no string is allowed. */
 export function jsonOrText(text: string): unknown {

@@ -63,18 +63,22 @@ export function writeParameter(parameter: Styled, value: unknown): string {
   const { prefix, delimiter, exploded, isNamed } = styleOf(parameter);
   const encode = encoderOf(parameter);
   const isPair = where === 'query' || where === 'cookie';
-  const namePrefix = isPair || isNamed ? `${encode(name)}=` : '';
+  const encodedName = where === 'cookie' ? name : encode(name);
+  const namePrefix = isPair || isNamed ? `${encodedName}=` : '';
   if (parameter.style === 'querystring') {
     const isForm = parameter.media?.kind === 'form' && isComposite(value);
     return isForm ? writeForm(value, parameter.media?.encoding) : encodeURIComponent(scalar(value));
   }
-  if (json) return namePrefix + encode(stringifyJson(value) ?? '');
+  if (json) {
+    const text = stringifyJson(value) ?? '';
+    return namePrefix + (where === 'header' ? asciiJson(text) : encode(text));
+  }
   if (!isComposite(value)) return prefix + namePrefix + encode(scalar(value));
   if (parameter.style === 'deepObject') return deepPairs(name, value, encode).join('&');
   if (!explode) return prefix + namePrefix + flat(value).map(encode).join(delimiter);
   const parts = Array.isArray(value)
     ? value.map((item) => (isNamed ? namePrefix : '') + encode(scalar(item)))
-    : Object.entries(value).flatMap(([key, inner]) =>
+    : membersOf(value).flatMap(([key, inner]) =>
         (isNamed ? [inner].flat() : [inner]).map(
           (item) => `${encode(key)}=${encode(scalar(item))}`,
         ),
@@ -93,8 +97,7 @@ export type FormEncoding = Readonly<
  * become JSON.
  */
 export function writeForm(fields: object, encoding: FormEncoding = {}): string {
-  const definedFields = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return definedFields
+  return membersOf(fields)
     .flatMap(([name, value]) => fieldPairs(name, value, encoding[name]))
     .filter((pair) => pair !== '')
     .join('&');
@@ -127,8 +130,19 @@ function encoderOf({ in: where, style, allowReserved }: Styled): (text: string) 
   return (text) => encodeURI(text).replace(ends, encodeURIComponent);
 }
 
+/** Escapes all characters of JSON that are not ASCII, since a header cannot contain most others. */
+const asciiJson = (json: string): string =>
+  json.replace(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 const isComposite = (value: unknown): value is object =>
   typeof value === 'object' && value !== null;
+
+/** Like JSON, leaves out members that are `undefined`. */
+const membersOf = (value: object): [string, unknown][] =>
+  Object.entries(value).filter(([, member]) => member !== undefined);
 
 function scalar(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -137,11 +151,13 @@ function scalar(value: unknown): string {
 
 /** The items of an array, or the alternating names and values of an object. */
 const flat = (value: object): string[] =>
-  (Array.isArray(value) ? value : Object.entries(value).flat()).map(scalar);
+  (Array.isArray(value) ? value : membersOf(value).flat()).map(scalar);
 
+/** An array of scalars has the name `a[]` for all items, other arrays `a[0]`, `a[1]` and so on. */
 function deepPairs(name: string, value: object, encode: (text: string) => string): string[] {
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const inside = `${name}[${Array.isArray(value) ? '' : key}]`;
+  const isFlat = Array.isArray(value) && !value.some(isComposite);
+  return membersOf(value).flatMap(([key, inner]) => {
+    const inside = `${name}[${isFlat ? '' : key}]`;
     return isComposite(inner)
       ? deepPairs(inside, inner, encode)
       : [`${encode(inside)}=${encode(scalar(inner))}`];

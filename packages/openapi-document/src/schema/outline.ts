@@ -1,6 +1,7 @@
 import { asArray, asObject, isObject, type Json } from '../document/document.ts';
 import { type Form, kindOf } from '../document/media-types.ts';
 import { Facts } from './facts.ts';
+import { createFormats } from './formats.ts';
 import { type TypeName, typeBitOf, typeBits, typeNames } from './json-types.ts';
 import type { SchemaTree } from './tree.ts';
 
@@ -86,6 +87,21 @@ export class Outline extends Facts {
   get types(): ReadonlySet<TypeName> {
     this.#types ??= new Set(this.schemas.flatMap(typesIn));
     return this.#types;
+  }
+
+  /** True if an empty text may be a valid string: neither constants nor a format exclude it. */
+  get allowsEmptyText(): boolean {
+    const formats = createFormats();
+    return this.schemas.some((schema) => {
+      const { format, minLength = 0 } = schema;
+      const constants = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
+      return (
+        typesIn(schema).includes('string') &&
+        (!Array.isArray(constants) || constants.includes('')) &&
+        minLength === 0 &&
+        formats(String(format))?.test('', { steps: 1 }) !== false
+      );
+    });
   }
 
   get form(): Form {

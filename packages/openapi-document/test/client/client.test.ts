@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type ClientOptions, clientOf, writeParameters } from '../../src/client/client.ts';
+import type { ParameterInput } from '../../src/client/parameters.ts';
 import type { Route } from '../../src/client/routes.ts';
 import type { Styled } from '../../src/parameters/write-parameter.ts';
 
@@ -69,6 +70,7 @@ describe('the target of a call', () => {
     ['/a', { query: { q: [] } }, '/a', {}],
     ['/a', { query: { q: [], r: 1 } }, '/a?r=1', {}],
     ['/a', { query: { q: '' } }, '/a?q=', {}],
+    ['/a', { query: { q: null }, header: { 'X-A': null }, cookie: { c: null } }, '/a', {}],
     ['/a', { cookie: { e: [] } }, '/a', {}],
     ['/a', { cookie: { c: [], e: [], d: 1 } }, '/a', { Cookie: 'c=; d=1' }],
     ['/a', { header: { 'X-A': 'b c' } }, '/a', { 'X-A': 'b c' }],
@@ -76,13 +78,64 @@ describe('the target of a call', () => {
     ['/{id}', { path: { id: '...' } }, '/...', {}],
     ['/ä/{größe in m}', { path: { 'größe in m': 2 } }, '/%C3%A4/2', {}],
   ])('%s with %j is %s', (path, input, url, headers) => {
-    expect(writeParameters({ path, parameters }, input)).toEqual({ url, headers });
+    const written = writeParameters({ path, parameters }, input);
+    expect([written.url, written.headers]).toEqual([url, headers]);
   });
 
   test.each(['', '.', '..'])('cannot have the path parameter "%s"', (id) => {
     expect(() => writeParameters({ path: '/a/{id}', parameters }, { path: { id } })).toThrow(
       new TypeError(`the path parameter id cannot be "${id}"`),
     );
+  });
+});
+
+describe('a value that would arrive as another one is rejected', () => {
+  const query = (name: string, others: object = {}) => ({ ...parameter('query', name), ...others });
+
+  test.each<
+    [title: string, path: string, parameters: Styled[], input: ParameterInput, place: string]
+  >([
+    [
+      'beside another parameter',
+      '/a',
+      [query('f'), query('q')],
+      { query: { f: { q: 1 } } },
+      'query parameter q',
+    ],
+    [
+      'in a shared segment',
+      '/{a}-{b}',
+      [parameter('path', 'a'), parameter('path', 'b')],
+      { path: { a: 'x', b: 'y-z' } },
+      'path parameter a',
+    ],
+    [
+      'with a default',
+      '/a',
+      [query('q', { mustBeSent: true })],
+      { query: { q: [] } },
+      'query parameter q',
+    ],
+    [
+      'that is null',
+      '/a',
+      [query('q', { mustBeSent: true })],
+      { query: { q: null } },
+      'query parameter q',
+    ],
+    ['with NaN', '/a', [query('q')], { query: { q: Number.NaN } }, 'query parameter q'],
+    ['with a date', '/a', [query('q')], { query: { q: new Date(0) } }, 'query parameter q'],
+    [
+      'as a name',
+      '/a',
+      [parameter('cookie', 'a;b')],
+      { cookie: { 'a;b': 1 } },
+      'cookie parameter a;b',
+    ],
+  ])('%s', (_title, path, parameters, input, place) => {
+    const write = () => writeParameters({ path, parameters }, input).verify();
+    expect(write).toThrow(TypeError);
+    expect(write).toThrow(`the ${place} cannot be sent`);
   });
 });
 

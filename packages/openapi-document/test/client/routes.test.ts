@@ -24,7 +24,9 @@ test('a route has the parts that a client needs to send a request and to read th
         operationId: 'change',
         parameters: [
           { name: 'id', in: 'path', required: true, schema: {} },
-          { name: 'q', in: 'query', allowReserved: true, schema: {} },
+          { name: 'q', in: 'query', allowReserved: true, schema: {}, required: true },
+          { name: 'd', in: 'query', schema: { default: 1 } },
+          { name: 'n', in: 'query', schema: { default: null } },
           { name: 'f', in: 'query', content: { 'application/json': {} } },
         ],
         requestBody: {
@@ -47,7 +49,9 @@ test('a route has the parts that a client needs to send a request and to read th
       path: '/things/{id}',
       parameters: [
         { ...form, in: 'path', name: 'id', style: 'simple', explode: false },
-        { ...form, in: 'query', name: 'q', allowReserved: true },
+        { ...form, in: 'query', name: 'q', allowReserved: true, mustBeSent: true },
+        { ...form, in: 'query', name: 'd', mustBeSent: true },
+        { ...form, in: 'query', name: 'n' },
         { ...form, in: 'query', name: 'f', json: true, media: { kind: 'json', encoding: {} } },
       ],
       media: [

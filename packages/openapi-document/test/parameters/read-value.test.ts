@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { textOf } from 'test-support/titles';
 import { ParameterError, valueReader } from '../../src/parameters/read-value.ts';
-import { writeParameter } from '../../src/parameters/write-parameter.ts';
 import { Outline } from '../../src/schema/outline.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
 
@@ -27,96 +26,6 @@ const readerOf = (declared: Parameter) =>
   valueReader({ ...declared, outline: new Outline(new SchemaTree({}), declared.schema) });
 const reader = (members: Partial<Parameter>) => readerOf(parameter(members));
 const read = (members: Partial<Parameter>, text: string | undefined) => reader(members).read(text);
-
-const TEXT = "it's 100 % [é] {x}, a+b";
-const NAMES = ['a, b', 'c&d|e=é'];
-const POINT = { x: 1, y: 'b c' };
-const NESTED = { p: { x: 1, y: 'b' }, l: [1, 2] };
-const RESERVED = "a/b?c=d&e#f+g:h@i!j$k'l(m)n*o,p;q[r]s%t u";
-const texts = { type: 'array', items: string };
-
-const LISTS: readonly (readonly [schema: object, value: unknown])[] = [
-  [list, [1, 2]],
-  [texts, NAMES],
-];
-const LISTS_AND_POINT = [...LISTS, [point, POINT]] as const;
-const VALUES = [[string, TEXT], ...LISTS_AND_POINT] as const;
-
-const STYLES: readonly (readonly [
-  parameter: Partial<Parameter>,
-  values: readonly (readonly [schema: object, value: unknown])[],
-])[] = [
-  [{ in: 'query', explode: true }, VALUES],
-  [{ in: 'query' }, LISTS_AND_POINT],
-  [{ in: 'query', json: true }, [[point, POINT]]],
-  [{ in: 'query', allowReserved: true }, [[string, RESERVED]]],
-  [
-    { in: 'query', style: 'spaceDelimited' },
-    [
-      [list, [1, 2]],
-      [texts, ['a,b', 'c']],
-    ],
-  ],
-  [
-    { in: 'query', style: 'pipeDelimited' },
-    [
-      [list, [1, 2]],
-      [texts, ['a b', 'c']],
-    ],
-  ],
-  [
-    { in: 'query', style: 'deepObject' },
-    [
-      [point, POINT],
-      [nested, NESTED],
-    ],
-  ],
-  [{ in: 'path', style: 'simple' }, VALUES],
-  [{ in: 'path', style: 'simple', explode: true }, [[point, POINT]]],
-  [{ in: 'path', style: 'simple', json: true }, [[point, POINT]]],
-  [{ in: 'path', style: 'simple', allowReserved: true }, [[string, RESERVED]]],
-  [{ in: 'path', style: 'label' }, LISTS_AND_POINT],
-  [{ in: 'path', style: 'label', explode: true }, LISTS_AND_POINT],
-  [{ in: 'path', style: 'matrix' }, VALUES],
-  [{ in: 'path', style: 'matrix', explode: true }, VALUES],
-  [
-    { in: 'header', style: 'simple' },
-    [
-      [string, 'a b'],
-      [list, [1, 2]],
-      [point, POINT],
-    ],
-  ],
-  [{ in: 'header', style: 'simple', explode: true }, [[point, POINT]]],
-  [{ in: 'header', style: 'simple', json: true }, [[point, POINT]]],
-  [{ in: 'cookie' }, VALUES],
-  [{ in: 'cookie', explode: true }, VALUES],
-  [{ in: 'cookie', json: true }, [[point, POINT]]],
-  [
-    { in: 'cookie', style: 'cookie' },
-    [
-      [string, 'a%20b/c'],
-      [list, [1, 2]],
-      [point, POINT],
-    ],
-  ],
-  [
-    { in: 'cookie', style: 'cookie', explode: true },
-    [
-      [list, [1, 2]],
-      [point, POINT],
-    ],
-  ],
-];
-
-test.each(
-  STYLES.flatMap(([members, values]) =>
-    values.map(([schema, value]) => [members, value, schema] as const),
-  ),
-)('a value written by %j is read again: %j', (members, value, schema) => {
-  const complete = parameter({ ...members, schema });
-  expect(readerOf(complete).read(writeParameter(complete, value))).toEqual(value);
-});
 
 const TEXTS: readonly (readonly [members: Partial<Parameter>, text: string, value: unknown])[] = [
   // Paths

@@ -43,6 +43,12 @@ test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
   ['', [{ type: ['string', 'null'] }], ''],
   ['', [{ type: 'null' }, string], ''],
   ['null', [{ type: 'null' }], 'null'],
+  ['', [{ anyOf: [{ enum: ['a', 'b'] }, { type: 'null' }] }], null],
+  ['', [{ anyOf: [{ enum: ['a', ''] }, { type: 'null' }] }], ''],
+  ['', [{ anyOf: [{ type: 'string', minLength: 1 }, { type: 'null' }] }], null],
+  ['', [{ anyOf: [{ type: 'string', format: 'date' }, { type: 'null' }] }], null],
+  ['', [{ anyOf: [{ type: 'string', format: 'password' }, { type: 'null' }] }], ''],
+  ['', [{ anyOf: [{ type: 'string', format: 'colour' }, { type: 'null' }] }], ''],
 ])('%j with the schemas %j becomes %p', (text, schemas, value) => {
   expect(coerce(schemas.map(outlineOf), text)).toBe(value);
 });
@@ -94,7 +100,15 @@ describe('an object', () => {
     ],
     [[[['list', 'x'], '1']], { list: { x: '1' } }],
     [[[['list', '0x'], '1']], { list: { '0x': '1' } }],
-    [[[['rows', '0', 'n'], '1']], { rows: { 0: { n: '1' } } }],
+    [
+      [
+        [['rows', '1', 'n'], '1'],
+        [['rows', '0', 'n'], '2'],
+        [['rows', '1', 's'], '3'],
+      ],
+      { rows: [{ n: 1, s: '3' }, { n: 2 }] },
+    ],
+    [[[['rows', '', 'n'], '1']], { rows: { '': { n: '1' } } }],
     [
       [
         [['n'], '1'],

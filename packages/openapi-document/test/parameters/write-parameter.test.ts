@@ -54,7 +54,7 @@ const PARAMETERS: readonly (readonly [parameter: Partial<Styled>, value: unknown
     [
       { in: 'query', style: 'deepObject', explode: true },
       { a: { b: [1, { c: null }] } },
-      'value%5Ba%5D%5Bb%5D%5B%5D=1&value%5Ba%5D%5Bb%5D%5B%5D%5Bc%5D=',
+      'value%5Ba%5D%5Bb%5D%5B0%5D=1&value%5Ba%5D%5Bb%5D%5B1%5D%5Bc%5D=',
     ],
     [
       { in: 'query', style: 'form', json: true },
@@ -67,8 +67,10 @@ const PARAMETERS: readonly (readonly [parameter: Partial<Styled>, value: unknown
     [{ in: 'query', style: 'form' }, [null, 2n ** 60n, 0.5], 'value=,1152921504606846976,0.5'],
     [{ in: 'header', style: 'simple' }, COLOURS, 'blue,black, white'],
     [{ in: 'header', style: 'simple', explode: true }, POINT, 'x=1,y=b c'],
-    [{ in: 'header', style: 'simple', json: true }, POINT, '{"x":1,"y":"b c"}'],
+    [{ in: 'header', style: 'simple', json: true }, { x: 'é🌵' }, '{"x":"\\u00e9\\ud83c\\udf35"}'],
     [{ in: 'cookie', style: 'form' }, 'a;b', 'value=a%3Bb'],
+    [{ in: 'cookie', style: 'form', name: 'a%b' }, 1, 'a%b=1'],
+    [{ in: 'header', style: 'simple' }, { x: 1, y: undefined }, 'x,1'],
     [{ in: 'cookie', style: 'form', explode: true }, ['a', 'b'], 'value=a,b'],
     [{ in: 'cookie', style: 'form', explode: true }, POINT, 'value=x=1,y=b%20c'],
     [{ in: 'cookie', style: 'cookie' }, 'a b%', 'value=a b%'],

@@ -10,7 +10,7 @@ import {
   parseJson,
   stringifyJson,
 } from 'openapi-document';
-import { encodeBody } from 'openapi-document/client';
+import { encodeBody, isSendable } from 'openapi-document/client';
 import { valuesOf } from 'openapi-document/samples';
 import { type CheckedOperation, violationsOf } from './check-response.ts';
 import { withoutRoundingErrors } from './variants.ts';
@@ -148,14 +148,9 @@ function rounded(value: unknown): unknown {
 function writtenAndRead(parameter: Parameter, value: unknown): unknown {
   try {
     const text = parameter.write(value);
-    const isSendable = {
-      query: true,
-      // A path segment cannot be empty. Clients remove `.` and `..` (RFC 3986 §5.2.4).
-      path: !/^\.{0,2}$/.test(text),
-      header: VISIBLE.test(text),
-      cookie: VISIBLE.test(text),
-    };
-    return isSendable[parameter.in] ? parameter.read(text) : undefined;
+    // Services differ in how they read an empty header, and characters beyond ASCII.
+    const isClear = parameter.in !== 'header' || /^[\x20-\x7e]+$/.test(text);
+    return isClear && isSendable(parameter.in, text) ? parameter.read(text) : undefined;
   } catch {
     return undefined;
   }
@@ -195,9 +190,6 @@ const isSameForm = (sent: unknown, received: unknown): boolean =>
     const isFile = receivedValues.some((item) => item instanceof File);
     return isFile || isDeepStrictEqual(receivedValues, [value].flat());
   });
-
-/** Matches text that is sent unchanged in a header and a cookie. */
-const VISIBLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 function isWritable(media: MediaType, value: unknown): boolean {
   const { kind, items } = media;

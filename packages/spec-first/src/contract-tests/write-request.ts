@@ -32,7 +32,9 @@ export async function writeRequest(
     header: valuesIn('header'),
     cookie: valuesIn('cookie'),
   };
-  const { url, headers } = writeParameters(operation, input);
+  // Sends `null` as an empty text, to test that the service validates it.
+  const parameters = operation.parameters.map((each) => ({ ...each, mustBeSent: true }));
+  const { url, headers } = writeParameters({ path: operation.path, parameters }, input);
   const secretsIn = (place: Secret['in']) => secrets.filter((secret) => secret.in === place);
   const secretPairs = secretsIn('query').map(
     ({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,

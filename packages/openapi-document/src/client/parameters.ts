@@ -1,0 +1,161 @@
+import { isObject } from '../document/document.ts';
+import { pathTemplate } from '../document/path-template.ts';
+import { stringifyJson } from '../json/exact.ts';
+import { formReader } from '../parameters/form-reader.ts';
+import { parameterReader } from '../parameters/parameter-reader.ts';
+import type { Readable } from '../parameters/read-value.ts';
+import type { TextSchema } from '../parameters/texts.ts';
+import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
+import type { TypeName } from '../schema/json-types.ts';
+import type { Route } from './routes.ts';
+
+/** The values of parameters, by location and name. */
+export type ParameterInput = Partial<Record<Styled['in'], Readonly<Record<string, unknown>>>>;
+
+/** Matches text that is sent unchanged in a header (RFC 9110 §5.5). */
+const HEADER = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/;
+
+/** Matches pairs of cookies (RFC 6265 §4.2.1). Spaces and commas are common in values. */
+const COOKIE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** Returns true if the text of a parameter is sent unchanged. */
+export function isSendable(where: Styled['in'], text: string): boolean {
+  switch (where) {
+    case 'path':
+      // URL parsers remove the segments `.` and `..`, so the request would have another path.
+      return !/^\.{0,2}$/.test(text);
+    case 'header':
+      return HEADER.test(text);
+    case 'cookie':
+      return COOKIE.test(text);
+    default:
+      return true;
+  }
+}
+
+/**
+ * Serializes the parameters of a call. Leaves out `null`, and an empty array or object if its style
+ * has no text for it (RFC 6570 §2.3).
+ *
+ * @returns the path with the query, and the headers.
+ * @throws {TypeError} for a value that cannot be sent.
+ */
+export function writeParameters(
+  { path, parameters }: Pick<Route, 'path' | 'parameters'>,
+  input: ParameterInput,
+) {
+  const template = pathTemplate(path);
+  const sent = parameters.flatMap((parameter) => {
+    const values = input[parameter.in] ?? {};
+    const value = Object.hasOwn(values, parameter.name) ? values[parameter.name] : undefined;
+    const text = textOf(parameter, value);
+    return text === undefined ? [] : [{ parameter, value, text }];
+  });
+  const textsIn = (place: Styled['in']) =>
+    sent.flatMap(({ parameter, text }) =>
+      parameter.in === place ? [[parameter.name, text] as const] : [],
+    );
+  const joined = (place: Styled['in'], separator: string) =>
+    textsIn(place)
+      .flatMap(([, text]) => text || [])
+      .join(separator);
+  const pathTexts = new Map(textsIn('path'));
+  const writtenPath = template.write((name) => pathTexts.get(name) ?? `{${name}}`);
+  const query = joined('query', '&');
+  const cookies = joined('cookie', '; ');
+  const headers: Record<string, string> = Object.fromEntries(textsIn('header'));
+  const headersInLowerCase = Object.entries({ ...headers, cookie: cookies }).map(
+    ([name, text]) => [name.toLowerCase(), text] as const,
+  );
+  if (cookies !== '') headers.Cookie = cookies;
+  return {
+    url: query === '' ? writtenPath : `${writtenPath}?${query}`,
+    headers,
+    /**
+     * Reads the request as a server does.
+     *
+     * @throws {TypeError} if a value would arrive as another one.
+     */
+    verify(): void {
+      const values = new Map(sent.map(({ parameter, value }) => [parameter, value]));
+      const read = parameterReader({
+        parameters: parameters.map((parameter) => readable(parameter, values.get(parameter))),
+        template,
+      });
+      const { values: arrived } = read({
+        path: writtenPath,
+        query,
+        headers: Object.fromEntries(headersInLowerCase),
+      });
+      for (const parameter of parameters) {
+        const { in: where, name } = parameter;
+        if (stringifyJson(arrived[where][name]) !== stringifyJson(values.get(parameter)))
+          throw unsendable(parameter, 'the server would read another value');
+      }
+    },
+  };
+}
+
+/** Returns `undefined` if the parameter is left out. */
+function textOf(parameter: Route['parameters'][number], value: unknown): string | undefined {
+  const { in: where, json, mustBeSent = false } = parameter;
+  const canBeLeftOut = where !== 'path' && !mustBeSent;
+  if (value === undefined || (value === null && !json && canBeLeftOut)) return undefined;
+  let text: string;
+  try {
+    text = writeParameter(parameter, value);
+  } catch (error) {
+    throw unsendable(parameter, error instanceof Error ? error.message : String(error));
+  }
+  const isEmpty = text === '' && (where === 'query' || where === 'cookie');
+  if (isEmpty && canBeLeftOut && /^(\[\]|\{\})$/.test(stringifyJson(value) ?? '')) return undefined;
+  if (where === 'path' && !isSendable(where, text))
+    throw new TypeError(`the path parameter ${parameter.name} cannot be "${text}"`);
+  if (isEmpty || isSendable(where, text)) return text;
+  throw unsendable(parameter, `a ${where} cannot contain its characters`);
+}
+
+const unsendable = ({ in: where, name, style }: Styled, reason: string): TypeError =>
+  new TypeError(`the ${where} parameter ${name} cannot be sent (style ${style}): ${reason}`);
+
+/** Adds the facts for reading the value. */
+function readable(parameter: Route['parameters'][number], value: unknown): Readable {
+  const outline = schemaOfValue(value);
+  const { media } = parameter;
+  return {
+    ...parameter,
+    outline,
+    media: media && {
+      ...media,
+      formReader: () => formReader({ outline, encoding: media.encoding ?? {} }),
+    },
+  };
+}
+
+/** Returns the schema that reads the texts of a value as the same value. `null` has no text. */
+function schemaOfValue(value: unknown): TextSchema {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  const members = isObject(value) ? value : {};
+  const memberOf = (name: string) =>
+    schemaOfValue(Object.hasOwn(members, name) ? members[name] : undefined);
+  const type = typeOf(value);
+  return {
+    form: type === 'array' || type === 'object' ? type : 'text',
+    types: new Set([type]),
+    names: new Set(Object.keys(members)),
+    describesOtherMembers: false,
+    allowsEmptyText: true,
+    isAnything: false,
+    isFile: () => false,
+    member: memberOf,
+    members: (name) => [memberOf(name)],
+    items: (index) => [schemaOfValue(items[index])],
+  };
+}
+
+function typeOf(value: unknown): TypeName {
+  if (Array.isArray(value)) return 'array';
+  if (isObject(value)) return 'object';
+  if (typeof value === 'number' || typeof value === 'bigint') return 'number';
+  return typeof value === 'boolean' ? 'boolean' : 'string';
+}

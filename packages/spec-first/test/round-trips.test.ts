@@ -1,0 +1,220 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { clientOf, routesOf } from 'openapi-document/client';
+import type { AnyRequest } from 'spec-first-server';
+import { serve, withFiles } from 'test-support/documents';
+
+const PLACES: Readonly<Record<string, readonly string[]>> = {
+  path: ['simple', 'label', 'matrix', 'json', 'reserved'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject', 'json', 'reserved'],
+  querystring: ['form', 'json'],
+  header: ['simple', 'json'],
+  cookie: ['form', 'cookie', 'json'],
+};
+
+const text = { type: 'string' };
+const number = { type: ['integer', 'null'], format: 'int64' };
+const numbers = { type: 'array', items: number };
+const SHAPES: Readonly<Record<string, object>> = {
+  text,
+  number: { anyOf: [{ type: 'integer', format: 'int64' }, { type: 'number' }] },
+  list: { type: 'array', items: text },
+  numbers,
+  object: { type: 'object', properties: { a: text, n: numbers }, additionalProperties: text },
+  deep: {
+    type: 'object',
+    properties: {
+      list: { type: 'array', items: text },
+      rows: {
+        type: 'array',
+        items: { type: 'object', properties: { a: text, n: { type: 'integer' } } },
+      },
+      inner: { type: 'object', properties: { a: text, flag: { type: 'boolean' } } },
+    },
+  },
+};
+
+/** Texts without a meaning in any place. Each place can send them. */
+const PLAIN = ['a', 'Zz9'];
+const TEXTS = [
+  ...PLAIN,
+  ...['', ' ', ' a', 'a ', 'a b', '\u00a0', 'é', '🌵', '\ud800', '\n', '\t', '\0', '\u007f'],
+  ...[',', 'a,b', 'a, b', ';', 'a;b=c', '&', 'a&p=b', '=', 'a=b', '|', '.', '..', 'a.b', '/', '\\'],
+  ...['%', '%20', '%2C', '%7C', '%zz', '+', '"', '"a"', "'", '?', '#', '[a]', '{p}', '$&', '~'],
+  ...['null', 'true', '1', '1e400', '{}', '[]', '__proto__', 'constructor', 'length'],
+];
+const NUMBERS = [0, -1.5, 1e21, 1e-7, 2n ** 63n - 1n, -(2n ** 63n), 9007199254740993n];
+
+const objectOf = (name: string, value: unknown) => Object.fromEntries([[name, value]]);
+
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  text: TEXTS,
+  number: NUMBERS,
+  list: [
+    [],
+    ...TEXTS.flatMap((value, index) => [[value], index % 2 === 0 ? [value, 'b'] : ['b', value]]),
+  ],
+  numbers: [[], [0], [null], [1, null], [2n ** 60n + 1n, -3]],
+  object: [
+    {},
+    { a: undefined },
+    { n: [] },
+    { n: [1] },
+    { n: [1, 2], a: 'b' },
+    ...TEXTS.map((value, index) => (index % 2 === 0 ? { a: value, b: 'c' } : { a: value })),
+    ...TEXTS.map((value) => ({ a: 'b', ...objectOf(value, 'x') })),
+  ],
+  deep: [
+    {},
+    { list: [] },
+    { inner: {} },
+    { rows: [{}] },
+    { rows: [{ n: 1, a: '2' }] },
+    { rows: [{ n: 1 }, { a: '3', n: 4 }], list: ['1', '2'], inner: { flag: true } },
+    ...TEXTS.map((value) => ({ rows: [{ a: value }], list: [value], inner: { a: value } })),
+  ],
+};
+
+interface Case {
+  readonly place: string;
+  readonly style: string;
+  readonly explode: boolean;
+  readonly shape: string;
+}
+
+const CASES = Object.entries(PLACES).flatMap(([place, styles]) =>
+  styles.flatMap((style) =>
+    [false, true].flatMap((explode) =>
+      Object.keys(SHAPES)
+        .map((shape): Case => ({ place, style, explode, shape }))
+        .filter(isDefined),
+    ),
+  ),
+);
+
+/** Returns true if OpenAPI defines the style for the shape (OpenAPI 3.2 §4.12.3). */
+function isDefined({ place, style, explode, shape }: Case): boolean {
+  const isScalar = shape === 'text' || shape === 'number';
+  if (style === 'json') return !explode;
+  if (place === 'querystring') return shape === 'object' && !explode;
+  if (style === 'deepObject') return shape === 'object' || shape === 'deep';
+  if (style.endsWith('Delimited') && isScalar) return false;
+  return shape !== 'deep' && !(isScalar && explode);
+}
+
+const idOf = ({ place, style, explode, shape }: Case) =>
+  [place, style, explode ? 'explode' : 'joined', shape].join('-');
+
+function operationOf(one: Case) {
+  const { place, style, explode, shape } = one;
+  const schema = SHAPES[shape];
+  const type = style === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+  const styled = {
+    schema,
+    explode,
+    ...(style === 'reserved' ? { allowReserved: true } : { style }),
+  };
+  return {
+    operationId: idOf(one),
+    parameters: [
+      {
+        name: 'p',
+        in: place,
+        required: place === 'path',
+        ...(style === 'json' || place === 'querystring'
+          ? { content: { [type]: { schema } } }
+          : styled),
+      },
+    ],
+    responses: { 200: { description: 'it', content: { 'application/json': {} } } },
+  };
+}
+
+const DOCUMENT = {
+  openapi: '3.2.0',
+  info: { title: 'Round trips', version: '1' },
+  paths: Object.fromEntries(
+    CASES.map((one) => [
+      `/${idOf(one)}${one.place === 'path' ? '/{p}' : ''}`,
+      { get: operationOf(one) },
+    ]),
+  ),
+};
+
+let server: Server;
+let call: (id: string, input: object) => Promise<unknown>;
+/** The parameters of the last request that reached a handler. */
+let received: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+
+beforeAll(async () => {
+  await withFiles({ 'openapi.json': JSON.stringify(DOCUMENT) }, async (folder) => {
+    const handlers = Object.fromEntries(
+      CASES.map((one) => [
+        idOf(one),
+        ({ path, query, header, cookie }: AnyRequest) => {
+          received = { path, query, header, cookie };
+          return { status: 200, body: null };
+        },
+      ]),
+    );
+    const { app, document } = await serve(join(folder, 'openapi.json'), handlers);
+    server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const client: Readonly<Record<string, (input: object) => Promise<unknown>>> = Object(
+      clientOf(routesOf(document.operations), { baseUrl: `http://127.0.0.1:${port}` }),
+    );
+    call = async (id, input) => client[id]?.(input);
+  });
+});
+afterAll(() => {
+  server.close();
+});
+
+/** Leaving out a parameter means the same as an empty list, an empty object or `null`. */
+const isLeftOut = (value: unknown): boolean =>
+  value === null || /^(\[\]|\{\})$/.test(JSON.stringify(value, asText));
+
+const asText = (_key: string, value: unknown) =>
+  typeof value === 'bigint' ? String(value) : value;
+
+const withoutUndefined = (value: unknown) =>
+  value instanceof Object && 'a' in value && value.a === undefined ? {} : value;
+
+/** Returns what went wrong with a value, or `undefined` if it arrived or was rejected. */
+async function faultOf(one: Case, value: unknown): Promise<string | undefined> {
+  const where = one.place === 'querystring' ? 'query' : one.place;
+  const fault = `${idOf(one)} ${JSON.stringify(value, asText)}`;
+  received = undefined;
+  try {
+    const reply = await call(idOf(one), { [where]: { p: value } });
+    if (received === undefined) return `${fault}: ${JSON.stringify(Object(reply).body)}`;
+  } catch (error) {
+    const isClear = error instanceof TypeError && /\bparameter p\b/.test(error.message);
+    const isPlain = PLAIN.some((plain) => isDeepStrictEqual([plain], [value].flat()));
+    return isClear && received === undefined && !isPlain ? undefined : `${fault}: ${error}`;
+  }
+  const arrived = Object(received)[where].p;
+  if (isDeepStrictEqual(arrived, withoutUndefined(value))) return undefined;
+  if (arrived === undefined && isLeftOut(value)) return undefined;
+  return `${fault}: arrived as ${JSON.stringify(arrived, asText)}`;
+}
+
+test.each(Object.keys(PLACES))(
+  'values in %s arrive unchanged, or are rejected before they are sent',
+  async (place) => {
+    const faults: string[] = [];
+    for (const one of CASES.filter((each) => each.place === place)) {
+      const isJson = one.style === 'json' || place === 'querystring';
+      for (const value of [...(isJson ? [] : [null]), ...(VALUES[one.shape] ?? [])]) {
+        const fault = await faultOf(one, value);
+        if (fault !== undefined) faults.push(fault);
+      }
+    }
+    expect(faults).toEqual([]);
+  },
+);
