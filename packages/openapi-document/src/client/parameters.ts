@@ -6,7 +6,6 @@ import { parameterReader } from '../parameters/parameter-reader.ts';
 import type { Readable } from '../parameters/read-value.ts';
 import type { TextSchema } from '../parameters/texts.ts';
 import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
-import type { TypeName } from '../schema/json-types.ts';
 import type { Route } from './routes.ts';
 
 /** The values of parameters, by location and name. */
@@ -153,7 +152,7 @@ function schemaOfValue(value: unknown): TextSchema {
   };
 }
 
-function typeOf(value: unknown): TypeName {
+function typeOf(value: unknown) {
   if (Array.isArray(value)) return 'array';
   if (isObject(value)) return 'object';
   if (typeof value === 'number' || typeof value === 'bigint') return 'number';
