@@ -21,7 +21,7 @@ export {
   valueAt,
 } from './document/document.ts';
 export { walk } from './document/kinds.ts';
-export { type Document, loadDocument } from './document/load.ts';
+export { type Document, type DocumentSource, loadDocument } from './document/load.ts';
 export type { MediaType } from './document/media.ts';
 export { kindOf, mediaTypeFor } from './document/media-types.ts';
 export {

@@ -383,6 +383,20 @@ describe('replies', () => {
       'image/png',
       'bits',
     ],
+    [
+      'a buffer',
+      { status: 200, contentType: 'image/png', headers, body: new Uint8Array([98, 105]).buffer },
+      200,
+      'image/png',
+      'bi',
+    ],
+    [
+      'a web stream',
+      { status: 200, contentType: 'image/png', headers, body: new Blob(['bits']).stream() },
+      200,
+      'image/png',
+      'bits',
+    ],
     ['nothing', { status: 204 }, 204, undefined, ''],
     [
       'a range of statuses',

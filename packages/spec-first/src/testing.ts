@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
-import { type Document, loadDocument } from 'openapi-document';
+import { type DocumentSource, loadDocument } from 'openapi-document';
 import { type Client, type ClientOptions, clientOf, routesOf } from 'openapi-document/client';
 import { listen } from './contract-tests/client.ts';
 
@@ -39,8 +39,8 @@ export const requestsFor =
 
 /** The options of `testClient`. */
 export interface TestClientOptions extends Pick<ClientOptions, 'headers'> {
-  /** The document of the app, or its file. By default `openapi.yaml`. */
-  readonly document?: Document | string;
+  /** The document of the app. By default `openapi.yaml`. */
+  readonly document?: DocumentSource;
 }
 
 /**
@@ -55,8 +55,7 @@ export async function testClient<Operations>(
   app: RequestListener | Promise<RequestListener>,
   { document = 'openapi.yaml', headers = {} }: TestClientOptions = {},
 ): Promise<Client<Operations>> {
-  const { basePaths, operations } =
-    typeof document === 'string' ? await loadDocument(document) : document;
+  const { basePaths, operations } = await loadDocument(document);
   const origin = await listen(await app);
   return clientOf<Operations>(routesOf<keyof Operations>(operations), {
     baseUrl: origin + basePaths[0],

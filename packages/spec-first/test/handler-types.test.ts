@@ -91,6 +91,8 @@ const HANDLERS: Readonly<Record<string, string>> = {
     reply<'give'>({ status: 404, body: { error: 404, message: '' } });
     reply<'give'>({ status: 503, body: { error: 503, message: '' } });
     reply<'any'>({ status: 200, contentType: 'image/png', body: new Blob() });
+    reply<'any'>({ status: 200, contentType: 'image/png', body: new Blob().stream() });
+    reply<'any'>({ status: 200, contentType: 'image/png', body: new ArrayBuffer(1) });
     // @ts-expect-error a declared header is missing
     reply<'give'>({ status: 200, contentType: 'application/json', body });
     // @ts-expect-error a declared header is of another type
@@ -356,6 +358,15 @@ export const handlers: Handlers = {
 };
 `;
 
+/** The same handlers as methods of a class, for one operation. */
+const CLASS = RIGHT.replace(
+  'export const handlers: Handlers = {',
+  "class Plants implements Pick<Handlers, 'createPlant'> {",
+)
+  .replace(/async listPlants[^}]*}[^}]*},/, '')
+  .replace('},\n', '}\n')
+  .replace(/};\n$/, "}\nexport const handlers: Pick<Handlers, 'createPlant'> = new Plants();\n");
+
 /** The kinds of handlers that the compiler accepts in the options of a server. */
 const USES = `import type { AnyHandler, Backend } from 'spec-first-server';
 import type { Handlers } from '../types.ts';
@@ -423,6 +434,8 @@ beforeAll(async () => {
   const files: Record<string, string> = {
     'mistakes/openapi.yaml': DOCUMENT,
     'mistakes/right.ts': RIGHT,
+    'mistakes/class.ts': CLASS,
+    'mistakes/wrong class.ts': CLASS.replace('status: 200', 'status: 201'),
     'mistakes/other/uses.ts': USES,
   };
   for (const [name, from, to] of MISTAKES) files[`mistakes/${name}.ts`] = RIGHT.replace(from, to);
@@ -463,6 +476,13 @@ describe('the compiler', () => {
     expect([messages.get('mistakes/right'), messages.get('mistakes/other/uses')]).toEqual([
       undefined,
       undefined,
+    ]);
+  });
+
+  test('accepts methods of a class, and reports a mistake in one line', () => {
+    expect(messages.get('mistakes/class')).toBeUndefined();
+    expect(messages.get('mistakes/wrong class')).toEqual([
+      expect.stringMatching(/^6 Type '201' is not assignable to type '[^\n]*$/),
     ]);
   });
 

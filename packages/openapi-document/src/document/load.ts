@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { parseJson, stringifyJson } from '../json/exact.ts';
 import { bundle } from './bundle.ts';
 import { correct } from './correct.ts';
 import {
@@ -26,22 +27,27 @@ import type { FileContent } from './resolver.ts';
 /** An OpenAPI document. Each `$ref` points into `root`, even if there are several files. */
 export interface Document extends Awaited<ReturnType<typeof read>> {}
 
+/** The path of a document, its value, such as an imported JSON module, or a loaded document. */
+export type DocumentSource = string | (object & { readonly openapi: string }) | Document;
+
 /**
- * Reads a document and the files that it references. Referenced parts of other files become
- * components, named after their file or their location in it. Nothing is fetched.
+ * Reads a document and the files that it references. The files of a value are relative to the
+ * working directory. A loaded document is returned unchanged. Referenced parts of other files
+ * become components, named after their file or their location in it. Nothing is fetched.
  *
  * @param options.allowOutside true to read referenced files outside the folder of the document.
  * @throws {DocumentError} if the file cannot be read or is not an OpenAPI document.
  */
 export async function loadDocument(
-  fileName: string,
+  source: DocumentSource,
   { allowOutside = false }: { readonly allowOutside?: boolean | undefined } = {},
 ): Promise<Document> {
-  const file = join(fileName);
+  if (typeof source === 'object' && !('openapi' in source)) return source;
+  const file = typeof source === 'string' ? join(source) : '';
   // Also contains files that cannot be read: tools watch them, too.
   const contents = new Map<string, FileContent>();
   try {
-    return await read(file, contents, allowOutside);
+    return await read(file, source, contents, allowOutside);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const reason = error instanceof DocumentError ? message : `${file} cannot be read: ${message}`;
@@ -50,10 +56,18 @@ export async function loadDocument(
 }
 
 const absolutePaths = (files: Iterable<string>): string[] =>
-  [...new Set(files)].map((file) => resolve(file));
+  [...new Set(files)].filter((file) => file !== '').map((file) => resolve(file));
 
-async function read(file: string, contents: Map<string, FileContent>, allowOutside: boolean) {
-  const source = parseFile(file, readFileSync(file, 'utf8'));
+async function read(
+  file: string,
+  given: string | object,
+  contents: Map<string, FileContent>,
+  allowOutside: boolean,
+) {
+  const source =
+    typeof given === 'string'
+      ? parseFile(file, readFileSync(file, 'utf8'))
+      : parseJson(stringifyJson(given) ?? '');
   if (!isObject(source))
     throw new DocumentError(`${file}:1:1 an OpenAPI document must be an object`);
   contents.set(file, { value: source });
@@ -71,6 +85,7 @@ async function read(file: string, contents: Map<string, FileContent>, allowOutsi
   const describe = (findings: readonly Finding[], reader = readPositions()) =>
     describeFindings(findings, (pointers) => positions(pointers, reader));
   return {
+    /** The path of the file; empty for a value. */
     file,
     root,
     /** The version of OpenAPI in the file. If it is 3.0, `root` is upgraded to 3.1. */

@@ -199,12 +199,16 @@ export type PositionReader = ReturnType<typeof readPositions>;
  */
 export const readPositions = () => onFirstUse(positionsIn);
 
-/** Returns `file:line:column` of each location, or of the nearest enclosing value in the text. */
+/**
+ * Returns `file:line:column` of each location, or of the nearest enclosing value in the text. A
+ * document without a file has pointers.
+ */
 export function positionsOf(
   locations: readonly Location[],
   positionOf: PositionReader = readPositions(),
 ): string[] {
   return locations.map(({ file, pointer }) => {
+    if (file === '') return `#${pointer}`;
     const positions = pointersTo(pointer).reverse().values().map(positionOf(file));
     return `${file}:${positions.find((position) => position !== undefined) ?? '1:1'}`;
   });

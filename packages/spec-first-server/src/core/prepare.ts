@@ -1,8 +1,8 @@
 import {
   checkDocument,
   createSchemas,
-  type Document,
   DocumentError,
+  type DocumentSource,
   type Formats,
   loadDocument,
   type Operation,
@@ -99,11 +99,11 @@ const MAX_LISTED = 10;
  * @throws {DocumentError} if the document is invalid, or does not fit the handlers.
  * @throws {ConfigError} if a setting of tokens is wrong.
  */
-export async function prepare(source: Document | string, options: ServiceOptions) {
+export async function prepare(source: DocumentSource, options: ServiceOptions) {
   const { errorBody = PROBLEM_DETAILS, bodyLimit = 100 * 1024, log = SILENT, stopping } = options;
   const { missing = 'refuse', strict = false, inDevelopment = false, around, formats } = options;
   const { verifiers, trustedOrigins } = options;
-  const document = typeof source === 'string' ? await loadDocument(source) : source;
+  const document = await loadDocument(source);
   const { securitySchemes } = document;
   const authenticator =
     options.authenticator ??

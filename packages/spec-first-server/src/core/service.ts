@@ -1,4 +1,4 @@
-import { type Document, type Operation, onFirstUse } from 'openapi-document';
+import { type Document, type DocumentSource, type Operation, onFirstUse } from 'openapi-document';
 import { accessLog } from './access-log.ts';
 import { Resources } from './account.ts';
 import type { Answer, Call, CallEnd, CallRecord } from './call.ts';
@@ -57,7 +57,7 @@ const hasForm = ({ requestBody }: Operation): boolean =>
  * @throws {ConfigError} if an access token or another setting of credentials is wrong.
  */
 export async function createService(
-  source: Document | string,
+  source: DocumentSource,
   options: ServiceOptions,
 ): Promise<Service> {
   const { operations, context } = await prepare(source, options);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { isIP } from 'node:net';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
-import type { Document } from 'openapi-document';
+import type { DocumentSource } from 'openapi-document';
 import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/express.ts';
 import {
   requestError,
@@ -26,8 +26,8 @@ export interface AppOptions
     ServiceOptions,
     'headers' | 'loggedPaths' | 'methods' | 'missing' | 'probePaths' | 'tracing' | 'trustedOrigins'
   > {
-  /** An OpenAPI document, or the path of its file. */
-  readonly document: Document | string;
+  /** An OpenAPI document: the path of its file, its value, or as loaded. */
+  readonly document: DocumentSource;
   /** The treatment of operations without a handler. By default the start fails. */
   readonly missing?: Exclude<WhenMissing, 'next'>;
   /**

@@ -38,7 +38,7 @@ const ids = (operations: readonly { readonly id: string }[]) => operations.map((
 test('the result has the operations, the handlers and the default options', async () => {
   const { operations, context, lines } = await prepared({});
   expect(ids(operations)).toEqual(['a', 'b']);
-  expect(context).toMatchObject({ handlers, bodyLimit: 102_400, errorBody: PROBLEM_DETAILS });
+  expect(context).toMatchObject({ bodyLimit: 102_400, errorBody: PROBLEM_DETAILS });
   expect(context?.broken.size).toBe(0);
   expect(lines).toEqual([]);
 });
@@ -109,11 +109,7 @@ describe('an operation without a handler', () => {
     'gets a handler with the option missing: %s',
     async (missing) => {
       const { context, error } = await prepared({}, { handlers: { a: done }, missing });
-      expect([error, context?.handlers.a === done, typeof context?.handlers.b]).toEqual([
-        '',
-        true,
-        'function',
-      ]);
+      expect([error, Object.keys(context?.handlers ?? {})]).toEqual(['', ['a', 'b']]);
     },
   );
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
 import type { Answer, Call } from '../../src/core/call.ts';
-import type { AnyAround, AnyHandler, AnyRequest } from '../../src/core/handlers/types.ts';
+import type { AnyAround, AnyHandler, AnyReply, AnyRequest } from '../../src/core/handlers/types.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
 import { createService, type Service } from '../../src/core/service.ts';
 
@@ -81,6 +81,37 @@ describe('handle', () => {
     expect(answer).toMatchObject({ status: 200, body: '{"id":1,"text":"a"}' });
     expect(headerOf(answer, 'content-length')).toBe('19');
     expect(headerOf(answer, 'x-content-type-options')).toBe('nosniff');
+  });
+
+  test('calls methods of a class, with their object', async () => {
+    class Notes {
+      readonly all: unknown[] = [];
+      #last = 1;
+      addNote(): AnyReply {
+        this.#last += 1;
+        this.all.push(this.#last);
+        return { status: 200, body: { id: this.#last } };
+      }
+      watchNotes = handlers.watchNotes;
+      addFile = handlers.addFile;
+    }
+    const notes: object = new Notes();
+    const service = await create({ handlers: notes as Record<string, AnyHandler> });
+    expect(await service.handle(note('a'))).toMatchObject({ body: '{"id":2}' });
+    expect(await service.handle(note('a'))).toMatchObject({ body: '{"id":3}' });
+  });
+
+  test('serves a document that is a value, whose findings have pointers', async () => {
+    const openapi = {
+      openapi: '3.1.0',
+      info: { title: 'Notes', version: '1.0.0' },
+      paths: { '/a': { get: { operationId: 'a', responses: { 204: { description: 'done' } } } } },
+    };
+    const service = await createService(openapi, { handlers: { a: () => ({ status: 204 }) } });
+    expect((await service.handle(call('GET', '/a'))).status).toBe(204);
+    await expect(createService(openapi, { handlers: {} })).rejects.toThrow(
+      '#/paths/~1a/get operation a has no handler: run npm run stub -- a',
+    );
   });
 
   test('reads a body that arrives in pieces', async () => {

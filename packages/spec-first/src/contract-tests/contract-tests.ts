@@ -4,6 +4,7 @@ import {
   checkDocument,
   createSchemas,
   type Document,
+  type DocumentSource,
   loadDocument,
   type Operation,
 } from 'openapi-document';
@@ -37,8 +38,8 @@ type CredentialSource = Credentials | string | (() => Credentials | string);
 
 /** The options of `contractTests`. Either `app` or `url` is required. */
 export interface ContractTestOptions {
-  /** An OpenAPI document, or the path of its file. */
-  readonly document: Document | string;
+  /** An OpenAPI document: the path of its file, its value, or as loaded. */
+  readonly document: DocumentSource;
   /** True if the document may reference files outside its folder. */
   readonly allowOutside?: boolean;
   /** The service: an Express app, or a listener of `node:http`. */
@@ -104,10 +105,7 @@ export interface ContractTestOptions {
  */
 export async function contractTests(options: ContractTestOptions): Promise<void> {
   const { allowOutside, test, report: print = console.log } = options;
-  const document =
-    typeof options.document === 'string'
-      ? await loadDocument(options.document, { allowOutside })
-      : options.document;
+  const document = await loadDocument(options.document, { allowOutside });
   const { root } = document;
   const { formats } = options;
   /** The ids of operations that a server cannot serve. Their status is 501. */

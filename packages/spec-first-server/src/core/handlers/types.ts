@@ -155,7 +155,7 @@ type ReplyHeaders<Headers> =
     ? { readonly headers?: Headers }
     : { readonly headers: Headers };
 
-type ReplyBytes = Stream | Uint8Array | Blob;
+type ReplyBytes = Stream | ReadableStream | Uint8Array | ArrayBuffer | Blob;
 type SentBody<Type, Value> = Type extends JsonType
   ? Value
   : [Value] extends [AsyncIterable<unknown>]

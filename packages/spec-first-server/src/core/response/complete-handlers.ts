@@ -15,8 +15,12 @@ export type PartialHandlers = Readonly<Record<string, AnyHandler | undefined>>;
 
 type Handlers = Readonly<Record<string, AnyHandler>>;
 
+/** Handlers may be methods of a class. Other objects inherit members of `Object.prototype` only. */
+const handlerIn = (handlers: PartialHandlers, id: string): AnyHandler | undefined =>
+  Object.hasOwn(handlers, id) || !(id in Object.prototype) ? handlers[id] : undefined;
+
 export const withoutHandler = (operations: readonly Operation[], handlers: PartialHandlers) =>
-  operations.filter(({ id }) => !Object.hasOwn(handlers, id) || handlers[id] === undefined);
+  operations.filter(({ id }) => handlerIn(handlers, id) === undefined);
 
 /**
  * Returns the handlers, with a stand-in for each missing one. `findings` reports missing handlers
@@ -48,12 +52,18 @@ export async function completeHandlers(
     }
   }
   const ids = new Set(document.operations.map(({ id }) => id));
-  for (const id of when === 'mock' ? [] : Object.keys(handlers)) {
+  for (const [id, handler] of when === 'mock' ? [] : Object.entries(handlers)) {
     const message = `the handler ${id} has no operation: rename or remove it`;
-    if (!ids.has(id)) findings.push({ pointer: '/paths', message });
+    // Other members may be the state of the handlers.
+    if (!ids.has(id) && typeof handler === 'function')
+      findings.push({ pointer: '/paths', message });
   }
+  const bound = operations.flatMap(({ id }): [string, AnyHandler][] => {
+    const handler = handlerIn(handlers, id);
+    return handler === undefined ? [] : [[id, handler.bind(handlers)]];
+  });
   return {
-    handlers: { ...handlers, ...Object.fromEntries(standIns) } as Handlers,
+    handlers: Object.fromEntries([...bound, ...standIns]) as Handlers,
     samplesFor: (operation: Operation) => (missing.includes(operation) ? samples : undefined),
     findings,
   };

@@ -194,13 +194,16 @@ function writeTextOrBytes(
   if (typeof body === 'string' || (kind === 'text' && isScalar))
     return inCharset(type, String(body));
   if (body instanceof Uint8Array) return body;
-  const items = body instanceof Blob ? Readable.fromWeb(body.stream()) : body;
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  const stream = body instanceof Blob ? body.stream() : body;
+  const items = stream instanceof ReadableStream ? Readable.fromWeb(stream) : stream;
   if (items instanceof Readable) {
     const writeChunk = (chunk: unknown) => chunkOf(type, chunk);
     return { items, areChunks: true, write: writeChunk, end: '', comment: undefined };
   }
   throw new InvalidReply(
-    `a body of ${media.type} must be a string, a Uint8Array, a Blob or a Readable`,
+    `a body of ${media.type} must be a string, a Uint8Array, an ArrayBuffer, a Blob, ` +
+      'a Readable or a ReadableStream',
   );
 }
 

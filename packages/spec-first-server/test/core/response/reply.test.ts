@@ -249,7 +249,7 @@ describe('a reply that the document does not declare is rejected', () => {
     [
       'an object instead of bytes',
       { status: 202, contentType: 'application/octet-stream', body: {} },
-      'a body of application/octet-stream must be a string, a Uint8Array, a Blob or a Readable',
+      'a body of application/octet-stream must be a string, a Uint8Array, an ArrayBuffer, a Blob, a Readable or a ReadableStream',
     ],
     [
       'a list instead of an AsyncIterable',
