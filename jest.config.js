@@ -16,7 +16,8 @@ export default {
   moduleNameMapper: { '^typescript$': '<rootDir>/test/support/typescript.cjs' },
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
   // Longer than each wait inside a test: the error of a wait names the missing condition.
-  testTimeout: 300_000,
+  testTimeout: 120_000,
   // Two more than the cores of the smallest machine: many tests wait for child processes.
   maxWorkers: 4,
+  reporters: ['default', '<rootDir>/test/support/missing.js'],
 };

@@ -100,7 +100,7 @@ test('the manifests for Kubernetes have variables, ports and probes of the servi
 
 const has = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
 
-(has('promtool') ? test : test.skip)('the tests of the alerts pass', () => {
+(has('promtool') ? test : test.skip)('the tests of the alerts pass (needs promtool)', () => {
   const cwd = join(PROJECT, 'docs/operating');
   const args = ['test', 'rules', 'alerts.test.yaml'];
   const { stdout, stderr } = spawnSync('promtool', args, { cwd, encoding: 'utf8' });
@@ -110,7 +110,7 @@ const has = (command: string): boolean => spawnSync(command, ['--version']).stat
 const isRoot = process.getuid?.() === 0 && has('setpriv');
 
 (isRoot ? test : test.skip)(
-  'the service starts with the user, the groups and the file modes of the manifest',
+  'the service starts with the user, the groups and the file modes of the manifest (needs root)',
   async () => {
     const [{ spec }] = parseAllDocuments(read('kubernetes.yaml')).map((one) => one.toJS());
     const { securityContext, containers, volumes } = spec.template.spec;
@@ -175,7 +175,7 @@ describe('the unit of systemd', () => {
     expect(names).toContain('ACCESS_TOKENS_FILE');
   });
 
-  (has('systemd-analyze') ? test : test.skip)('is valid for systemd', () => {
+  (has('systemd-analyze') ? test : test.skip)('is valid (needs systemd-analyze)', () => {
     const copy = join(folder, 'plants.service');
     // This machine has no such user and program.
     writeFileSync(copy, unit.replace(/^User=.*$/m, '').replaceAll('/opt/plants', PROJECT));
@@ -199,7 +199,7 @@ while True:
   const canReceive = has('systemd-notify') && has('python3');
 
   (canReceive ? test : test.skip)(
-    'gets a message when the service is ready, and then as long as it runs',
+    'gets messages when the service is ready and runs (needs systemd-notify, python3)',
     async () => {
       const socket = join(folder, 'notify');
       const python = spawn('python3', ['-c', receiver, socket]);

@@ -76,7 +76,7 @@ async function launchStalled(env: Readonly<Record<string, string>> = {}) {
 }
 
 (existsSync('/dev/full') ? test : test.skip)(
-  'a full disk under the log blocks neither requests nor a stop',
+  'a full disk under the log blocks neither requests nor a stop (needs /dev/full)',
   async () => {
     const port = await freePort();
     const full = openSync('/dev/full', 'w');
@@ -133,7 +133,7 @@ test('a log into a file has a line for each request of 1,000 connections', async
 
 const withPipes = spawnSync('mkfifo', ['--version']).error === undefined ? describe : describe.skip;
 
-withPipes('an unread log', () => {
+withPipes('an unread log (needs mkfifo)', () => {
   test('does not change the exit code of a stop', async () => {
     const { service } = await launchStalled();
     service.child.kill('SIGTERM');
@@ -147,7 +147,7 @@ withPipes('an unread log', () => {
   });
 });
 
-withPipes('a log that is read late', () => {
+withPipes('a log that is read late (needs mkfifo)', () => {
   test('continues with the number of lost lines', async () => {
     const { service, url, reader } = await launchStalled({ NODE_ENV: 'development' });
     const long = request(`GET /${'x'.repeat(15_000)}`);

@@ -291,7 +291,7 @@ describe('a service whose dependencies fail', () => {
   });
 });
 
-(has('script') ? describe : describe.skip)('on a terminal', () => {
+(has('script') ? describe : describe.skip)('on a terminal (needs script)', () => {
   test('the start prints text with an example command that works, and Ctrl-C stops the service', async () => {
     let answer: unknown;
     const output = await onTerminal({}, async (text, waitFor) => {

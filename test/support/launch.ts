@@ -23,7 +23,7 @@ export interface Launched {
   /**
    * Resolves to the first log line that matches.
    *
-   * @throws {Error} with all output, if the service ends or 120 s pass before a line matches.
+   * @throws {Error} with all output, if the service ends or 60 s pass before a line matches.
    */
   line(matches: (line: Line) => boolean): Promise<Line>;
   /** Resolves to the URL when the service listens. */
@@ -107,7 +107,7 @@ export function launch(
           fail(error);
         }
       };
-      const timer = setTimeout(() => fail('no such line within 120 s'), 120_000);
+      const timer = setTimeout(() => fail('no such line within 60 s'), 60_000);
       watchers.add(look);
       exit.then((code) => fail(`the service ended with ${code}`));
       look();

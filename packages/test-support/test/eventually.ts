@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The time limit of a condition in milliseconds, long enough for a busy machine. */
-const TIMEOUT_MS = 120_000;
+/** The time limit of a condition in milliseconds. */
+const TIMEOUT_MS = 10_000;
 
 /**
  * Waits until a condition holds: until it neither throws nor returns `false`.
  *
- * @throws {Error} after 120 s: the last error of the condition, or a new one if it returns `false`.
+ * @throws {Error} after 10 s: the last error of the condition, or a new one if it returns `false`.
  */
 export async function eventually(condition: () => unknown): Promise<void> {
   const deadline = performance.now() + TIMEOUT_MS;

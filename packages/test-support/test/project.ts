@@ -105,7 +105,7 @@ export interface Running {
   /**
    * Waits until the output matches. Resolves to the first match.
    *
-   * @throws {Error} with the output, if the program ends or 120 s pass.
+   * @throws {Error} with the output, if the program ends or 60 s pass.
    */
   waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves to its exit code, or the signal that ended it. */
@@ -143,7 +143,7 @@ export function start(
       exit.then(() => {
         isOver = true;
       });
-      for (let waited = 0; waited < 120_000; waited += 10) {
+      for (let waited = 0; waited < 60_000; waited += 10) {
         const match = pattern.exec(output);
         if (match !== null) return match;
         if (isOver) break;

@@ -365,7 +365,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 );
 
-(hasIpv6 ? test : test.skip)('the URL of an IPv6 address has brackets', async () => {
+(hasIpv6 ? test : test.skip)('the URL of an IPv6 address has brackets (needs IPv6)', async () => {
   const server = await listenLocally(app, { host: '::1' });
   expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
   await server.stop();

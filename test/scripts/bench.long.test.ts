@@ -93,7 +93,7 @@ test.each([
 });
 
 // wrk loads for whole seconds.
-(hasWrk() ? test : test.skip)('wrk measures requests', async () => {
+(hasWrk() ? test : test.skip)('wrk measures requests (needs wrk)', async () => {
   const [contender] = contendersIn(folder).filter(({ name }) => name === 'node:http, in memory');
   if (contender === undefined) throw new Error('no contender');
   const { url, end } = await start(contender, join(folder, 'log'));

@@ -42,7 +42,7 @@ unix_socket_dir =\nauth_type = plain\nauth_file = ${folder}/users\npool_mode = $
   return pooled;
 }
 
-withPooler('PgBouncer', () => {
+withPooler('PgBouncer (needs pgbouncer)', () => {
   useServer();
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'notes-pgbouncer-'));
