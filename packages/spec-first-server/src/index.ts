@@ -27,6 +27,7 @@ export type {
   RequestOf,
 } from './core/handlers/types.ts';
 export type { ServiceOptions } from './core/prepare.ts';
+export { unimplemented } from './core/response/complete-handlers.ts';
 export {
   Forbidden,
   HttpError,

@@ -14,6 +14,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { checkFile } from './check.ts';
 import { ALLOW_OUTSIDE, command, UsageError } from './command.ts';
 import { errorsFile } from './errors-file.ts';
+import { handlersFile } from './handlers-file.ts';
 import { type Manifest, pageAddress } from './page-address.ts';
 import { generateTypes, TYPES } from './types.ts';
 
@@ -104,6 +105,7 @@ export async function projectFiles(
     ...[...copies].map(([path, copy]) => [copy, readFileSync(path)] as const),
     [TYPES, await generateTypes(document, basename(documentPath))],
     ['src/errors.ts', errorsFile(document)],
+    ['src/handlers.ts', handlersFile(document.operations.map(({ id }) => id))],
   ]);
   if (flag !== '') {
     const test = String(files.get('test/service.test.ts'));

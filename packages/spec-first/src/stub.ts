@@ -1,7 +1,8 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { dirname, posix } from 'node:path';
 import { asArray, loadDocument, type Operation } from 'openapi-document';
 import { ALLOW_OUTSIDE, command, documentFile, UsageError } from './command.ts';
+import { handlersFile, importsOf, spreadsOf } from './handlers-file.ts';
 import { propertyName, quoted, TYPES } from './types.ts';
 
 /** The file that combines the handlers of all tags. */
@@ -52,14 +53,21 @@ export const run = command(USAGE, OPTIONS, Number.POSITIVE_INFINITY, async (valu
     ids: members.map(({ id }) => id),
   }));
   const written = groups.filter(writeGroup);
-  if (written.length > 0) combine(written, missing.length === operations.length);
+  if (written.length > 0)
+    combine(
+      written,
+      operations.map(({ id }) => id),
+    );
   return 0;
 });
 
-/** Matches a member of an object or a class, such as `id(`, `'id':` or the shorthand `id,`. */
+/**
+ * Matches a member of an object or a class, such as `id(`, `'id':` or the shorthand `id,`, but not
+ * an operation that is `unimplemented`.
+ */
 function memberPattern(id: string): RegExp {
   const names = [propertyName(id), quoted(id), JSON.stringify(id)].map(RegExp.escape);
-  return new RegExp(`(?<![\\w$.])(${names.join('|')})\\s*[(:,}=<]`);
+  return new RegExp(`(?<![\\w$.])(${names.join('|')})\\s*(?!:\\s*unimplemented\\b)[(:,}=<]`);
 }
 
 /** Returns the name of the file of an operation: its first tag, or the first name of its path. */
@@ -111,25 +119,27 @@ ${stubs.join('\n')}} satisfies Partial<Handlers>;
   return true;
 }
 
-/**
- * Writes the file that combines the handlers, unless a project has written its own: then prints
- * what to add.
- */
-function combine(groups: readonly Group[], isComplete: boolean): void {
-  const imports = groups.map(
-    (group) => `import { ${constantOf(group)} } from './handlers/${group.name}.ts';\n`,
-  );
-  const spreads = groups.map((group) => `  ...${constantOf(group)},\n`);
-  const template = readFileSync(join(import.meta.dirname, '../templates/project', ALL_HANDLERS));
-  const current = existsSync(ALL_HANDLERS) ? readFileSync(ALL_HANDLERS) : template;
-  if (!current.equals(template)) {
-    console.log(`Add to the file with all handlers:\n\n${imports.join('')}\n${spreads.join('')}`);
+/** Writes the file that combines the handlers, or prints what to add if it has been edited. */
+function combine(groups: readonly Group[], ids: readonly string[]): void {
+  const written = groups.map((group) => ({
+    constant: constantOf(group),
+    file: `handlers/${group.name}.ts`,
+  }));
+  if (existsSync(ALL_HANDLERS) && readFileSync(ALL_HANDLERS, 'utf8') !== handlersFile(ids)) {
+    const additions = [...importsOf(written), '\n', ...spreadsOf(written)].join('');
+    console.log(
+      `Add to the file with all handlers, in place of unimplemented ones:\n\n${additions}`,
+    );
     return;
   }
-  const text = String(template)
-    .replace(/;\n/, `;\n${imports.join('')}`)
-    .replace('{}', `{\n${spreads.join('')}}`);
-  write(ALL_HANDLERS, isComplete ? text.replace('Partial<Handlers>;', 'Handlers;') : text);
+  const stubs = new Set(groups.flatMap((group) => group.ids));
+  write(
+    ALL_HANDLERS,
+    handlersFile(
+      ids.filter((id) => !stubs.has(id)),
+      written,
+    ),
+  );
   console.log(`${ALL_HANDLERS} written.`);
 }
 

@@ -1,8 +1,9 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { compile, makeProject } from 'test-support/project';
+import { handlersFile } from '../src/handlers-file.ts';
 import { run } from '../src/stub.ts';
 import { generateTypes, TYPES } from '../src/types.ts';
 import { call } from './call.ts';
@@ -22,8 +23,6 @@ paths:
     delete: { operationId: end all, responses: { '204': { description: Done. } } }
 `;
 
-const TEMPLATE = join(import.meta.dirname, '../templates/project/src/handlers.ts');
-
 let folder: string;
 const write = (name: string, text: string) => writeFiles(folder, { [name]: text });
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
@@ -39,8 +38,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('npm run stub', () => {
   test('writes a typed file for each tag or path, and the file that combines them', async () => {
-    mkdirSync(join(folder, 'src'));
-    cpSync(TEMPLATE, join(folder, 'src/handlers.ts'));
+    write('src/handlers.ts', handlersFile(['listBooks', "it's new", 'createLoan', 'end all']));
     expect(await stub('--all')).toEqual({
       code: 0,
       output: `src/handlers/book-shelf.ts written: listBooks, it's new. They answer 501 until you write them.
@@ -75,7 +73,7 @@ export const loansHandlers = {
     expect(output).toContain(
       "src/handlers/book-shelf.ts exists. Add to its handlers:\n\n  async 'it\\'s new'(",
     );
-    expect(output).toContain(`Add to the file with all handlers:
+    expect(output).toContain(`Add to the file with all handlers, in place of unimplemented ones:
 
 import { loansHandlers } from './handlers/loans.ts';
 import { otherHandlers } from './handlers/other.ts';
@@ -89,9 +87,15 @@ import { otherHandlers } from './handlers/other.ts';
   test('writes a file for handlers of a part of the operations', async () => {
     expect((await stub('createLoan', 'createLoan')).code).toBe(0);
     expect(readdirSync(join(folder, 'src/handlers'))).toEqual(['loans.ts']);
-    expect(read('src/handlers.ts')).toMatch(
-      / \.\.\.loansHandlers,\n\} satisfies Partial<Handlers>;/,
-    );
+    expect(read('src/handlers.ts')).toContain(`export const handlers = {
+  ...loansHandlers,
+  listBooks: unimplemented,
+  'it\\'s new': unimplemented,
+  'end all': unimplemented,
+} satisfies Handlers;
+`);
+    expect(await stub('listBooks')).toMatchObject({ code: 0 });
+    expect(read('src/handlers/book-shelf.ts')).toContain('async listBooks(');
   });
 
   test.each([

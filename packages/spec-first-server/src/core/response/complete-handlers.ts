@@ -15,9 +15,24 @@ export type PartialHandlers = Readonly<Record<string, AnyHandler | undefined>>;
 
 type Handlers = Readonly<Record<string, AnyHandler>>;
 
+/**
+ * Stands for the handler of an operation that nobody has written yet: the operation is treated as
+ * one without a handler, but the compiler does not report it.
+ *
+ * @example
+ * const handlers: Handlers = { listBooks: unimplemented };
+ *
+ * @throws {HttpError} 501 if it is called.
+ */
+export function unimplemented(): never {
+  throw new HttpError(501, 'the operation has no handler yet');
+}
+
 /** Handlers may be methods of a class. Other objects inherit members of `Object.prototype` only. */
-const handlerIn = (handlers: PartialHandlers, id: string): AnyHandler | undefined =>
-  Object.hasOwn(handlers, id) || !(id in Object.prototype) ? handlers[id] : undefined;
+function handlerIn(handlers: PartialHandlers, id: string): AnyHandler | undefined {
+  const isMember = Object.hasOwn(handlers, id) || !(id in Object.prototype);
+  return isMember && handlers[id] !== unimplemented ? handlers[id] : undefined;
+}
 
 export const withoutHandler = (operations: readonly Operation[], handlers: PartialHandlers) =>
   operations.filter(({ id }) => handlerIn(handlers, id) === undefined);

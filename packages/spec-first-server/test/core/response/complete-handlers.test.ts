@@ -4,6 +4,7 @@ import { documentOf } from 'test-support/document-of';
 import type { AnyHandler, AnyRequest } from '../../../src/core/handlers/types.ts';
 import {
   completeHandlers,
+  unimplemented,
   type WhenMissing,
   withoutHandler,
 } from '../../../src/core/response/complete-handlers.ts';
@@ -50,10 +51,11 @@ function complete(handlers: Readonly<Record<string, AnyHandler>>, when: WhenMiss
   return completeHandlers(document, operations, handlers, when, mocking);
 }
 
-test('a handler is missing if it is undefined, or a member of every object', () => {
+test('a handler is missing if it is undefined, unimplemented, or a member of every object', () => {
   const { operations } = document;
   const methods = Object.create({ listBooks: done });
-  const missing = withoutHandler(operations, Object.assign(methods, { broken: undefined }));
+  const members = { 'add a book': unimplemented, broken: undefined };
+  const missing = withoutHandler(operations, Object.assign(methods, members));
   expect(missing.map(({ id }) => id)).toEqual(['add a book', 'broken']);
   const handlers = { listBooks: done, 'add a book': done, broken: done };
   expect(withoutHandler(operations, handlers)).toEqual([]);
