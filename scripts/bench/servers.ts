@@ -1,37 +1,33 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readFileSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from 'test-support/free-port';
 import type { Contender } from './contenders.ts';
-import { HEADERS, plantOf, TOKEN } from './load.ts';
+import { HEADERS, plantOf, type Target, TOKEN } from './load.ts';
 
-export interface Server {
-  readonly url: string;
-  /** Returns the CPU time of all its threads in microseconds; `undefined` outside Linux. */
-  cpu(): number | undefined;
+export interface Server extends Target {
+  readonly name: string;
   end(): Promise<void>;
 }
 
 /** The maximum time until a contender answers 200, in milliseconds. */
 const START_MS = 60_000;
 
-/** The unit in which Linux counts CPU time, in microseconds. */
-const TICK = 10_000;
-
 /** The command of `npm start`. It starts each contender. */
 const START = 'node_modules/.bin/spec-first-server';
 
 /**
- * Moves this process to the last core. Returns the other cores; `undefined` without `taskset` or a
- * second core.
+ * Moves this process to the last core. Returns the first core, for the servers; `undefined` without
+ * `taskset` or a second core.
  */
 export function takeCore(): string | undefined {
   const last = availableParallelism() - 1;
   const args = ['-acp', String(last), String(process.pid)];
   const isMoved = last > 0 && spawnSync('taskset', args).status === 0;
-  return isMoved ? `0-${last - 1}` : undefined;
+  return isMoved ? '0' : undefined;
 }
 
 /**
@@ -39,12 +35,16 @@ export function takeCore(): string | undefined {
  *
  * @throws {Error} with its output, if it ends or does not answer 200 within a minute.
  */
-export async function start(contender: Contender, log: string, cores?: string): Promise<Server> {
-  const { name, file, env } = contender;
+export async function start(
+  { name, file, env }: Contender,
+  folder: string,
+  core?: string,
+): Promise<Server> {
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}/plants`;
+  const log = join(folder, `${port}.log`);
   const output = openSync(log, 'a');
-  const pin = cores === undefined ? [] : ['taskset', '-c', cores];
+  const pin = core === undefined ? [] : ['taskset', '-c', core];
   const [program = '', ...args] = [...pin, START, file];
   const child = spawn(program, args, {
     env: { PATH: process.env.PATH, ...env, PORT: port, ACCESS_TOKENS: TOKEN },
@@ -53,6 +53,7 @@ export async function start(contender: Contender, log: string, cores?: string): 
   const kill = () => child.kill('SIGKILL');
   process.on('exit', kill);
   const server: Server = {
+    name,
     url,
     cpu: () => cpuTime(child.pid),
     async end() {
@@ -78,13 +79,15 @@ async function answers(url: string): Promise<boolean> {
   return response?.status === 200;
 }
 
-function cpuTime(pid: number | undefined): number | undefined {
+/** Linux counts the nanoseconds of each thread. */
+function cpuTime(pid: number | undefined): number {
   try {
-    // The name of the program, in parentheses, may contain spaces.
-    const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-    const [user, system] = rest.split(' ').slice(11, 13).map(Number);
-    return user === undefined || system === undefined ? undefined : (user + system) * TICK;
+    const tasks = `/proc/${pid}/task`;
+    const times = readdirSync(tasks).map((thread) =>
+      Number(readFileSync(`${tasks}/${thread}/schedstat`, 'utf8').split(' ')[0]),
+    );
+    return times.reduce((sum, time) => sum + time, 0) / 1000;
   } catch {
-    return undefined;
+    return NaN;
   }
 }
