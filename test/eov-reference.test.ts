@@ -12,6 +12,7 @@ import { middleware } from 'express-openapi-validator';
 import { Unavailable } from 'group-commit';
 import {
   createSchemas,
+  isJsonType,
   isObject,
   type Json,
   loadDocument,
@@ -495,7 +496,7 @@ function variantsOf(value: unknown): unknown[] {
 
 /** Returns calls of an operation: with valid values, and with each value changed. */
 function callsOf(root: Json, { method, template, parameters, requestBody }: Operation): Call[] {
-  const media = requestBody?.media.find(({ kind }) => kind === 'json');
+  const media = requestBody?.media.find(({ type }) => isJsonType(type));
   const schemas = createSchemas(root);
   const sample = (schema: unknown): unknown => valuesOf(schemas, schema, 'request').next().value;
   const inPath = Object.fromEntries(
@@ -555,7 +556,7 @@ describe('express-openapi-validator has the same results, except for empty query
     };
     for (const operation of operations) {
       const response = operation.responses.find(
-        ({ key, media }) => /^2/.test(key) && media[0]?.kind === 'json',
+        ({ key, media }) => /^2/.test(key) && isJsonType(media[0]?.type ?? ''),
       );
       const schema = response?.media[0]?.schema;
       const [valid, ...others] = callsOf(root, operation);

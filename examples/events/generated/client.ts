@@ -116,7 +116,6 @@ const routes: { readonly [Id in keyof operations]: Route } = {
     "streams": [
       {
         "type": "text/event-stream",
-        "sequence": "events",
         "items": {
           "data": "json"
         }
@@ -129,8 +128,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
     "parameters": [],
     "media": [
       {
-        "type": "application/json",
-        "encoding": {}
+        "type": "application/json"
       }
     ],
     "streams": []

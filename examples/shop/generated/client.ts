@@ -1144,8 +1144,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
     "parameters": [],
     "media": [
       {
-        "type": "application/json",
-        "encoding": {}
+        "type": "application/json"
       }
     ],
     "streams": []
@@ -1206,8 +1205,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
     ],
     "media": [
       {
-        "type": "application/merge-patch+json",
-        "encoding": {}
+        "type": "application/merge-patch+json"
       }
     ],
     "streams": []
@@ -1259,8 +1257,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
     "parameters": [],
     "media": [
       {
-        "type": "application/json",
-        "encoding": {}
+        "type": "application/json"
       }
     ],
     "streams": []
@@ -1330,8 +1327,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
     ],
     "media": [
       {
-        "type": "application/json",
-        "encoding": {}
+        "type": "application/json"
       }
     ],
     "streams": []
@@ -1385,7 +1381,6 @@ const routes: { readonly [Id in keyof operations]: Route } = {
     "streams": [
       {
         "type": "text/event-stream",
-        "sequence": "events",
         "items": {
           "data": "json"
         }
@@ -1407,8 +1402,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
     ],
     "media": [
       {
-        "type": "application/json",
-        "encoding": {}
+        "type": "application/json"
       }
     ],
     "streams": []
@@ -1419,8 +1413,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
     "parameters": [],
     "media": [
       {
-        "type": "application/json",
-        "encoding": {}
+        "type": "application/json"
       }
     ],
     "streams": []
@@ -1472,8 +1465,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
     "parameters": [],
     "media": [
       {
-        "type": "application/json",
-        "encoding": {}
+        "type": "application/json"
       }
     ],
     "streams": []

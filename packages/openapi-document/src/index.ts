@@ -1,6 +1,19 @@
 export { checkDocument } from './checks/check.ts';
 export { checkExamples } from './checks/fits.ts';
 export { similarName } from './checks/similar-name.ts';
+export {
+  type BodyFormat,
+  type Codec,
+  type Coder,
+  type FormCoder,
+  type FormStorage,
+  type ItemsCoder,
+  type Message,
+  type TextCoder,
+  UnreadableBody,
+  type ValueCoder,
+} from './codecs/codec.ts';
+export { Codecs } from './codecs/codecs.ts';
 export { bodyLimitOf, parseSize } from './document/body-limit.ts';
 export { deprecationOf } from './document/deprecation.ts';
 export {
@@ -22,19 +35,22 @@ export {
 } from './document/document.ts';
 export { walk } from './document/kinds.ts';
 export { type Document, type DocumentSource, loadDocument } from './document/load.ts';
-export type { MediaType } from './document/media.ts';
-export { kindOf, mediaTypeFor } from './document/media-types.ts';
+export type { Example, MediaType } from './document/media.ts';
+export { charsetOf, essenceOf, isJsonType, mediaTypeFor } from './document/media-types.ts';
 export {
   type DeclaredResponse,
   declaredFor,
+  mediaTypesOf,
   type Operation,
   type Parameter,
 } from './document/operations.ts';
 export { pathTemplate } from './document/path-template.ts';
 export { InvalidJson, parseJson, stringifyJson } from './json/exact.ts';
+export { formReader } from './parameters/form-reader.ts';
 export { parameterReader } from './parameters/parameter-reader.ts';
 export { ParameterError } from './parameters/read-value.ts';
 export { cookiesOf } from './parameters/texts.ts';
+export { writeForm } from './parameters/write-parameter.ts';
 export type { Annotations } from './schema/annotations.ts';
 export type { Budget } from './schema/budget.ts';
 export type { Formats } from './schema/formats.ts';
@@ -44,4 +60,3 @@ export type { Schema } from './schema/schema.ts';
 export { createSchemas, type Schemas } from './schema/schemas.ts';
 export type { Definition, Shape, ShapeMember } from './schema/shape.ts';
 export type { View } from './schema/tree.ts';
-export { UnreadableItem } from './sequences/read-items.ts';

@@ -1,6 +1,7 @@
 import {
   createSchemas,
   type Document,
+  isJsonType,
   isObject,
   type Schemas,
   stringifyJson,
@@ -82,8 +83,8 @@ function requiredHeaders(schemas: Schemas, document: Document): ReadonlyMap<stri
  */
 function commonBody(document: Document) {
   const bodies = errorResponses(document).flatMap(({ id, key, media }) =>
-    media.flatMap(({ kind, type, schema, outline }) =>
-      kind === 'json' && isObject(schema) ? { id, key, mediaType: type, schema, outline } : [],
+    media.flatMap(({ type, schema, outline }) =>
+      isJsonType(type) && isObject(schema) ? { id, key, mediaType: type, schema, outline } : [],
     ),
   );
   const groups = Map.groupBy(bodies, ({ mediaType, schema }) => stringifyJson([mediaType, schema]));

@@ -2,6 +2,7 @@ import { dirname, relative } from 'node:path';
 import {
   type Annotations,
   asObject,
+  Codecs,
   type Document,
   type Json,
   type MediaType,
@@ -111,7 +112,7 @@ export function generateSource(
     const contentMember = (media: readonly MediaType[], direction: Direction) => {
       const members = media.map((mediaType) => {
         const type = typeOf(useOf(mediaType, direction), values);
-        return memberOf(mediaType.type, mediaType.items ? `AsyncIterable<${type}>` : type);
+        return memberOf(mediaType.type, hasItems(mediaType) ? `AsyncIterable<${type}>` : type);
       });
       return memberOf('content', objectOf(members));
     };
@@ -171,10 +172,16 @@ function usesIn({ operation, request, response }: Call): Use[] {
   ];
 }
 
-function useOf({ kind, schema, items, source }: MediaType, direction: Direction): Use {
-  if (items !== undefined) return { schema: items.schema, direction };
-  const form = kind === 'multipart' ? asObject(source.encoding) : undefined;
-  return { schema, direction, form };
+/** True for a media type with items, unless its bodies are values such as JSON. */
+const hasItems = (media: MediaType): boolean =>
+  media.items !== undefined && new Codecs().factsOf(media).unit !== 'value';
+
+function useOf(media: MediaType, direction: Direction): Use {
+  const { schema, items, source } = media;
+  if (hasItems(media)) return { schema: items?.schema, direction };
+  const { unit, hasBytes } = new Codecs().factsOf(media);
+  const isForm = unit === 'form' && hasBytes;
+  return { schema, direction, form: isForm ? asObject(source.encoding) : undefined };
 }
 
 /** Returns a member for each path, with a member for each of its operations. */

@@ -157,7 +157,14 @@ describe('a client', () => {
     const client = clientFor({
       find: {
         ...route('/find'),
-        parameters: [{ ...text, name: 'q', style: 'querystring', media: { kind: 'form' } }],
+        parameters: [
+          {
+            ...text,
+            name: 'q',
+            style: 'querystring',
+            media: { type: 'application/x-www-form-urlencoded' },
+          },
+        ],
       },
       open: { ...route('/open'), parameters: [{ ...text, name: 'path', allowReserved: true }] },
     });
@@ -170,11 +177,11 @@ describe('a client', () => {
   test('reads the items of a stream, and resumes after the last event', async () => {
     const lines = {
       ...route('/lines'),
-      streams: [{ type: 'application/jsonl', sequence: 'lines' }],
+      streams: [{ type: 'application/jsonl', items: { data: 'text' } }],
     } as const;
     const events = {
       ...{ ...route('/events'), method: 'GET' },
-      streams: [{ type: 'text/event-stream', sequence: 'events', items: { data: 'json' } }],
+      streams: [{ type: 'text/event-stream', items: { data: 'json' } }],
     } as const;
     const client = clientFor({ lines, events });
     const read = async (call: Promise<Reply> | undefined) => {
@@ -191,7 +198,7 @@ describe('a client', () => {
   test('fails when the connection of a stream is lost, if reconnect is off', async () => {
     const events = {
       ...{ ...route('/events'), method: 'GET' },
-      streams: [{ type: 'text/event-stream', sequence: 'events', items: { data: 'json' } }],
+      streams: [{ type: 'text/event-stream', items: { data: 'json' } }],
     } as const;
     const client = clientOf({ events }, { baseUrl: base(), reconnect: false });
     const { body } = Object(await Object(client).events());

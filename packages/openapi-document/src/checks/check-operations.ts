@@ -1,3 +1,4 @@
+import type { Codecs } from '../codecs/codecs.ts';
 import { bodyLimitOf } from '../document/body-limit.ts';
 import { deprecationOf } from '../document/deprecation.ts';
 import {
@@ -22,7 +23,7 @@ import type { Report } from './check-structure.ts';
  * Reports operations with the same id or the same URL, and parts of the document that are not
  * served or not checked.
  */
-export function checkOperations(document: Document, report: Report): void {
+export function checkOperations(document: Document, codecs: Codecs, report: Report): void {
   const { root, operations } = document;
   const tree = new SchemaTree(root);
   checkServers(root, report);
@@ -64,7 +65,7 @@ export function checkOperations(document: Document, report: Report): void {
       report.notice(`${operation.pointer}/${name}`, `${name} is ignored: it ${message}`);
     checkDeclared(document, operation, report);
     checkMergePatch(tree, operation, report);
-    checkBodies(operation, reportedTypes, report);
+    checkBodies(operation, codecs, reportedTypes, report);
   }
 }
 
@@ -134,6 +135,7 @@ function checkScopes({ operations, securitySchemes }: Document, { notice }: Repo
 /** Reports missing responses, bodies that are not checked, and invalid limits of their size. */
 function checkBodies(
   { id, pointer, requestBody, responses }: Operation,
+  codecs: Codecs,
   reportedTypes: Set<string>,
   { problem, notice }: Report,
 ): void {
@@ -146,7 +148,7 @@ function checkBodies(
   const received = requestBody?.media ?? [];
   for (const media of received) {
     try {
-      bodyLimitOf(media, 0);
+      bodyLimitOf(media, codecs.factsOf(media), 0);
     } catch (error) {
       problem(`${media.pointer}/x-body-limit`, `x-body-limit must be ${Object(error).message}`);
     }
@@ -159,11 +161,11 @@ function checkBodies(
     notice(media.pointer, `events are sent as plain bytes: ${limits}. ${USE_ITEMS}`);
   }
   const unchecked = [
-    ...received.filter(({ kind }) => kind === 'stream'),
-    ...sent.filter(({ kind, type }) => !['json', 'text'].includes(kind) && !type.includes('*')),
+    ...received.filter((media) => !['value', 'form'].includes(codecs.factsOf(media).unit)),
+    ...sent.filter((media) => codecs.factsOf(media).unit !== 'value' && !media.type.includes('*')),
   ];
-  for (const { constrained, type, pointer: mediaPointer } of unchecked) {
-    if (!constrained || reportedTypes.has(type)) continue;
+  for (const { outline, type, pointer: mediaPointer } of unchecked) {
+    if (!outline.restrictsBytes || reportedTypes.has(type)) continue;
     reportedTypes.add(type);
     notice(
       mediaPointer,
@@ -185,8 +187,8 @@ function checkMergePatch(tree: SchemaTree, { requestBody }: Operation, { notice 
 
 const USE_ITEMS = 'Use itemSchema (OpenAPI 3.2)';
 
-const isPlainEvents = ({ sequence, items }: MediaType): boolean =>
-  sequence === 'events' && items === undefined;
+const isPlainEvents = ({ type, items }: MediaType): boolean =>
+  essenceOf(type) === 'text/event-stream' && items === undefined;
 
 /** Reports the servers of paths and operations, which are ignored, and links that lead nowhere. */
 function checkUnserved({ root, operations, webhooks }: Document, { notice }: Report): void {

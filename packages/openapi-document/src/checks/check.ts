@@ -1,3 +1,4 @@
+import { Codecs } from '../codecs/codecs.ts';
 import {
   asObject,
   decoded,
@@ -32,10 +33,14 @@ interface CheckResult {
  * its operations.
  *
  * @param options.formats the formats that the service validates itself.
+ * @param options.codecs the codecs of the service.
  */
 export function checkDocument(
   document: Document,
-  { formats }: { readonly formats?: Formats | undefined } = {},
+  {
+    formats,
+    codecs = new Codecs(),
+  }: { readonly formats?: Formats | undefined; readonly codecs?: Codecs } = {},
 ): CheckResult {
   const { root, operations, unresolved, corrections } = document;
   const faults: Finding[] = [];
@@ -57,7 +62,7 @@ export function checkDocument(
     },
   };
   checkStructure(root, report);
-  checkOperations(document, report);
+  checkOperations(document, codecs, report);
   const schemas = createSchemas(root, { formats });
   checkSchemas(schemas, report);
   const problems: Finding[] = [];

@@ -1,7 +1,7 @@
 import { asArray, type Finding, type Json, pointerTokens } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
 import { examplesOf } from '../document/media.ts';
-import { kindOf } from '../document/media-types.ts';
+import { essenceOf, isJsonType, URLENCODED } from '../document/media-types.ts';
 import type { Formats } from '../schema/formats.ts';
 import { createSchemas, type Schemas } from '../schema/schemas.ts';
 
@@ -33,9 +33,8 @@ export function checkExamples(root: Json, formats?: Formats): Finding[] {
       for (const [index, value] of asArray(object.examples).entries())
         check(object, value, `${objectPointer}/examples/${index}`);
     }
-    const isBody =
-      kind === 'mediaType' &&
-      ['json', 'form'].includes(kindOf(pointerTokens(objectPointer).at(-1) ?? ''));
+    const type = pointerTokens(objectPointer).at(-1) ?? '';
+    const isBody = kind === 'mediaType' && (isJsonType(type) || essenceOf(type) === URLENCODED);
     if (!isBody && kind !== 'parameter' && kind !== 'header') return;
     for (const { value, name, pointer } of examplesOf(root, {
       source: object,

@@ -1,46 +1,73 @@
-import { essenceOf, isJsonType } from '../document/media-types.ts';
-import { parseJson, stringifyJson } from '../json/exact.ts';
-import { type FormEncoding, styledField, writeForm } from '../parameters/write-parameter.ts';
+import type { BodyFormat, Coder, ItemsCoder, Message } from '../codecs/codec.ts';
+import type { Codecs } from '../codecs/codecs.ts';
 
-/** Serializes a body as JSON or a form. Returns other bodies unchanged. */
-export function encodeBody(
-  type: string,
-  body: unknown,
-  encoding: FormEncoding = {},
-): RequestInit['body'] {
-  const essence = essenceOf(type);
-  if (isJsonType(essence)) return stringifyJson(body);
-  if (essence === 'application/x-www-form-urlencoded') return writeForm(Object(body), encoding);
-  if (essence !== 'multipart/form-data') return body as RequestInit['body'];
-  const form = new FormData();
-  for (const [name, value] of Object.entries<unknown>(Object(body))) {
-    const isStyled = styledField(name, encoding[name]) !== undefined;
-    const fieldType = encoding[name]?.contentType;
-    const items: unknown[] = [value].flat();
-    if (items.some((item) => item instanceof Blob)) {
-      for (const item of items) form.append(name, fileOf(item, fieldType));
-    } else if (fieldType !== undefined && !isStyled && isJsonType(essenceOf(fieldType))) {
-      const json = stringifyJson(value);
-      if (json !== undefined) form.append(name, new Blob([json], { type: fieldType }));
-    } else {
-      const pairs = new URLSearchParams(writeForm({ [name]: value }, encoding));
-      for (const [key, text] of pairs) form.append(key, text);
-    }
+/**
+ * Serializes a body by the codec of its media type. Text, bytes and streams of them are sent
+ * unchanged, unless the codec is for values such as JSON.
+ */
+export async function encodeBody(
+  codecs: Codecs,
+  format: BodyFormat,
+  value: unknown,
+): Promise<{ readonly contentType: string; readonly body: RequestInit['body'] }> {
+  await codecs.load([format]);
+  const { type } = format;
+  const coder = codecs.of(format, type);
+  if (coder.unit === 'items' && isItems(value)) {
+    const message = { format, contentType: coder.contentType?.(type) ?? type };
+    return { contentType: message.contentType, body: streamOf(coder, message, value) };
   }
-  return form;
+  if (coder.unit === 'form' && !coder.isText) {
+    const contentType = coder.contentType(type);
+    return { contentType, body: coder.write(value, { format, contentType }) };
+  }
+  const isRaw =
+    coder.unit === 'items' ||
+    coder.unit === 'bytes' ||
+    (coder.isText && coder.acceptsStreams && typeof value === 'object');
+  if (isRaw) return { contentType: type, body: value as RequestInit['body'] };
+  return { contentType: type, body: coder.write(value, format) as RequestInit['body'] };
 }
 
-/** A file without a media type gets the declared one, if that is a single type. */
-function fileOf(item: unknown, type: string | undefined): Blob {
-  if (!(item instanceof Blob)) return new Blob([String(item)], { type: type ?? 'text/plain' });
-  const isDeclared = type !== undefined && !/[*,]/.test(type);
-  if (item.type !== '' || !isDeclared) return item;
-  return item instanceof File ? new File([item], item.name, { type }) : new Blob([item], { type });
+const isItems = (value: unknown): value is AsyncIterable<unknown> =>
+  !(value instanceof ReadableStream) && Symbol.asyncIterator in Object(value);
+
+/** Writes each item when the connection is ready for it. */
+function streamOf(
+  coder: ItemsCoder,
+  message: Message,
+  items: AsyncIterable<unknown>,
+): ReadableStream<Uint8Array> {
+  const iterator = items[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  const encode = (chunk: string | Uint8Array) =>
+    typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
+  let index = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) {
+        const end = coder.end?.(message);
+        if (end !== undefined) controller.enqueue(encoder.encode(end));
+        return controller.close();
+      }
+      controller.enqueue(encode(coder.write(value, message, index)));
+      index += 1;
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
 }
 
-/** Reads JSON as a value, text as a string, events and other types as a stream of bytes. */
-export async function readBody(response: Response, type: string | undefined): Promise<unknown> {
-  if (type === undefined || response.body === null) return undefined;
-  if (isJsonType(essenceOf(type))) return parseJson(await response.text());
-  return type.startsWith('text/') && type !== 'text/event-stream' ? response.text() : response.body;
+/** Reads a value as a whole, and leaves other bodies as a stream of bytes. */
+export async function readBody(
+  coder: Coder,
+  format: BodyFormat,
+  response: Response,
+): Promise<unknown> {
+  if (coder.unit !== 'value') return response.body;
+  return coder.isText
+    ? coder.read(await response.text(), format)
+    : coder.read(new Uint8Array(await response.arrayBuffer()), format);
 }

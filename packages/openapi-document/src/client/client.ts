@@ -1,3 +1,5 @@
+import type { Codec } from '../codecs/codec.ts';
+import { Codecs } from '../codecs/codecs.ts';
 import { essenceOf, mediaTypeFor } from '../document/media-types.ts';
 import { encodeBody, readBody } from './body.ts';
 import { itemsOf } from './items.ts';
@@ -9,7 +11,16 @@ import type { CallOptions, Client } from './types.ts';
 export { encodeBody } from './body.ts';
 export { isSendable, writeParameters } from './parameters.ts';
 export { type Route, routesOf } from './routes.ts';
-export type { CallOptions, Client, Flat, FormType, Get, JsonType, StatusRanges } from './types.ts';
+export type {
+  CallOptions,
+  Client,
+  EventsType,
+  Flat,
+  FormType,
+  Get,
+  JsonType,
+  StatusRanges,
+} from './types.ts';
 
 export interface ClientOptions extends Pick<CallOptions, 'timeout' | 'retries' | 'reconnect'> {
   /** The URL that the paths of the document are appended to. */
@@ -20,6 +31,8 @@ export interface ClientOptions extends Pick<CallOptions, 'timeout' | 'retries' |
     | ((operationId: string, input: AnyInput) => Promise<HeaderRecord>);
   /** By default the global `fetch`. */
   readonly fetch?: typeof fetch;
+  /** Formats of bodies besides those of OpenAPI, such as CBOR. */
+  readonly codecs?: readonly Codec[];
 }
 
 type HeaderRecord = Readonly<Record<string, string>>;
@@ -32,8 +45,9 @@ interface AnyInput extends ParameterInput {
 /** Creates a client with a function for each operation. It also runs in browsers. */
 export function clientOf<Operations>(
   routes: { readonly [Id in keyof Operations]: Route },
-  { baseUrl, headers, fetch: send = fetch, ...defaults }: ClientOptions,
+  { baseUrl, headers, fetch: send = fetch, codecs: own, ...defaults }: ClientOptions,
 ): Client<Operations> {
+  const codecs = new Codecs(own);
   const callOf =
     (id: string, route: Route) =>
     async (input: AnyInput = {}, options: CallOptions = {}) => {
@@ -43,10 +57,8 @@ export function clientOf<Operations>(
       written.verify();
       const url = (route.path === '' ? baseUrl : baseUrl.replace(/\/$/, '')) + written.url;
       const type = input.body === undefined ? undefined : (input.contentType ?? media[0]?.type);
-      const encoding = media.find((declared) => declared.type === type)?.encoding;
-      const sentBody = type && encodeBody(type, input.body, encoding);
-      // `fetch` sets the Content-Type of a form, since it chooses the boundary.
-      const hasType = type !== undefined && !(sentBody instanceof FormData);
+      const declared = media.find((format) => format.type === type);
+      const sent = type && (await encodeBody(codecs, declared ?? { type }, input.body));
       const request = async (
         signal: AbortSignal | null | undefined,
         extraHeaders: HeaderRecord = {},
@@ -57,14 +69,14 @@ export function clientOf<Operations>(
           method,
           headers: {
             ...(typeof headers === 'function' ? await headers(id, input) : headers),
-            ...(hasType && { 'Content-Type': type }),
+            ...(sent && { 'Content-Type': sent.contentType }),
             ...written.headers,
             ...extraHeaders,
           },
-          ...(type !== undefined && { body: sentBody, duplex: 'half' }),
+          ...(sent && { body: sent.body, duplex: 'half' }),
         });
       const isRepeatable = /^(GET|HEAD|OPTIONS|TRACE|QUERY|PUT|DELETE)$/.test(method);
-      const isSentOnce = !isRepeatable || input.body instanceof ReadableStream;
+      const isSentOnce = !isRepeatable || (sent && sent.body instanceof ReadableStream);
       const { response, end } = await responseTo(request, {
         signal: init.signal,
         timeout,
@@ -72,15 +84,19 @@ export function clientOf<Operations>(
       });
       const header = response.headers.get('Content-Type');
       const contentType = header === null ? undefined : essenceOf(header);
-      const stream = mediaTypeFor(streams, header ?? '');
-      if (stream === undefined) {
-        const body = await readBody(response, contentType).finally(end);
+      const format = mediaTypeFor(streams, header ?? '') ?? { type: contentType ?? '' };
+      await codecs.load([format]);
+      const coder = codecs.of(format);
+      if (coder.unit !== 'items') {
+        const hasBody = contentType !== undefined && response.body !== null;
+        const reading = hasBody ? readBody(coder, format, response) : undefined;
+        const body = await Promise.resolve(reading).finally(end);
         return { status: response.status, contentType, body, response };
       }
       end();
-      const reconnects = reconnect && stream.sequence === 'events' && method === 'GET';
+      const reconnects = reconnect && contentType === 'text/event-stream' && method === 'GET';
       const reopen = reconnects ? (extra: HeaderRecord) => request(init.signal, extra) : undefined;
-      const body = itemsOf(response, stream, init.signal, reopen);
+      const body = itemsOf(response, coder, format, init.signal, reopen);
       return { status: response.status, contentType, body, response };
     };
   const calls = Object.entries<Route>(routes).map(([id, route]) => [id, callOf(id, route)]);

@@ -1,4 +1,4 @@
-import { type ItemFormat, readItems, UnreadableItem } from '../sequences/read-items.ts';
+import { type BodyFormat, type ItemsCoder, UnreadableBody } from '../codecs/codec.ts';
 import { delay } from './send.ts';
 
 /**
@@ -9,7 +9,8 @@ import { delay } from './send.ts';
  */
 export async function* itemsOf(
   first: Response,
-  { sequence, items }: ItemFormat,
+  coder: ItemsCoder,
+  format: BodyFormat,
   signal: AbortSignal | null | undefined,
   reopen: ((headers: Record<string, string>) => Promise<Response>) | undefined,
 ): AsyncGenerator<unknown> {
@@ -18,10 +19,10 @@ export async function* itemsOf(
   /** The pause before the next request, in milliseconds. */
   let pause = 1_000;
   while (response?.status === first.status) {
-    const type = response.headers.get('Content-Type') ?? '';
+    const contentType = response.headers.get('Content-Type') ?? '';
     try {
       const chunks = chunksOf(response.body);
-      for await (const item of readItems({ sequence, items }, type, chunks, Infinity)) {
+      for await (const item of coder.read(chunks, { format, contentType }, Infinity)) {
         const { id, retry } = Object(item);
         lastId = id ?? lastId;
         pause = retry ?? pause;
@@ -29,7 +30,7 @@ export async function* itemsOf(
       }
     } catch (error) {
       if (
-        error instanceof UnreadableItem ||
+        error instanceof UnreadableBody ||
         lastId === undefined ||
         reopen === undefined ||
         signal?.aborted

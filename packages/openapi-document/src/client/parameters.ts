@@ -1,7 +1,6 @@
 import { isObject } from '../document/document.ts';
 import { pathTemplate } from '../document/path-template.ts';
 import { stringifyJson } from '../json/exact.ts';
-import { formReader } from '../parameters/form-reader.ts';
 import { parameterReader } from '../parameters/parameter-reader.ts';
 import type { Readable } from '../parameters/read-value.ts';
 import type { TextSchema } from '../parameters/texts.ts';
@@ -119,16 +118,7 @@ const unsendable = ({ in: where, name, style }: Styled, reason: string): TypeErr
 
 /** Adds the facts for reading the value. */
 function readable(parameter: Route['parameters'][number], value: unknown): Readable {
-  const outline = schemaOfValue(value);
-  const { media } = parameter;
-  return {
-    ...parameter,
-    outline,
-    media: media && {
-      ...media,
-      formReader: () => formReader({ outline, encoding: media.encoding ?? {} }),
-    },
-  };
+  return { ...parameter, outline: schemaOfValue(value) };
 }
 
 /** Returns the schema that reads the texts of a value as the same value. `null` has no text. */

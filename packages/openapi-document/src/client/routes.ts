@@ -1,6 +1,7 @@
+import type { BodyFormat } from '../codecs/codec.ts';
+import type { MediaType } from '../document/media.ts';
 import type { Operation } from '../document/operations.ts';
-import type { FormEncoding, Styled } from '../parameters/write-parameter.ts';
-import type { ItemFormat } from '../sequences/read-items.ts';
+import type { Styled } from '../parameters/write-parameter.ts';
 
 /** The parts of an operation that a client needs to call it. */
 export interface Route {
@@ -8,9 +9,9 @@ export interface Route {
   readonly path: string;
   readonly parameters: readonly RouteParameter[];
   /** The media types of its body. */
-  readonly media: readonly { readonly type: string; readonly encoding: FormEncoding }[];
-  /** The media types of its responses that are streams of items. */
-  readonly streams: readonly (ItemFormat & { readonly type: string })[];
+  readonly media: readonly BodyFormat[];
+  /** The media types of its responses that have items. */
+  readonly streams: readonly BodyFormat[];
 }
 
 interface RouteParameter extends Styled {
@@ -34,15 +35,23 @@ export const routesOf = <Id extends PropertyKey = string>(operations: readonly O
             ...{ in: where, name, style, explode, json, allowReserved },
             ...((required || outline.defaults.some((value) => value !== null)) &&
               where !== 'path' && { mustBeSent: true }),
-            media: media && { kind: media.kind, encoding: media.encoding },
+            media: media && { type: media.type, encoding: media.encoding },
           }),
         ),
-        media: (requestBody?.media ?? []).map(({ type, encoding }) => ({ type, encoding })),
+        media: (requestBody?.media ?? []).map(formatOf),
         streams: responses
           .flatMap(({ media }) => media)
-          .flatMap(({ type, sequence, items }) =>
-            items ? { type, sequence, items: { data: items.data } } : [],
-          ),
+          .filter(({ items }) => items !== undefined)
+          .map(formatOf),
       },
     ]),
   ) as { readonly [Key in Id]: Route };
+
+function formatOf({ type, encoding, items }: MediaType): BodyFormat {
+  const { data, partTypes } = items ?? {};
+  return {
+    type,
+    ...(Object.keys(encoding).length > 0 && { encoding }),
+    ...(data && { items: { data, ...(partTypes && { partTypes }) } }),
+  };
+}

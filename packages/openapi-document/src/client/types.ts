@@ -6,13 +6,17 @@ type JsonEssence = 'application/json' | `application/${string}+json` | 'text/jso
 export type JsonType = JsonEssence | `${JsonEssence};${string}`;
 type FormEssence = 'multipart/form-data' | 'application/x-www-form-urlencoded';
 export type FormType = FormEssence | `${FormEssence};${string}`;
+/** Events without an `itemSchema` are bytes. */
+export type EventsType = `text/event-stream${string}`;
 type SentBytes =
   | string
   | Blob
   | ArrayBuffer
   | Uint8Array<ArrayBuffer>
   | ReadableStream<Uint8Array<ArrayBuffer>>;
-type BodyOf<Type, Value> = Type extends JsonType | FormType ? Value : SentBytes;
+type BodyOf<Type, Value> = Type extends JsonType | FormType
+  ? Value
+  : SentBytes | Extract<Value, AsyncIterable<unknown>>;
 /** `contentType` is required if several media types are declared. */
 type Body<Content> = {
   [T in keyof Content]: { readonly body: BodyOf<T, Content[T]> } & ([keyof Content] extends [T]
@@ -73,9 +77,11 @@ type ReceivedContent<Content> = [Content] extends [undefined]
           ? Content[T]
           : T extends JsonType
             ? Content[T]
-            : T extends `text/${string}`
-              ? string
-              : ReadableStream<Uint8Array>;
+            : T extends EventsType
+              ? ReadableStream<Uint8Array>
+              : T extends `text/${string}`
+                ? string
+                : ReadableStream<Uint8Array>;
       };
     }[keyof Content];
 /** A response of an operation, discriminated by `status`. */

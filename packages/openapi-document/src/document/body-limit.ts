@@ -1,3 +1,4 @@
+import type { CodecFacts } from '../codecs/codec.ts';
 import type { MediaType } from './media.ts';
 
 const UNITS = ['b', 'kb', 'mb'];
@@ -22,19 +23,19 @@ export function parseSize(text: string, max = MAX_PARSED): number {
  * Returns the maximum number of bytes of a body: `x-body-limit`, or the `maxLength` of a binary
  * body.
  *
+ * @param codec the facts about the codec that reads the body.
  * @param defaultLimit the limit if the document has none.
  * @throws {Error} whose message completes the sentence "x-body-limit must be".
  */
-export function bodyLimitOf(media: MediaType, defaultLimit: number): number {
-  const { kind, items, source, outline } = media;
+export function bodyLimitOf(
+  { source, outline }: MediaType,
+  { unit, hasBytes }: CodecFacts,
+  defaultLimit: number,
+): number {
   const { 'x-body-limit': limit } = source;
-  if (limit !== undefined) return parseLimit(media, limit);
-  const isBytes = kind === 'stream' && items === undefined;
-  return (isBytes ? outline.maxLength : undefined) ?? defaultLimit;
-}
-
-function parseLimit({ kind }: MediaType, limit: unknown): number {
-  const isStreamed = kind === 'stream' || kind === 'multipart';
+  if (limit === undefined)
+    return (unit === 'bytes' ? outline.maxLength : undefined) ?? defaultLimit;
   const text = typeof limit === 'object' ? '' : String(limit);
-  return parseSize(text, isStreamed ? Number.MAX_SAFE_INTEGER : MAX_PARSED);
+  const isParsed = unit === 'value' || (unit === 'form' && hasBytes !== true);
+  return parseSize(text, isParsed ? MAX_PARSED : Number.MAX_SAFE_INTEGER);
 }

@@ -1,39 +1,59 @@
 /** The form of a serialized value: a list, pairs of names and values, or one text. */
 export type Form = 'array' | 'object' | 'text';
 
-/**
- * Returns the kind of the bodies of a media type. A `text/*` body whose schema is that of an array
- * or an object, such as `text/csv`, is a stream, since its format is unknown.
- */
-export function kindOf(
-  type: string,
-  form: Form = 'text',
-): 'json' | 'text' | 'form' | 'multipart' | 'stream' {
-  const essence = essenceOf(type);
-  if (isJsonType(essence)) return 'json';
-  if (essence === 'application/x-www-form-urlencoded') return 'form';
-  if (essence === 'multipart/form-data') return 'multipart';
-  return essence.startsWith('text/') && form === 'text' ? 'text' : 'stream';
-}
+export const FORM_DATA = 'multipart/form-data';
+export const URLENCODED = 'application/x-www-form-urlencoded';
 
-/**
- * Returns the format of a sequential media type (OpenAPI 3.2 §4.14.3): server-sent events, JSON
- * Lines, JSON Text Sequences (RFC 7464), or the parts of a multipart body.
- */
-export function sequenceOf(type: string): 'events' | 'lines' | 'records' | 'parts' | undefined {
-  const essence = essenceOf(type);
-  if (essence === 'text/event-stream') return 'events';
-  if (/^application\/(jsonl|x-jsonlines|x-ndjson|ndjson)$/.test(essence)) return 'lines';
-  if (/^application\/([^/]+\+)?json-seq$/.test(essence)) return 'records';
-  return essence === 'multipart/mixed' ? 'parts' : undefined;
-}
-
+/** Returns a media type in lower case, without its parameters. */
 export const essenceOf = (type: string): string =>
   (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 
-/** @param essence a media type without parameters, in lower case. */
-export const isJsonType = (essence: string): boolean =>
-  /^application\/(.+\+)?json$/.test(essence) || essence === 'text/json';
+export const isJsonType = (type: string): boolean =>
+  /^(application\/(.+\+)?|text\/)json$/.test(essenceOf(type));
+
+export const isJsonLines = (type: string): boolean =>
+  /^application\/(jsonl|x-jsonlines|x-ndjson|ndjson)$/.test(essenceOf(type));
+
+export const isJsonSequence = (type: string): boolean =>
+  /^application\/([^/]+\+)?json-seq$/.test(essenceOf(type));
+
+/** Returns true for JSON, forms and texts. */
+export const isTextual = (type: string): boolean =>
+  isJsonType(type) || /^text\//.test(essenceOf(type)) || isForm(type);
+
+export const isForm = (type: string): boolean => [FORM_DATA, URLENCODED].includes(essenceOf(type));
+
+/**
+ * A parameter of a header, in quotation marks or not (RFC 9110 §5.6.6). Browsers write the filename
+ * `a\` as `filename="a\"`. Even after a backslash, a quotation mark therefore ends the value if a
+ * semicolon or the end of the header follows it.
+ */
+const PARAMETER = /;\s*(?:([^\s;="]+)=(?:"(.*?)"(?=\s*(?:;|$))|([^\s;"]*)))?\s*/gy;
+
+/**
+ * Parses a header with parameters, such as `Content-Type`. The value and the names are in lower
+ * case.
+ *
+ * @returns undefined if a parameter is invalid or repeated.
+ */
+export function parseHeader(header: string) {
+  const [value = ''] = header.split(';', 1);
+  const text = header.slice(value.length);
+  const parameters: Record<string, string | undefined> = Object.create(null);
+  let length = 0;
+  for (const [parameter, name = '', quoted, plain] of text.matchAll(PARAMETER)) {
+    length += parameter.length;
+    if (name === '') continue;
+    const key = name.toLowerCase();
+    if (key in parameters) return undefined;
+    parameters[key] = quoted?.replaceAll('\\"', '"') ?? plain;
+  }
+  return length === text.length ? { value: value.trim().toLowerCase(), parameters } : undefined;
+}
+
+/** Returns the `charset` of a media type, in lower case. */
+export const charsetOf = (type: string): string | undefined =>
+  type.includes(';') ? parseHeader(type)?.parameters.charset?.toLowerCase() : undefined;
 
 /**
  * Finds the declared media type of a body. A media type with the same parameters takes precedence
@@ -46,16 +66,18 @@ export function mediaTypeFor<Media extends { readonly type: string }>(
 ): Media | undefined {
   const exact = media.find(({ type }) => type === contentType);
   if (exact !== undefined) return exact;
-  const full = normalized(contentType);
-  const [essence = ''] = full.split(';');
+  const essence = essenceOf(contentType);
   const withSuffix = essence.replace(/\/.*\+/, '/*+');
-  const choices = [full, essence, withSuffix, essence.replace(/\/.*/, '/*'), '*/*'];
+  const ranges = [withSuffix, essence.replace(/\/.*/s, '/*'), '*/*'];
+  const choices = [normalized(contentType), essence, ...ranges];
   const matches = choices.map((choice) => media.find(({ type }) => normalized(type) === choice));
   return matches.find((match) => match !== undefined);
 }
 
-const normalized = (type: string): string =>
-  type
-    .toLowerCase()
-    .replace(/[\s"]/g, '')
-    .replace(/;charset=[^;]*/, '');
+/** Returns a media type with its parameters, but without its `charset`, in lower case. */
+function normalized(type: string): string {
+  const { value, parameters } = parseHeader(type) ?? { value: essenceOf(type) };
+  const others = Object.entries({ ...parameters, charset: undefined });
+  const texts = others.map(([name, text]) => (text === undefined ? '' : `;${name}=${text}`));
+  return value + texts.join('').toLowerCase();
+}

@@ -1,76 +1,74 @@
-import { formReader } from '../parameters/form-reader.ts';
-import { coerce, jsonOrText } from '../parameters/texts.ts';
+import type { BodyFormat } from '../codecs/codec.ts';
+import { readEventData } from '../codecs/events.ts';
+import { jsonOrText } from '../parameters/texts.ts';
 import type { FormEncoding } from '../parameters/write-parameter.ts';
 import { decodedEvent, eventDataOf, type Items } from '../schema/event.ts';
 import { Outline } from '../schema/outline.ts';
 import type { SchemaTree } from '../schema/tree.ts';
-import { readEventData, readItems } from '../sequences/read-items.ts';
-import { itemWriter } from '../sequences/write-items.ts';
-import { asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
-import { kindOf, sequenceOf } from './media-types.ts';
+import {
+  asArray,
+  asObject,
+  escapePointerToken,
+  isObject,
+  type Json,
+  resolveRef,
+} from './document.ts';
+import { essenceOf } from './media-types.ts';
 
 /** A Media Type Object (`source`, OpenAPI 3.1 §4.8.14) with its name. */
-export interface MediaType extends ReturnType<typeof mediaType> {}
-
-export const mediaOf = (tree: SchemaTree, content: unknown, parentPointer: string): MediaType[] =>
-  Object.entries(asObject(content)).map(([type, value]) =>
-    mediaType(tree, type, value, parentPointer),
-  );
-
-function mediaType(tree: SchemaTree, type: string, value: unknown, parentPointer: string) {
-  const source = resolveRef(tree.root, value) ?? {};
-  const { schema, itemSchema } = source;
-  const sequence = sequenceOf(type);
-  const isSequence = itemSchema !== undefined && sequence !== undefined;
-  const items = isSequence ? itemsOf(tree, sequence, itemSchema) : undefined;
-  const pointer = `${parentPointer}/content/${escapePointerToken(type)}`;
-  const encoding = encodingOf(source.encoding);
-  const outline = new Outline(tree, schema);
-  const stream = { sequence, items, source };
-  const media = {
-    /** The name in the document. May be a range such as `image/*`. */
-    type,
-    kind: isSequence ? 'stream' : kindOf(type, outline.form),
-    /** A Schema Object or a boolean (JSON Schema 2020-12 §4.3.2), or `undefined`. */
-    schema,
-    /** The form of bodies, by the schema. */
-    outline,
-    /** The schema of each item of a sequence (OpenAPI 3.2 §4.14.3). */
-    itemSchema,
-    /** The format of a sequential media type. */
-    sequence,
-    /** The items of a sequential media type with an `itemSchema`. */
-    items,
-    /** The encoding of the fields of a form, by name. */
-    encoding,
-    /** True if the schema probably rejects some texts or bytes. */
-    constrained: outline.restrictsBytes,
-    pointer,
-    source,
-    /** Returns the examples. The `data` of events is decoded, as handlers return it. */
-    examples() {
-      const examples = examplesOf(tree.root, { source, pointer });
-      return items === undefined
-        ? examples
-        : examples.map((example) => ({ ...example, value: decodedItems(items, example.value) }));
-    },
-    coerce: (text: string) => coerce([outline], text),
-    formReader: () => formReader({ outline, encoding }),
-    /** @param limit the maximum size of an item, see `readItems`. @throws {UnreadableItem} */
-    readItems: (contentType: string, chunks: AsyncIterable<Uint8Array>, limit: number) =>
-      readItems(stream, contentType, chunks, limit),
-    itemWriter: (contentType: string) => itemWriter(stream, contentType),
-  } as const;
-  const isRange = /^(\*|application|text)\/\*$/.test(type);
-  /** For a range such as `application/*`: the same media type with bodies read as JSON. */
-  const asJson = isRange ? ({ ...media, kind: 'json', asJson: undefined } as const) : undefined;
-  return { ...media, asJson };
+export interface MediaType extends BodyFormat {
+  /** A Schema Object or a boolean (JSON Schema 2020-12 §4.3.2), or `undefined`. */
+  readonly schema: unknown;
+  readonly outline: Outline;
+  readonly items: Items | undefined;
+  readonly encoding: FormEncoding;
+  /** The examples. The `data` of events is decoded, as handlers return it. */
+  readonly examples: readonly Example[];
+  readonly pointer: string;
+  readonly source: Json;
 }
 
-function itemsOf(tree: SchemaTree, sequence: string, schema: unknown): Items {
-  if (sequence !== 'events') return { schema, data: 'text' };
-  const data = eventDataOf(tree, schema);
-  return { schema: decodedEvent(tree, schema, data), data };
+export interface Example {
+  readonly value: unknown;
+  readonly name?: string;
+  readonly pointer: string;
+}
+
+export const mediaOf = (tree: SchemaTree, content: unknown, parentPointer: string): MediaType[] =>
+  Object.entries(asObject(content)).map(([type, value]) => {
+    const source = resolveRef(tree.root, value) ?? {};
+    const { schema } = source;
+    const items = itemsOf(tree, type, source);
+    const pointer = `${parentPointer}/content/${escapePointerToken(type)}`;
+    const examples = examplesOf(tree.root, { source, pointer });
+    return {
+      type,
+      schema,
+      outline: new Outline(tree, schema),
+      items,
+      encoding: encodingOf(source.encoding),
+      examples: items === undefined ? examples : examples.map((each) => decoded(items, each)),
+      pointer,
+      source,
+    };
+  });
+
+/** @param source a Media Type Object. */
+function itemsOf(tree: SchemaTree, type: string, source: Json): Items | undefined {
+  const { itemSchema: schema, itemEncoding, prefixEncoding } = source;
+  if (schema === undefined) return undefined;
+  const isEvents = essenceOf(type) === 'text/event-stream';
+  const data = isEvents ? eventDataOf(tree, schema) : 'text';
+  const items = { schema: isEvents ? decodedEvent(tree, schema, data) : schema, data };
+  if (itemEncoding === undefined && prefixEncoding === undefined) return items;
+  return { ...items, partTypes: [...asArray(prefixEncoding), itemEncoding].map(partTypeOf) };
+}
+
+/** Returns the first declared media type of a part, unless it is a range. */
+function partTypeOf(encoding: unknown): string {
+  const { contentType } = asObject(encoding);
+  const [type = ''] = typeof contentType === 'string' ? contentType.split(',') : [];
+  return type.includes('*') ? '' : type.trim();
 }
 
 const encodingOf = (encoding: unknown): FormEncoding =>
@@ -89,21 +87,16 @@ const encodingOf = (encoding: unknown): FormEncoding =>
   );
 
 /** Returns a string unchanged, since it is a serialized sequence. */
-function decodedItems({ data }: Items, example: unknown): unknown {
-  if (typeof example === 'string') return example;
-  return [example].flat().map((item: unknown) => {
+function decoded({ data }: Items, example: Example): Example {
+  if (typeof example.value === 'string') return example;
+  const items = [example.value].flat().map((item: unknown) => {
     if (!isObject(item) || typeof item.data !== 'string') return item;
     return {
       ...item,
       data: data === 'json' ? jsonOrText(item.data) : readEventData(data, item.data),
     };
   });
-}
-
-export interface Example {
-  readonly value: unknown;
-  readonly name?: string;
-  readonly pointer: string;
+  return { ...example, value: items };
 }
 
 /** Lists the examples of a parameter, media type or header (OpenAPI 3.1 §4.8.12, §4.8.14). */

@@ -1,4 +1,4 @@
-import { valueReader } from '../parameters/read-value.ts';
+import { parameterValueReader } from '../parameters/form-reader.ts';
 import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
 import { Outline } from '../schema/outline.ts';
 import { SchemaTree } from '../schema/tree.ts';
@@ -13,7 +13,8 @@ import {
   resolveRef,
 } from './document.ts';
 import { memberKind } from './kinds.ts';
-import { examplesOf, mediaOf } from './media.ts';
+import { examplesOf, type MediaType, mediaOf } from './media.ts';
+import { isJsonType } from './media-types.ts';
 import { pathTemplate } from './path-template.ts';
 
 const METHODS = 'get put post delete options head patch trace query'.split(' ');
@@ -134,6 +135,12 @@ export function webhooksOf(root: Json, operations: readonly Operation[]): Operat
   return operationsOf(root, [...pathItemsIn(root, 'webhooks'), ...callbacks]);
 }
 
+/** Lists the media types of the bodies of an operation. */
+export const mediaTypesOf = ({ requestBody, responses }: Operation): readonly MediaType[] => [
+  ...(requestBody?.media ?? []),
+  ...responses.flatMap(({ media }) => media),
+];
+
 /** Finds the response for a status: by its code, its range, or `default` (OpenAPI 3.1 §4.8.16). */
 export function declaredFor(
   { responses }: Pick<Operation, 'responses'>,
@@ -202,22 +209,22 @@ function parameterOf(
     explode:
       typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
     allowReserved: source.allowReserved === true,
-    json: media?.kind === 'json',
+    json: media !== undefined && isJsonType(media.type),
     schema,
     outline: new Outline(tree, schema),
     media,
   };
-  let reader: ReturnType<typeof valueReader> | undefined;
+  let reader: ReturnType<typeof parameterValueReader> | undefined;
   return {
     ...styled,
     required: source.required === true,
     pointer,
     source,
     /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.3). */
-    examples: () => [...examplesOf(tree.root, { source, pointer }), ...(media?.examples() ?? [])],
+    examples: () => [...examplesOf(tree.root, { source, pointer }), ...(media?.examples ?? [])],
     /** Parses the result of `write`. @throws {URIError | ParameterError} */
     read(text: string): unknown {
-      reader ??= valueReader(styled);
+      reader ??= parameterValueReader(styled);
       return reader.read(text);
     },
     /** Serializes a value by `style` and `explode`, see `writeParameter`. */

@@ -1,6 +1,6 @@
 import type { Json } from '../document/document.ts';
-import { essenceOf, kindOf } from '../document/media-types.ts';
-import { ParameterError, readJson, valueReader } from './read-value.ts';
+import { essenceOf, isJsonType, URLENCODED } from '../document/media-types.ts';
+import { ParameterError, type Readable, readJson, valueReader } from './read-value.ts';
 import { coerce, jsonOrText, pairsOf, type TextSchema } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';
 
@@ -14,15 +14,15 @@ export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
  */
 export function formReader({
   outline,
-  encoding,
+  encoding = {},
 }: {
-  readonly outline: TextSchema;
-  readonly encoding: FormEncoding;
+  readonly outline?: TextSchema | undefined;
+  readonly encoding?: FormEncoding | undefined;
 }) {
-  const schemasOf = (name: string) => outline.members(name);
+  const schemasOf = (name: string) => outline?.members(name) ?? [];
   const styled = Object.entries(encoding).flatMap(([name, value]) => {
     const field = styledField(name, value);
-    return field ? valueReader({ ...field, outline: outline.member(name) }) : [];
+    return field && outline ? valueReader({ ...field, outline: outline.member(name) }) : [];
   });
   /** The names of the styled fields, and of the properties that are separate fields. */
   const styledNames = new Set(styled.flatMap((field) => [field.name, ...field.names]));
@@ -60,7 +60,7 @@ export function formReader({
    */
   function textValues(name: string, type: string, text: string): readonly unknown[] {
     const isArray = schemasOf(name).some(({ types }) => types.has('array'));
-    if (!isArray || kindOf(type) !== 'json' || Object.hasOwn(encoding, name)) return [text];
+    if (!isArray || !isJsonType(type) || Object.hasOwn(encoding, name)) return [text];
     const value = jsonOrText(text);
     return Array.isArray(value) ? value : [text];
   }
@@ -90,7 +90,7 @@ export function formReader({
     const { contentType } = encoding[name] ?? {};
     const [first] = values;
     const isSingle = values.length === 1;
-    if (isSingle && contentType !== undefined && kindOf(contentType) === 'json') {
+    if (isSingle && contentType !== undefined && isJsonType(contentType)) {
       return typeof first === 'string' ? readJson(name, schemas, first) : first;
     }
     const arrays = schemas.filter(({ types }) => types.has('array'));
@@ -115,4 +115,13 @@ export function formReader({
       ? readJson(name, schemas, value)
       : coerce(schemas, value);
   }
+}
+
+/** Prepares to parse a parameter. Its value may be the whole query, as a form. */
+export function parameterValueReader(parameter: Readable): ReturnType<typeof valueReader> {
+  const { style, media, outline } = parameter;
+  const reader = valueReader(parameter);
+  if (style !== 'querystring' || essenceOf(media?.type ?? '') !== URLENCODED) return reader;
+  const form = formReader({ outline, encoding: media?.encoding });
+  return { ...reader, read: (query) => (query ? form.urlencoded(query) : undefined) };
 }

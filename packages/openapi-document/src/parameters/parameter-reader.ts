@@ -1,6 +1,7 @@
 import { escapePointerToken } from '../document/document.ts';
 import type { pathTemplate } from '../document/path-template.ts';
-import { ParameterError, type Readable, valueReader } from './read-value.ts';
+import { parameterValueReader } from './form-reader.ts';
+import { ParameterError, type Readable } from './read-value.ts';
 import { cookiesOf, pairsOf } from './texts.ts';
 import type { Styled } from './write-parameter.ts';
 
@@ -32,7 +33,7 @@ export function parameterReader(
   { parameters, template }: ParameterOperation,
   ignored: ReadonlySet<string> = new Set(),
 ) {
-  const readers = parameters.map(valueReader);
+  const readers = parameters.map(parameterValueReader);
   const inQuery = readers.filter((reader) => reader.in === 'query');
   const declaredNames = new Set([...ignored, ...inQuery.flatMap(({ names }) => names)]);
   const isDeclared = (name: string) => declaredNames.has(name);

@@ -44,14 +44,11 @@ export function readJson(name: string, schemas: readonly TextSchema[], text: str
 type Decode = (part: string) => string;
 
 /** A parameter, a header or a field with the facts that its values are read with. */
-export type Readable = Styled & {
-  readonly outline: TextSchema;
-  readonly media?: { readonly formReader: () => { urlencoded(text: string): unknown } } | undefined;
-};
+export type Readable = Styled & { readonly outline: TextSchema };
 
-/** Prepares to parse a parameter, a header, or a field of a form. */
+/** Prepares to parse a value by its style. */
 export function valueReader(parameter: Readable) {
-  const { name, in: where, style, outline, json, explode, media } = parameter;
+  const { name, in: where, style, outline, json, explode } = parameter;
   const { prefix, delimiter, delimiters = delimiter, exploded, isNamed } = styleOf(parameter);
   const shape = json ? 'json' : outline.form;
   const isDeep = style === 'deepObject';
@@ -169,9 +166,8 @@ export function valueReader(parameter: Readable) {
   }
 
   function fromWholeQuery(query: string): unknown {
-    if (media?.kind === 'form') return media.formReader().urlencoded(query);
     const text = decodeURIComponent(query);
-    return media?.kind === 'json' ? readJson(name, [outline], text) : coerce([outline], text);
+    return json ? readJson(name, [outline], text) : coerce([outline], text);
   }
 }
 

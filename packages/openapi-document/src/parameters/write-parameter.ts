@@ -1,4 +1,4 @@
-import { essenceOf, isJsonType, type kindOf } from '../document/media-types.ts';
+import { essenceOf, isJsonType, URLENCODED } from '../document/media-types.ts';
 import { stringifyJson } from '../json/exact.ts';
 
 /** The members of a parameter, a header or a field that define its serialization. */
@@ -14,7 +14,7 @@ export interface Styled {
   readonly allowReserved?: boolean;
   /** The media type of the value, if it has one. */
   readonly media?:
-    | { readonly kind: ReturnType<typeof kindOf>; readonly encoding?: FormEncoding | undefined }
+    | { readonly type: string; readonly encoding?: FormEncoding | undefined }
     | undefined;
 }
 
@@ -66,8 +66,10 @@ export function writeParameter(parameter: Styled, value: unknown): string {
   const encodedName = where === 'cookie' ? name : encode(name);
   const namePrefix = isPair || isNamed ? `${encodedName}=` : '';
   if (parameter.style === 'querystring') {
-    const isForm = parameter.media?.kind === 'form' && isComposite(value);
-    return isForm ? writeForm(value, parameter.media?.encoding) : encodeURIComponent(scalar(value));
+    const { type = '', encoding } = parameter.media ?? {};
+    return essenceOf(type) === URLENCODED && isComposite(value)
+      ? writeForm(value, encoding)
+      : encodeURIComponent(scalar(value));
   }
   if (json) {
     const text = stringifyJson(value) ?? '';
@@ -116,7 +118,7 @@ function fieldPairs(name: string, value: unknown, encoding?: FormEncoding[string
   const styled = styledField(name, encoding);
   if (styled !== undefined) return [writeParameter(styled, value)];
   const field = queryField(name);
-  if (isJsonType(essenceOf(encoding?.contentType ?? '')))
+  if (isJsonType(encoding?.contentType ?? ''))
     return [writeParameter({ ...field, json: true }, value)];
   const items: unknown[] = [value].flat();
   return items.map((item) => writeParameter({ ...field, json: isComposite(item) }, item));

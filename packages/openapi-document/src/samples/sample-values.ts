@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Codecs } from '../codecs/codecs.ts';
+import { lines } from '../codecs/lines.ts';
+import { records } from '../codecs/records.ts';
 import type { Json } from '../document/document.ts';
 import type { MediaType } from '../document/media.ts';
-import { essenceOf } from '../document/media-types.ts';
+import { essenceOf, isJsonLines, isJsonSequence } from '../document/media-types.ts';
 import type { TypeName } from '../schema/json-types.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { Schemas } from '../schema/schemas.ts';
@@ -355,16 +358,18 @@ const NUMBER_LIMITS = [
  * Generates bodies of a response from the schema of its media type: JSON, text, JSON Lines and JSON
  * Text Sequences. For any other media type, generates one short text.
  */
-export function* bodiesOf(schemas: Schemas, type: string, media: MediaType): Generator<unknown> {
-  const { kind, schema, sequence } = media;
-  const essence = essenceOf(type);
-  if (sequence === 'lines' || sequence === 'records') {
-    const { write } = media.itemWriter(type);
-    for (const value of valuesOf(schemas, schema, 'response'))
-      yield [value].flat().map(write).join('');
-  } else if (kind === 'json' || kind === 'text' || essence === 'application/json') {
-    yield* valuesOf(schemas, schema, 'response');
-  } else {
-    yield `a mock of ${essence}`;
-  }
+export function* bodiesOf(
+  schemas: Schemas,
+  codecs: Codecs,
+  type: string,
+  media: MediaType,
+): Generator<unknown> {
+  const values = valuesOf(schemas, media.schema, 'response');
+  const message = { format: media, contentType: type };
+  const coder = isJsonLines(type) ? lines : isJsonSequence(type) ? records : undefined;
+  if (coder !== undefined) {
+    const write = (item: unknown, index: number) => coder.write(item, message, index);
+    for (const value of values) yield [value].flat().map(write).join('');
+  } else if (codecs.factsOf(media, type).unit === 'value') yield* values;
+  else yield `a mock of ${essenceOf(type)}`;
 }

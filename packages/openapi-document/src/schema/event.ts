@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asArray, asObject, isObject, type Json, mapMembers } from '../document/document.ts';
+import { isJsonType } from '../document/media-types.ts';
 import { IN_PLACE, mapKeyword } from './keywords.ts';
 import type { SchemaTree } from './tree.ts';
 
@@ -11,6 +12,11 @@ export interface Items {
   /** The schema of an item. That of an event has the decoded `data`. */
   readonly schema: unknown;
   readonly data: EventData;
+  /**
+   * The declared media types of the parts of a multipart body (OpenAPI 3.2 §4.14.5.2), and at last
+   * that of all others. Empty strings stand for undeclared types and ranges.
+   */
+  readonly partTypes?: readonly string[];
 }
 
 const STRING_KEYWORDS = /^(type|const|enum|pattern|format|(min|max)Length)$/;
@@ -69,4 +75,4 @@ export function decodedEvent(tree: SchemaTree, schema: unknown, data: EventData)
 }
 
 const isJson = ({ contentMediaType: type }: Json): boolean =>
-  typeof type === 'string' && /^(application\/([^;]+\+)?|text\/)json\s*(;|$)/i.test(type);
+  typeof type === 'string' && isJsonType(type);

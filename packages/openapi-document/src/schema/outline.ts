@@ -1,5 +1,5 @@
 import { asArray, asObject, isObject, type Json } from '../document/document.ts';
-import { type Form, kindOf } from '../document/media-types.ts';
+import { type Form, isTextual } from '../document/media-types.ts';
 import { Facts } from './facts.ts';
 import { createFormats } from './formats.ts';
 import { type TypeName, typeBitOf, typeBits, typeNames } from './json-types.ts';
@@ -176,7 +176,7 @@ export class Outline extends Facts {
     if (source.contentEncoding !== undefined) return false;
     if (source.format === 'binary') return true;
     const type = source.contentMediaType ?? encodingType;
-    if (typeof type === 'string' && kindOf(type) !== 'stream') return false;
+    if (typeof type === 'string' && isTextual(type)) return false;
     const isTyped = Object.keys(source).some((key) => TYPED.test(key));
     return source.contentMediaType !== undefined || !isTyped;
   }

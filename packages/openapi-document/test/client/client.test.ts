@@ -8,7 +8,7 @@ import type { Styled } from '../../src/parameters/write-parameter.ts';
 const GET: Route = { method: 'GET', path: '/a', parameters: [], media: [], streams: [] };
 const EVENTS: Route = {
   ...GET,
-  streams: [{ type: 'text/event-stream', sequence: 'events', items: { data: 'text' } }],
+  streams: [{ type: 'text/event-stream', items: { data: 'text' } }],
 };
 const mediaOf = (...types: string[]) => types.map((type) => ({ type, encoding: {} }));
 const BYTES = mediaOf('application/octet-stream');
@@ -172,7 +172,12 @@ describe('a call', () => {
       { 'Content-Type': 'multipart/mixed; boundary=x' },
       'b',
     ],
-    [['multipart/form-data'], {}, {}, expect.any(FormData)],
+    [
+      ['multipart/form-data'],
+      {},
+      { 'Content-Type': expect.stringMatching(/^multipart\/form-data; boundary=/) },
+      expect.any(Blob),
+    ],
     [[], {}, {}, undefined],
   ])(
     'with the media types %j and the input %j sends the headers %j',
@@ -343,7 +348,10 @@ test('a stream of JSON lines is not opened again', async () => {
   const { fetch, requests } = fetchOf(
     new Response('{"id":"1"}\n', { headers: { 'Content-Type': 'application/jsonl; a=b' } }),
   );
-  const route: Route = { ...GET, streams: [{ type: 'application/jsonl', sequence: 'lines' }] };
+  const route: Route = {
+    ...GET,
+    streams: [{ type: 'application/jsonl', items: { data: 'text' } }],
+  };
   const { body } = await callWith(route, { fetch })();
   expect(await Array.fromAsync(body)).toEqual([{ id: '1' }]);
   expect(requests).toHaveLength(1);

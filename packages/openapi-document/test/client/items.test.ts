@@ -1,9 +1,26 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { itemsOf } from '../../src/client/items.ts';
+import { itemsOf as readItems } from '../../src/client/items.ts';
+import type { BodyFormat } from '../../src/codecs/codec.ts';
+import { Codecs } from '../../src/codecs/codecs.ts';
 
-const EVENTS = { sequence: 'events', items: { data: 'text' } } as const;
-const LINES = { sequence: 'lines' } as const;
+const EVENTS: BodyFormat = { type: 'text/event-stream', items: { data: 'text' } };
+const LINES: BodyFormat = { type: 'application/jsonl', items: { data: 'text' } };
+const MIXED: BodyFormat = { type: 'multipart/mixed', items: { data: 'text' } };
+
+const codecs = new Codecs();
+await codecs.load([EVENTS, LINES, MIXED]);
+
+function itemsOf(
+  first: Response,
+  format: BodyFormat,
+  signal: AbortSignal | null | undefined,
+  reopen: Parameters<typeof readItems>[4],
+) {
+  const coder = codecs.of(format);
+  if (coder.unit !== 'items') throw new Error('the format has no items');
+  return readItems(first, coder, format, signal, reopen);
+}
 
 /** A body that sends these chunks, and never ends. */
 function openBody(...chunks: readonly string[]) {
@@ -59,7 +76,7 @@ describe('a stream', () => {
   test('of parts has the boundary of its Content-Type', async () => {
     const headers = { 'Content-Type': 'multipart/mixed; boundary=x' };
     const response = new Response('--x\r\nA: b\r\n\r\n1\r\n--x--', { headers });
-    const items = itemsOf(response, { sequence: 'parts' }, undefined, undefined);
+    const items = itemsOf(response, MIXED, undefined, undefined);
     expect(await Array.fromAsync(items)).toEqual(['1']);
   });
 
@@ -118,7 +135,7 @@ describe('a stream of events', () => {
     ['with an invalid item', 'id: 1\ndata: {}\n\nid: 2\ndata: {\n\n', true, 'json', 'must be JSON'],
   ])('%s ends with its error', async (_title, text, isReopened, data, error) => {
     const { reopen, ids } = reopener();
-    const stream = { sequence: 'events', items: { data } } as const;
+    const stream: BodyFormat = { type: 'text/event-stream', items: { data } };
     const items = itemsOf(
       eventsOf(lostBody(text)),
       stream,

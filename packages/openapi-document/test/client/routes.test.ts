@@ -52,15 +52,21 @@ test('a route has the parts that a client needs to send a request and to read th
         { ...form, in: 'query', name: 'q', allowReserved: true, mustBeSent: true },
         { ...form, in: 'query', name: 'd', mustBeSent: true },
         { ...form, in: 'query', name: 'n' },
-        { ...form, in: 'query', name: 'f', json: true, media: { kind: 'json', encoding: {} } },
+        {
+          ...form,
+          in: 'query',
+          name: 'f',
+          json: true,
+          media: { type: 'application/json', encoding: {} },
+        },
       ],
       media: [
         { type: 'multipart/form-data', encoding: { tags: { explode: false } } },
-        { type: 'application/json', encoding: {} },
+        { type: 'application/json' },
       ],
       streams: [
-        { type: 'text/event-stream', sequence: 'events', items: { data: 'json' } },
-        { type: 'application/jsonl', sequence: 'lines', items: { data: 'text' } },
+        { type: 'text/event-stream', items: { data: 'json' } },
+        { type: 'application/jsonl', items: { data: 'text' } },
       ],
     },
   });
@@ -82,7 +88,7 @@ test('a parameter in querystring has its media type', async () => {
       explode: false,
       json: false,
       allowReserved: false,
-      media: { kind: 'form', encoding: { tags: { explode: false } } },
+      media: { type: 'application/x-www-form-urlencoded', encoding: { tags: { explode: false } } },
     },
   ]);
 });

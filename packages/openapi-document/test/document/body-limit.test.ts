@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Codecs } from '../../src/codecs/codecs.ts';
 import { bodyLimitOf, parseSize } from '../../src/document/body-limit.ts';
 import { documentOf } from '../support/operations.ts';
 
@@ -80,6 +81,7 @@ describe('bodyLimitOf', () => {
       1_048_576_000,
     ],
   ])('returns %s: %s with %j', async (_title, type, media, limit) => {
-    expect(bodyLimitOf(await mediaOf(type, media), 10)).toBe(limit);
+    const declared = await mediaOf(type, media);
+    expect(bodyLimitOf(declared, new Codecs().factsOf(declared), 10)).toBe(limit);
   });
 });

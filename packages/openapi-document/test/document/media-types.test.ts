@@ -1,41 +1,11 @@
 import { expect, test } from '@jest/globals';
-import {
-  essenceOf,
-  isJsonType,
-  kindOf,
-  mediaTypeFor,
-  sequenceOf,
-} from '../../src/document/media-types.ts';
+import { essenceOf, isJsonType, mediaTypeFor } from '../../src/document/media-types.ts';
 import { Outline } from '../../src/schema/outline.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
 
-test.each<[type: string, kind: ReturnType<typeof kindOf>]>([
-  ['application/json', 'json'],
-  ['Application/Problem+JSON; charset=utf-8', 'json'],
-  ['text/json', 'json'],
-  ['application/json-seq', 'stream'],
-  ['application/x-www-form-urlencoded', 'form'],
-  ['multipart/form-data; boundary=a', 'multipart'],
-  ['multipart/mixed', 'stream'],
-  ['text/plain', 'text'],
-  ['image/png', 'stream'],
-  ['x-text/plain', 'stream'],
-])('a body of %s without a schema has the kind %s', (type, kind) => {
-  expect(kindOf(type)).toBe(kind);
-});
-
-test.each<[type: string, schema: unknown, kind: ReturnType<typeof kindOf>]>([
-  ['text/html; charset=utf-8', { type: 'string' }, 'text'],
-  ['text/csv', { type: 'array' }, 'stream'],
-  ['text/csv', { $ref: '#/Row' }, 'stream'],
-])('a body of %s with the schema %j has the kind %s', (type, schema, kind) => {
-  expect(kindOf(type, new Outline(new SchemaTree({ Row: { type: 'object' } }), schema).form)).toBe(
-    kind,
-  );
-});
-
 test.each([
   ['application/json', true],
+  ['Application/JSON; charset=utf-8', true],
   ['application/vnd.api+json', true],
   ['text/json', true],
   ['application/+json', false],
@@ -45,31 +15,6 @@ test.each([
   ['text/x-json', false],
 ])('%s is JSON: %j', (type, isJson) => {
   expect(isJsonType(type)).toBe(isJson);
-});
-
-test.each([
-  ['text/event-stream; charset=utf-8', 'events'],
-  ['application/jsonl', 'lines'],
-  ['application/x-jsonlines', 'lines'],
-  ['application/x-ndjson', 'lines'],
-  ['Application/NDJSON', 'lines'],
-  ['application/json-seq', 'records'],
-  ['application/geo+json-seq', 'records'],
-  ['multipart/mixed; boundary=a', 'parts'],
-])('the sequence of %s is %s', (type, sequence) => {
-  expect(sequenceOf(type)).toBe(sequence);
-});
-
-test.each([
-  'application/json',
-  'application/jsonlx',
-  'x-application/jsonl',
-  'x-application/json-seq',
-  'application/json-sequence',
-  'application/a/b+json-seq',
-  'multipart/form-data',
-])('%s is not a sequence', (type) => {
-  expect(sequenceOf(type)).toBeUndefined();
 });
 
 test('the essence of a media type is in lower case, without parameters', () => {

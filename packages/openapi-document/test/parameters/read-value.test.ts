@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { textOf } from 'test-support/titles';
+import { parameterValueReader } from '../../src/parameters/form-reader.ts';
 import { ParameterError, valueReader } from '../../src/parameters/read-value.ts';
 import { Outline } from '../../src/schema/outline.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
@@ -104,15 +105,15 @@ test.each<[members: Partial<Parameter>, text: string | undefined]>([
 });
 
 describe('a whole query', () => {
-  const formReader = () => ({ urlencoded: (text: string) => ({ form: text }) });
-
   test.each([
-    ['form', 'a=%7B', { form: 'a=%7B' }],
-    ['json', '%7B%22a%22%3A1%7D', { a: 1 }],
-    ['text', '%31', 1],
-  ])('of the kind %s is decoded: %s', (kind, text, value) => {
-    const media = { kind: kind as 'form', formReader };
-    expect(read({ style: 'querystring', schema: integer, media }, text)).toEqual(value);
+    ['application/x-www-form-urlencoded', 'a=%7B', { a: '{' }],
+    ['application/json', '%7B%22a%22%3A1%7D', { a: 1 }],
+    ['text/plain', '%31', 1],
+  ])('of the media type %s is decoded: %s', (type, text, value) => {
+    const json = type === 'application/json';
+    const declared = parameter({ style: 'querystring', media: { type }, json });
+    const outline = new Outline(new SchemaTree({}), integer);
+    expect(parameterValueReader({ ...declared, outline }).read(text)).toEqual(value);
   });
 });
 

@@ -99,17 +99,19 @@ test.each<[where: Styled['in'], text: string]>([
 describe('a whole query', () => {
   const parameter = { ...DEFAULTS, in: 'query', style: 'querystring' } as const;
 
-  test.each<[kind: 'form' | 'json' | 'text', value: unknown, text: string]>([
-    ['form', { a: [1, 2], b: { c: 3 } }, 'a=1&a=2&b=%7B%22c%22%3A3%7D'],
-    ['form', 'a=1', 'a%3D1'],
-    ['json', { a: 1 }, '%7B%22a%22%3A1%7D'],
-    ['text', 'a b', 'a%20b'],
-  ])('of the kind %s with the value %j is %s', (kind, value, text) => {
-    expect(writeParameter({ ...parameter, media: { kind } }, value)).toBe(text);
+  const type = 'application/x-www-form-urlencoded';
+
+  test.each<[type: string, value: unknown, text: string]>([
+    [type, { a: [1, 2], b: { c: 3 } }, 'a=1&a=2&b=%7B%22c%22%3A3%7D'],
+    [type, 'a=1', 'a%3D1'],
+    ['application/json', { a: 1 }, '%7B%22a%22%3A1%7D'],
+    ['text/plain', 'a b', 'a%20b'],
+  ])('of the media type %s with the value %j is %s', (mediaType, value, text) => {
+    expect(writeParameter({ ...parameter, media: { type: mediaType } }, value)).toBe(text);
   });
 
   test('has the encoding of its form', () => {
-    const media = { kind: 'form', encoding: { a: { explode: false } } } as const;
+    const media = { type, encoding: { a: { explode: false } } };
     expect(writeParameter({ ...parameter, media }, { a: [1, 2] })).toBe('a=1,2');
   });
 });

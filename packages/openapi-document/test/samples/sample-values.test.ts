@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { withText } from 'test-support/titles';
+import { Codecs } from '../../src/codecs/codecs.ts';
 import { bodiesOf, valuesOf } from '../../src/samples/sample-values.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
 import { documentOf, only } from '../support/operations.ts';
@@ -210,7 +211,7 @@ describe('the bodies of a response', () => {
     const document = await documentOf({ '/a': { get: { responses } } });
     const [media] = only(document.operations).responses.flatMap((response) => response.media);
     if (media === undefined) throw new Error('the response has no body');
-    return [...bodiesOf(createSchemas(document.root), type, media)];
+    return [...bodiesOf(createSchemas(document.root), new Codecs(), type, media)];
   };
   const list = { type: 'array', minItems: 2, maxItems: 2, items: { const: 1 } };
 

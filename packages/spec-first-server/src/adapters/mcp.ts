@@ -5,7 +5,13 @@ import {
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server';
 import express, { type RequestHandler } from 'express';
-import { type Document, type Operation, parseJson, stringifyJson } from 'openapi-document';
+import {
+  type Document,
+  isJsonType,
+  type Operation,
+  parseJson,
+  stringifyJson,
+} from 'openapi-document';
 import { clientOf, routesOf } from 'openapi-document/client';
 import type { Service } from '../core/service.ts';
 import { fetchHandler } from './fetch.ts';
@@ -90,7 +96,7 @@ export function mcpHandler(service: Service, path = '/mcp'): RequestHandler {
 function toolOf(document: Document, operation: Operation) {
   const { id, source, requestBody, responses } = operation;
   const { media = [] } = requestBody ?? {};
-  if (media.length > 0 && !media.some(({ kind }) => kind === 'json'))
+  if (media.length > 0 && !media.some(({ type }) => isJsonType(type)))
     throw new Error(`${id} cannot be an MCP tool: its body is ${media[0]?.type}, not JSON`);
   const stream = responses.flatMap(({ media }) => media).find(({ items }) => items !== undefined);
   if (stream !== undefined)
@@ -113,7 +119,7 @@ function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJS
     if (names.length > 0) required.push(part);
   }
   if (requestBody !== undefined) {
-    properties.body = requestBody.media.find(({ kind }) => kind === 'json')?.schema ?? {};
+    properties.body = requestBody.media.find(({ type }) => isJsonType(type))?.schema ?? {};
     if (requestBody.required) required.push('body');
   }
   const $defs = Object(root.components).schemas;

@@ -85,11 +85,9 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
 
       const reading = account.inTurn(() => checkParameters({ path, query, headers }, account));
       const parameters = reading instanceof Promise ? await reading : reading;
-      const { media, body: parsed } = await readBody(call, account);
-      const body =
-        media && (await account.inTurn(() => validator.body(media, parsed, account), true));
+      const { contentType, body } = await readBody(call, account);
 
-      const received = { ...parameters, contentType: media?.type, body, caller, callers };
+      const received = { ...parameters, contentType, body, caller, callers };
       const request = new RequestContext(call, record, log, received);
       const reply = await handle(request);
       if (reply === undefined || reply === null)

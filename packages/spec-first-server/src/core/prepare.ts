@@ -1,10 +1,14 @@
 import {
+  type Codec,
+  Codecs,
   checkDocument,
   createSchemas,
   DocumentError,
   type DocumentSource,
   type Formats,
   loadDocument,
+  type MediaType,
+  mediaTypesOf,
   type Operation,
 } from 'openapi-document';
 import type { AccessLogOptions } from './access-log.ts';
@@ -73,6 +77,8 @@ export interface ServiceOptions extends AccessLogOptions, RecordOptions {
    * `{ iban: (text) => isIban(text) }`.
    */
   readonly formats?: Formats | undefined;
+  /** Formats of bodies besides those of OpenAPI, such as CBOR. */
+  readonly codecs?: readonly Codec[] | undefined;
   /** The treatment of operations without a handler. By default the start fails. */
   readonly missing?: WhenMissing;
   /**
@@ -114,10 +120,13 @@ export async function prepare(source: DocumentSource, options: ServiceOptions) {
       { documentScopes: scopesOf(document), warn: (message) => log.warn(message) },
     ));
   const schemes = schemesOf(securitySchemes, authenticator, verifiers, trustedOrigins);
-  const { problems, broken, notices } = checkDocument(document, { formats });
+  const codecs = new Codecs(options.codecs);
+  const { problems, broken, notices } = checkDocument(document, { formats, codecs });
   const operations = document.operations.filter(({ id }) => !broken.has(id));
   const schemas = createSchemas(document.root, { formats });
+  await codecs.load(operations.flatMap(mediaTypesOf));
   const validatorOf = createValidators(schemas, {
+    codecs,
     onDrop: inDevelopment ? firstDropLogger(log) : undefined,
   });
   const { handlers, findings, samplesFor } = await completeHandlers(
@@ -125,7 +134,7 @@ export async function prepare(source: DocumentSource, options: ServiceOptions) {
     operations,
     options.handlers,
     missing,
-    { schemas, validatorOf, errorBody },
+    { schemas, codecs, validatorOf, errorBody },
   );
 
   const unhandledOperations = withoutHandler(document.operations, options.handlers);
@@ -162,12 +171,15 @@ export async function prepare(source: DocumentSource, options: ServiceOptions) {
       'some parts of the document are corrected, ignored or not checked',
     );
   }
+  const hasFiles = (media: MediaType) => codecs.factsOf(media).unit === 'form';
   const context = {
     document,
     handlers,
     samplesFor,
     passed,
     validatorOf,
+    /** True if files of requests may be written to disk. */
+    storesFiles: operations.some(({ requestBody }) => requestBody?.media.some(hasFiles)),
     schemes,
     around,
     errorBody,

@@ -42,10 +42,6 @@ export interface Service {
   end(call: Call, record: CallRecord, end: CallEnd): void;
 }
 
-/** Returns true if the files of its requests may be written to disk. */
-const hasForm = ({ requestBody }: Operation): boolean =>
-  requestBody?.media.some(({ kind }) => kind === 'multipart') === true;
-
 /**
  * Creates the service of a document.
  *
@@ -65,7 +61,7 @@ export async function createService(
   const { tracing } = options;
   const resources = new Resources();
   const begin = recorder(resources, options);
-  if (operations.some(hasForm)) removeDeadUploads(log);
+  if (context.storesFiles) removeDeadUploads(log);
   const planOf = onFirstUse((operation: Operation) => planOperation(operation, context));
   operations.forEach(planOf);
   const findBelowServers = createRouter(operations, document.basePaths);

@@ -3,6 +3,7 @@ import {
   createSchemas,
   type Document,
   DocumentError,
+  isJsonType,
   type Json,
   type MediaType,
   type Operation,
@@ -125,7 +126,7 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
   const candidates = operations.flatMap((operation) => {
     const { parameters, requestBody, security, template } = operation;
     const headers = Object.keys(security[0] ?? {}).map(headerOf);
-    const media = requestBody?.media.find(({ kind }) => kind === 'json');
+    const media = requestBody?.media.find(({ type }) => isJsonType(type));
     const isCallable =
       template.isReachable &&
       !parameters.some(({ in: where, required }) => where !== 'path' && required) &&
@@ -162,7 +163,7 @@ function pathExample({ parameters }: Operation, name: string): string | undefine
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 async function exampleBody(root: Json, media: MediaType): Promise<string> {
-  const [example] = media.examples();
+  const [example] = media.examples;
   if (example !== undefined) return stringifyJson(example.value) ?? '{}';
   const { valuesOf } = await import('openapi-document/samples');
   const [value] = valuesOf(createSchemas(root), media.schema, 'request').take(1);

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import {
+  type Codecs,
   type DeclaredResponse,
   declaredFor,
   type MediaType,
@@ -8,7 +9,7 @@ import {
   parseJson,
   type Schemas,
   stringifyJson,
-  UnreadableItem,
+  UnreadableBody,
 } from 'openapi-document';
 import {
   createValidators,
@@ -30,9 +31,12 @@ interface ValueValidator extends OperationValidator {
  * in two points. It reads messages as a client sends and receives them. No parameter is required,
  * so that each value can be validated alone.
  */
-export function validatorsFor(schemas: Schemas): (operation: Operation) => ValueValidator {
-  const validatorFor = createValidators(schemas, { forClient: true });
-  const droppingValidatorFor = createValidators(schemas);
+export function validatorsFor(
+  schemas: Schemas,
+  codecs: Codecs,
+): (operation: Operation) => ValueValidator {
+  const validatorFor = createValidators(schemas, { codecs, forClient: true });
+  const droppingValidatorFor = createValidators(schemas, { codecs });
   return (operation) => {
     const optional = operation.parameters.map((parameter) => ({ ...parameter, required: false }));
     return {
@@ -176,27 +180,29 @@ async function checkBody(
       `violates its schema: ${violations} in ${stringifyJson(value)?.slice(0, 500)}`,
     );
   };
-  if (media.items !== undefined) {
+  const contentType = headers['content-type'] ?? '';
+  const coder = validator.codecs.of(media, contentType);
+  if (coder.unit === 'items') {
     let index = 0;
     try {
-      for await (const item of media.readItems(
-        headers['content-type'] ?? '',
-        Readable.from([body]),
-        Infinity,
-      )) {
+      const message = { format: media, contentType };
+      for await (const item of coder.read(Readable.from([body]), message, Infinity)) {
         if (!(item instanceof Uint8Array)) check(`item ${index}`, item);
         index += 1;
       }
     } catch (error) {
-      if (!(error instanceof UnreadableItem)) throw error;
-      if (!isCut) throw bodyError(status, `item ${index}`, error.message);
+      if (!(error instanceof UnreadableBody)) throw error;
+      if (!isCut) throw bodyError(status, `item ${index}`, error.requirement);
     }
-  } else if (media.schema !== undefined && media.kind === 'json') {
-    const value = parsedBody(response);
-    if (value === undefined) throw bodyError(status, 'the body', 'is not JSON');
+  } else if (media.schema !== undefined && coder.unit === 'value') {
+    let value: unknown;
+    try {
+      value = coder.isText ? coder.read(body.toString(), media) : coder.read(body, media);
+    } catch (error) {
+      if (!(error instanceof UnreadableBody)) throw error;
+      throw bodyError(status, 'the body', error.requirement);
+    }
     check('the body', value);
-  } else if (media.schema !== undefined && media.kind === 'text') {
-    check('the body', media.coerce(body.toString()));
   }
 }
 

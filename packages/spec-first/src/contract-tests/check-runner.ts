@@ -11,8 +11,8 @@ export interface Target extends CheckedOperation {
 }
 
 /** Sends a request without checks. */
-export const sendTo = async ({ operation, client, secrets }: Target, values: RequestValues) =>
-  client.send(await writeRequest(operation, { values }, secrets));
+export const sendTo = async (target: Target, values: RequestValues) =>
+  target.client.send(await writeRequest(target, { values }, target.secrets));
 
 /** A failed check, with the shortest request that shows it. */
 export interface FailedCheck {
@@ -51,7 +51,7 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
   ): Promise<void> {
     if (!(error instanceof CheckError)) throw error;
     const shown = secrets.map((secret) => ({ ...secret, value: secret.placeholder }));
-    const curl = curlLine(client.base, await writeRequest(operation, draft, shown));
+    const curl = curlLine(client.base, await writeRequest(target, draft, shown));
     const shortest = failuresByCheck.get(error.check)?.curl.length ?? Infinity;
     if (curl.length >= shortest) return;
     failuresByCheck.set(error.check, { error, response, curl, requestId });
@@ -73,7 +73,7 @@ export function createCheckRunner(target: Target, randomSeed: number, log?: Test
       check: (response: ReceivedResponse) => void,
       { isStrict = false, secrets = target.secrets } = {},
     ): Promise<ReceivedResponse | undefined> {
-      const request = await writeRequest(operation, draft, secrets);
+      const request = await writeRequest(target, draft, secrets);
       sentRequests += 1;
       const requestId = `contract-${randomSeed}-${operation.id}-${sentRequests}`
         .replace(/[^\w.:-]/g, '.')

@@ -1,11 +1,14 @@
 import { randomInt } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import {
+  type Codec,
+  Codecs,
   checkDocument,
   createSchemas,
   type Document,
   type DocumentSource,
   loadDocument,
+  mediaTypesOf,
   type Operation,
 } from 'openapi-document';
 import { readerOf } from './check-effect.ts';
@@ -85,6 +88,8 @@ export interface ContractTestOptions {
   readonly unscoped?: CredentialSource;
   /** Custom formats of the service, as in `serve`: `{ iban: (text) => isIban(text) }`. */
   readonly formats?: Readonly<Record<string, (text: string) => boolean>> | undefined;
+  /** Codecs of the service, as in `serve`. */
+  readonly codecs?: readonly Codec[] | undefined;
   /** The log of the service. A failed test shows the logged cause of the response. */
   readonly log?: TestLog;
   /**
@@ -108,8 +113,10 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const document = await loadDocument(options.document, { allowOutside });
   const { root } = document;
   const { formats } = options;
+  const codecs = new Codecs(options.codecs);
+  await codecs.load(document.operations.flatMap(mediaTypesOf));
   /** The ids of operations that a server cannot serve. Their status is 501. */
-  const { broken } = checkDocument(document, { formats });
+  const { broken } = checkDocument(document, { formats, codecs });
   const runs =
     integerFromEnvironment('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'an integer from 1 to 9999999') ??
     options.runs ??
@@ -126,7 +133,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const resources = trackResources(root, operations);
   const outcomes = new Map<Operation, Outcome>();
   const schemas = createSchemas(root, { formats: options.formats });
-  const validatorFor = validatorsFor(schemas);
+  const validatorFor = validatorsFor(schemas, codecs);
 
   let startedClient: Promise<Client> | undefined;
   async function start(): Promise<Client> {

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
-import { mapMembers, stringifyJson } from 'openapi-document';
+import { isJsonType, mapMembers, stringifyJson } from 'openapi-document';
 import type { CheckedOperation } from './check-response.ts';
 import { isEnding } from './operation-order.ts';
 import { isCursor } from './paging.ts';
-import { type RequestPart, type RequestValues, requestPartsOf } from './request-parts.ts';
+import {
+  isTextOrBytes,
+  type RequestPart,
+  type RequestValues,
+  requestPartsOf,
+} from './request-parts.ts';
 import type { Resources } from './resources.ts';
 import { withUniqueTexts } from './unique-texts.ts';
 import { createSamples, describeKind, type Samples, variantsOf } from './variants.ts';
@@ -284,7 +289,7 @@ function edgeCasesOf(samples: Samples, part: RequestPart): unknown[] {
 }
 
 function* invalidFrom(
-  { operation }: CheckedOperation,
+  { operation, validator: { codecs } }: CheckedOperation,
   samples: Samples,
   values: RequestValues,
   acceptsAnyName: boolean,
@@ -301,9 +306,9 @@ function* invalidFrom(
     if (media !== undefined && !hasRange) {
       yield { label: 'a wrong media type', values, contentType: 'application/x-undeclared' };
     }
-    if (media?.kind === 'json') yield { label: 'a body that is not JSON', values, rawBody: '{"' };
-    const isText = media?.kind === 'stream' || media?.kind === 'text';
-    if (isText && media.items === undefined) continue;
+    if (media !== undefined && isJsonType(media.type))
+      yield { label: 'a body that is not JSON', values, rawBody: '{"' };
+    if (media !== undefined && isTextOrBytes(codecs.of(media))) continue;
     const variants = variantsOf(samples, outline, value).take(MAX_VARIANTS);
     for (const { newValue, value: other } of [EMPTY, ...variants]) {
       const violation = part.violation(other);

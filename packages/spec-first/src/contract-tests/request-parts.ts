@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   asObject,
+  type Coder,
+  formReader,
   isObject,
   type Json,
   type MediaType,
@@ -9,8 +11,9 @@ import {
   ParameterError,
   parseJson,
   stringifyJson,
+  writeForm,
 } from 'openapi-document';
-import { encodeBody, isSendable } from 'openapi-document/client';
+import { isSendable } from 'openapi-document/client';
 import { valuesOf } from 'openapi-document/samples';
 import { type CheckedOperation, violationsOf } from './check-response.ts';
 import { withoutRoundingErrors } from './variants.ts';
@@ -61,6 +64,7 @@ export function requestPartsOf({ schemas, operation, validator }: CheckedOperati
   parameters: RequestPart[];
   bodies: RequestPart[];
 } {
+  const { codecs } = validator;
   const { requestBody = { media: [], required: false } } = operation;
   const createPart = (
     schema: unknown,
@@ -93,31 +97,30 @@ export function requestPartsOf({ schemas, operation, validator }: CheckedOperati
     return createPart(schema, { in: where, name, required, violation }, examples);
   });
   const bodies = requestBody.media.map((media) => {
-    const { items, kind } = media;
-    const isForm = kind === 'form' || kind === 'multipart';
+    const coder = codecs.of(media);
+    const isForm = coder.unit === 'form';
     // Parses the value as the server does: an integer beyond 2^53 becomes a bigint.
     const read = isForm
-      ? formParser(media)
+      ? formParser(media, coder)
       : (value: unknown) => parseJson(stringifyJson(value) ?? 'null');
     const violation = (value: unknown) => {
-      if (!isWritable(media, value)) return undefined;
+      if (!isWritable(media, coder, value)) return undefined;
       let received: unknown;
       try {
         received = read(value);
       } catch (error) {
         return error instanceof ParameterError ? error.message : undefined;
       }
-      const check = () =>
-        items === undefined ? validator.body(media, received) : validator.item(media, received);
-      const violations = violationsOf(check);
+      const violations = violationsOf(() => validator.body(media, received));
       return violations ?? (!isForm || isSameForm(value, received) ? '' : undefined);
     };
-    const examples = media
-      .examples()
-      .flatMap(({ value }) => (items === undefined ? [value] : [value].flat()));
+    const items = coder.unit === 'items' ? media.items : undefined;
+    const examples = media.examples.flatMap(({ value }) =>
+      items === undefined ? [value] : [value].flat(),
+    );
     const { schema } = items ?? media;
     // The service does not validate such a body, for example XML. Any text is valid.
-    const isUnconstrained = kind === 'stream' && items === undefined && !media.constrained;
+    const isUnconstrained = coder.unit === 'bytes' && !media.outline.restrictsBytes;
     return createPart(
       schema,
       { in: 'body', name: '', required: requestBody.required, media, violation },
@@ -160,12 +163,10 @@ function writtenAndRead(parameter: Parameter, value: unknown): unknown {
  * Returns a function that serializes a form and parses it as the server does. In
  * `multipart/form-data`, the values of file fields become files.
  */
-function formParser(media: MediaType): (form: unknown) => unknown {
-  const reader = media.formReader();
-  const write = (fields: Json) =>
-    String(encodeBody('application/x-www-form-urlencoded', fields, media.encoding));
-  if (media.kind === 'form') return (form) => reader.urlencoded(write(asObject(form)));
-
+function formParser(media: MediaType, coder: Coder): (form: unknown) => unknown {
+  if (coder.unit === 'form' && coder.isText)
+    return (form) => coder.read(coder.write(form, media), media);
+  const reader = formReader(media);
   const isText = (name: string) => reader.partOf(name).isText;
   return (form) => {
     const fields = Object.entries(asObject(form));
@@ -173,7 +174,10 @@ function formParser(media: MediaType): (form: unknown) => unknown {
     const files = fields
       .filter(([name]) => !isText(name))
       .map(([name, value]) => [name, [value].flat().map(fileOf)] as const);
-    const textsByName = Map.groupBy(new URLSearchParams(write(texts)), ([name]) => name);
+    const textsByName = Map.groupBy(
+      new URLSearchParams(writeForm(texts, media.encoding)),
+      ([name]) => name,
+    );
     const textLists = [...textsByName].map(
       ([name, pairs]) => [name, pairs.map(([, text]) => text)] as const,
     );
@@ -191,18 +195,20 @@ const isSameForm = (sent: unknown, received: unknown): boolean =>
     return isFile || isDeepStrictEqual(receivedValues, [value].flat());
   });
 
-function isWritable(media: MediaType, value: unknown): boolean {
-  const { kind, items } = media;
-  if (items !== undefined) {
-    try {
-      media.itemWriter(media.type).write(value, 0);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-  if (kind === 'json') return true;
+/** Returns true for bodies that are sent as they are. */
+export const isTextOrBytes = (coder: Coder): boolean =>
+  coder.unit === 'bytes' ||
+  (coder.unit === 'value' && coder.isText && coder.acceptsStreams) === true;
+
+function isWritable(format: MediaType, coder: Coder, value: unknown): boolean {
   // An empty body is a missing body.
-  if (kind !== 'form' && kind !== 'multipart') return typeof value !== 'object' && value !== '';
-  return isObject(value) && Object.keys(value).length > 0;
+  if (isTextOrBytes(coder)) return typeof value !== 'object' && value !== '';
+  if (coder.unit === 'form') return isObject(value) && Object.keys(value).length > 0;
+  if (coder.unit !== 'items') return true;
+  try {
+    coder.write(value, { format, contentType: format.type }, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

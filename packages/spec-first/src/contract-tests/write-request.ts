@@ -1,6 +1,7 @@
-import type { MediaType, Operation, Parameter } from 'openapi-document';
+import { type Codecs, formReader, type MediaType, type Parameter } from 'openapi-document';
 import { encodeBody, writeParameters } from 'openapi-document/client';
 import { shellQuoted } from 'spec-first-server/cli';
+import type { CheckedOperation } from './check-response.ts';
 import type { SerializedRequest } from './client.ts';
 import type { Secret } from './credentials.ts';
 import { type RequestValues, valuesByName } from './request-parts.ts';
@@ -20,7 +21,7 @@ export interface RequestDraft {
 
 /** Serializes a request and its credentials. */
 export async function writeRequest(
-  operation: Operation,
+  { operation, validator: { codecs } }: Pick<CheckedOperation, 'operation' | 'validator'>,
   draft: RequestDraft,
   secrets: readonly Secret[],
 ): Promise<SerializedRequest> {
@@ -45,7 +46,7 @@ export async function writeRequest(
     secretsIn('cookie').map(({ name, value }) => `${name}=${value}`),
   ].flat();
   const part = [...values.keys()].find(({ media }) => media !== undefined);
-  const body = part?.media && (await encodedBody(part.media, values.get(part), draft));
+  const body = part?.media && (await encodedBody(codecs, part.media, values.get(part), draft));
   return {
     method: operation.method.toUpperCase(),
     url: addedQuery === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${addedQuery}`,
@@ -59,22 +60,27 @@ export async function writeRequest(
   };
 }
 
-async function encodedBody(media: MediaType, value: unknown, { rawBody, index = 0 }: RequestDraft) {
+async function encodedBody(
+  codecs: Codecs,
+  media: MediaType,
+  value: unknown,
+  { rawBody, index = 0 }: RequestDraft,
+) {
   const type = concreteType(media.type);
-  if (media.items !== undefined) {
-    const { contentType, write, end } = media.itemWriter(type);
-    return { contentType, bytes: Buffer.concat([Buffer.from(write(value, 0)), Buffer.from(end)]) };
-  }
-  const writable = media.kind === 'multipart' ? formWithFiles(media, value, index) : value;
-  const body = rawBody ?? encodeBody(type, writable, media.encoding) ?? null;
-  const response = new Response(body);
-  const contentType =
-    body instanceof FormData ? (response.headers.get('Content-Type') ?? type) : type;
-  return { contentType, bytes: Buffer.from(await response.arrayBuffer()) };
+  const { unit, hasBytes } = codecs.factsOf(media);
+  const form = unit === 'form' && hasBytes ? formWithFiles(media, value, index) : value;
+  const writable = unit === 'items' ? one(value) : form;
+  const { contentType, body } = await encodeBody(codecs, { ...media, type }, writable);
+  const bytes = await new Response(rawBody ?? body).arrayBuffer();
+  return { contentType, bytes: Buffer.from(bytes) };
+}
+
+async function* one(item: unknown): AsyncGenerator<unknown> {
+  yield item;
 }
 
 function formWithFiles(media: MediaType, form: unknown, requestIndex: number): object {
-  const reader = media.formReader();
+  const reader = formReader(media);
   const fields = Object.entries(Object(form)).map(([name, value]) => {
     const { isText, types } = reader.partOf(name);
     if (isText) return [name, value];

@@ -1,5 +1,6 @@
 import {
   bodyLimitOf,
+  Codecs,
   createSchemas,
   type Document,
   escapePointerToken,
@@ -139,7 +140,8 @@ function isNarrower(before: Outline, after: Outline): boolean {
 
 /** Returns the parts of a multipart body that no longer allow a media type. */
 function partChanges(before: MediaType, after: MediaType): Change[] {
-  if (after.kind !== 'multipart') return [];
+  const { unit, hasBytes } = new Codecs().factsOf(after);
+  if (unit !== 'form' || !hasBytes) return [];
   return Object.entries(after.encoding).flatMap(([name, { contentType = '*/*' }]) => {
     const former = before.encoding[name]?.contentType ?? '*/*';
     const [types, formerTypes] = [contentType, former].map((list) =>
@@ -167,7 +169,7 @@ const DEFAULT_LIMIT = { bytes: 100 * 1024, text: '100kb (the default of BODY_LIM
 /** Returns a limit in bytes, or `NaN` for an invalid one. */
 function limitIn(media: MediaType): number {
   try {
-    return bodyLimitOf(media, DEFAULT_LIMIT.bytes);
+    return bodyLimitOf(media, new Codecs().factsOf(media), DEFAULT_LIMIT.bytes);
   } catch {
     return Number.NaN;
   }

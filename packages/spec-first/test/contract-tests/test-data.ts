@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  Codecs,
   createSchemas,
   type Document,
   type Formats,
   loadDocument,
+  mediaTypesOf,
   type Operation,
   stringifyJson,
 } from 'openapi-document';
@@ -13,13 +15,17 @@ import { type CheckedOperation, validatorsFor } from '../../src/contract-tests/c
 import type { Secret } from '../../src/contract-tests/credentials.ts';
 import type { RequestPart, RequestValues } from '../../src/contract-tests/request-parts.ts';
 
+const codecs = new Codecs();
+
 export async function documentOf(members: object): Promise<Document> {
   const folder = mkdtempSync(join(tmpdir(), 'document-'));
   const file = join(folder, 'openapi.json');
   const info = { title: 'Test', version: '1.0.0' };
   try {
     writeFileSync(file, stringifyJson({ openapi: '3.1.0', info, ...members }));
-    return await loadDocument(file);
+    const document = await loadDocument(file);
+    await codecs.load(document.operations.flatMap(mediaTypesOf));
+    return document;
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -38,7 +44,7 @@ export function checkedOperation(
   formats?: Formats,
 ): CheckedOperation {
   const schemas = createSchemas(root, { formats });
-  return { schemas, operation, validator: validatorsFor(schemas)(operation) };
+  return { schemas, operation, validator: validatorsFor(schemas, codecs)(operation) };
 }
 
 export const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });

@@ -6,7 +6,7 @@ import {
   type RequestDraft,
   writeRequest,
 } from '../../src/contract-tests/write-request.ts';
-import { documentOf, operationIn, requestValues } from './test-data.ts';
+import { checkedOperation, documentOf, operationIn, requestValues } from './test-data.ts';
 
 const text = { type: 'string' };
 
@@ -22,7 +22,7 @@ async function sentRequest(
   });
   const operation = operationIn(document, 'call');
   return writeRequest(
-    operation,
+    checkedOperation(document, operation),
     { values: requestValues(operation, values), ...deviations },
     secrets,
   );

@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable as Stream } from 'node:stream';
-import type { Flat, FormType, Get, JsonType, StatusRanges } from 'openapi-document/client';
+import type {
+  EventsType,
+  Flat,
+  FormType,
+  Get,
+  JsonType,
+  StatusRanges,
+} from 'openapi-document/client';
 import type { Logger } from 'pino';
 
 /** The authenticated client of a request. */
@@ -40,13 +47,15 @@ type ReceivedBody<Type, Value> = Type extends JsonType | FormType
   ? Value
   : [Value] extends [AsyncIterable<unknown>]
     ? Value
-    : Type extends TextType
-      ? unknown extends Value
-        ? string
-        : [Extract<Value, Scalar>] extends [never]
-          ? Stream
-          : Extract<Value, Scalar>
-      : Stream;
+    : Type extends EventsType
+      ? Stream
+      : Type extends TextType
+        ? unknown extends Value
+          ? string
+          : [Extract<Value, Scalar>] extends [never]
+            ? Stream
+            : Extract<Value, Scalar>
+        : Stream;
 type RequestBody<Declared> = Declared extends { content: infer Content }
   ? {
       [T in keyof Content]: { readonly contentType: T; readonly body: ReceivedBody<T, Content[T]> };

@@ -1,42 +1,42 @@
 import { isUtf8 } from 'node:buffer';
+import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import {
   bodyLimitOf,
+  type Coder,
+  charsetOf,
   escapePointerToken,
-  InvalidJson,
-  kindOf,
   type MediaType,
   mediaTypeFor,
   type Operation,
   ParameterError,
-  parseJson,
+  UnreadableBody,
 } from 'openapi-document';
 import type { Account } from '../account.ts';
 import type { Bytes, Call } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
 import { type OperationValidator, Violations } from '../validation/validator.ts';
-import { estimatedSize } from './estimated-size.ts';
-import { multipart } from './multipart.ts';
+import { estimatedSize, MAX_ESTIMATE } from './estimated-size.ts';
+import { formStorage } from './form-storage.ts';
 import { readBytes } from './read-bytes.ts';
 import { checkedItems, cutOff, limitedStream, tooLarge } from './streams.ts';
 
-/** A parsed body, before its validation. */
+/** A parsed and validated body. */
 export interface ReceivedBody {
-  readonly media: MediaType | undefined;
+  /** The declared media type; `undefined` if there is no body. */
+  readonly contentType: string | undefined;
   readonly body: unknown;
 }
 
-const NO_BODY: ReceivedBody = { media: undefined, body: undefined };
+const NO_BODY: ReceivedBody = { contentType: undefined, body: undefined };
 
 /**
- * Returns the function that reads the bodies of an operation. The declared media type selects the
- * format. JSON is parsed with exact integers. A text becomes a string, or a number or boolean if
- * its schema has that type. A form becomes an object. A sequence becomes an iterable of its items.
- * Other media types are streams.
+ * Returns the function that reads and validates the bodies of an operation. The codec of the
+ * declared media type reads a value, a form, an iterable of items, or leaves a stream of bytes.
  *
  * @param defaultLimit the maximum number of bytes of a body, also after decompression, if the
- *   document has no limit. In a sequence, it limits each item instead (see `checkedItems`). In a
- *   multipart form, it also limits all texts together, even if the document has a limit.
+ *   document has no limit. Of a body with items, it limits each item instead (see `checkedItems`).
+ *   In a multipart form, it also limits all texts together, even if the document has a limit.
  */
 export function bodyReader(
   { requestBody }: Operation,
@@ -62,6 +62,10 @@ export function bodyReader(
     try {
       return await read(call, account);
     } catch (error) {
+      if (error instanceof UnreadableBody) {
+        const { status, message, reason } = error;
+        throw new HttpError(status, message, { reason });
+      }
       if (!(error instanceof ParameterError)) throw error;
       const path = `/body/${escapePointerToken(error.parameter)}`;
       throw new Violations([{ path, message: error.reason, keyword: 'format' }]);
@@ -77,54 +81,55 @@ export function bodyReader(
     // A chunked body may be empty.
     if (contentType === '' && !acceptsUntyped && (await isEmpty(source))) return withoutBody();
     const media = mediaByType.get(contentType) ?? declaredType(contentType);
-    const { kind, items } = media;
-    const limit = bodyLimitOf(media, defaultLimit);
-    const isStreamed = kind === 'stream' || kind === 'multipart';
+    const coder = validator.codecs.of(media, contentType);
+    checkCharset(coder, contentType);
+    const message = { format: media, contentType };
+    const limit = bodyLimitOf(media, coder, defaultLimit);
+    const isStreamed = coder.unit !== 'value' && !isTextForm(coder);
     const isZipped = checkEncoding(headers['content-encoding'], isStreamed) === 'gzip';
     const length = Number(headers['content-length'] ?? 0);
-    if (length > limit && items === undefined) throw tooLarge(limit);
+    if (length > limit && coder.unit !== 'items') throw tooLarge(limit);
+    const received = (body: unknown): ReceivedBody => ({ contentType: media.type, body });
+    const validated = async (body: unknown) =>
+      received(await account.inTurn(() => validator.body(media, body, account), true));
 
-    if (kind === 'multipart') {
-      const stream = limitedStream(source, limit);
-      return { media, body: await multipart(media, headers, stream, defaultLimit, account) };
+    if (coder.unit === 'items') {
+      const chunks = unread(limitedStream(source, Infinity), account);
+      return received(checkedItems(chunks, coder, media, message, limit, validator, account));
     }
-    if (isStreamed) return streamedBody(media, contentType, source, limit, account);
+    if (coder.unit === 'bytes') return received(unread(limitedStream(source, limit), account));
+    if (coder.unit === 'form' && !coder.isText) {
+      const chunks = limitedStream(source, limit);
+      const storage = formStorage(length || Infinity, defaultLimit, account);
+      try {
+        const form = await coder.read(storage.charged(chunks), message, storage);
+        return await validated(form);
+      } finally {
+        chunks.destroy();
+      }
+    }
 
     const expectedSize = source instanceof Uint8Array ? source.length : length || limit;
     account.charge(expectedSize);
-    const received = await readBytes(source, limit, length);
-    const isDecompressed = isZipped && received.length > 0;
-    const bytes = isDecompressed ? await decompress(received, limit, account) : received;
-    if (bytes.length === 0 && kind === 'json') return withoutBody();
-    if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
-    const textSize = expectedSize + (isDecompressed ? bytes.length : 0);
-    const body = await account.inTurn(() => {
-      // The values replace the text.
-      account.charge(estimatedSize(bytes) - textSize);
-      return parsed(media, bytes.toString());
-    }, true);
-    return { media, body };
+    const sent = await readBytes(source, limit, length);
+    const isDecompressed = isZipped && sent.length > 0;
+    const bytes = isDecompressed ? await decompress(sent, limit, account) : sent;
+    if (bytes.length === 0 && !(coder.isText && coder.canBeEmpty)) return withoutBody();
+    if (coder.isText && !isUtf8(bytes)) throw new UnreadableBody('must be UTF-8');
+    const chargedSize = expectedSize + (isDecompressed ? bytes.length : 0);
+    return validated(
+      await account.inTurn(() => {
+        // The values replace the bytes.
+        const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
+        account.charge(size - chargedSize);
+        return coder.isText ? coder.read(bytes.toString(), media) : coder.read(bytes, media);
+      }, true),
+    );
   }
 
   function withoutBody(): ReceivedBody {
     if (!requestBody?.required) return NO_BODY;
     throw new Violations([{ path: '/body', message: missingBody, keyword: 'required' }]);
-  }
-
-  function streamedBody(
-    media: MediaType,
-    contentType: string,
-    source: Bytes | AsyncIterable<Bytes>,
-    limit: number,
-    account: Account,
-  ): ReceivedBody {
-    const hasItems = media.items !== undefined;
-    const stream = limitedStream(source, hasItems ? Infinity : limit);
-    account.defer(() => void (stream.readableEnded || stream.destroy(cutOff())));
-    const body = hasItems
-      ? checkedItems(stream, contentType, media, limit, validator, account)
-      : stream;
-    return { media, body };
   }
 
   /** @throws {HttpError} 400 or 415 */
@@ -133,37 +138,30 @@ export function bodyReader(
     if (contentType.replace(/"[^"]*"/g, '').includes(','))
       throw new HttpError(400, 'the header content-type must come once');
     const media = mediaTypeFor(declared, contentType);
-    if (media === undefined) {
-      const headers = { Accept: types.join(', ') };
-      const message =
-        typeNames === ''
-          ? 'the document declares no media type for the body'
-          : `the body must be ${typeNames}`;
-      throw new HttpError(415, message, { headers });
-    }
-    const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1]?.toLowerCase();
-    if (
-      charset !== undefined &&
-      media.kind !== 'stream' &&
-      !['utf-8', 'utf8', 'us-ascii'].includes(charset)
-    ) {
-      throw new HttpError(415, 'the charset of the body must be utf-8');
-    }
-    return media.asJson !== undefined && kindOf(contentType) === 'json' ? media.asJson : media;
+    if (media !== undefined) return media;
+    const message =
+      typeNames === ''
+        ? 'the document declares no media type for the body'
+        : `the body must be ${typeNames}`;
+    throw new HttpError(415, message, { headers: { Accept: types.join(', ') } });
   }
+}
 
-  function parsed(media: MediaType, text: string): unknown {
-    if (media.kind !== 'json' && media.kind !== 'form') return media.coerce(text);
-    try {
-      return media.kind === 'form' ? media.formReader().urlencoded(text) : parseJson(text);
-    } catch (error) {
-      if (error instanceof InvalidJson) throw new HttpError(400, `the body ${error.message}`);
-      if (error instanceof URIError) {
-        throw new HttpError(400, 'the body must be percent-encoded UTF-8');
-      }
-      throw error;
-    }
-  }
+const isTextForm = (coder: Coder): boolean => coder.unit === 'form' && coder.isText === true;
+
+/** @throws {HttpError} 415 */
+function checkCharset(coder: Coder, contentType: string): void {
+  const isBytes = coder.unit === 'bytes' || coder.unit === 'items';
+  if (isBytes || (coder.unit === 'value' && !coder.isText)) return;
+  const charset = charsetOf(contentType) ?? 'utf-8';
+  if (!['utf-8', 'utf8', 'us-ascii'].includes(charset))
+    throw new HttpError(415, 'the charset of the body must be utf-8');
+}
+
+/** Destroys a stream that is not read to its end when the call is settled. */
+function unread(stream: Readable, account: Account): Readable {
+  account.defer(() => void (stream.readableEnded || stream.destroy(cutOff())));
+  return stream;
 }
 
 /**

@@ -1,10 +1,13 @@
+/** The maximum memory in bytes that a byte takes when it is parsed: an empty object. */
+export const MAX_ESTIMATE = 64;
+
 /**
  * The bytes of memory that a parsed value takes, by the characters of its text: an object or array,
  * an item, a member, a field of a form, and 1 for every other byte.
  */
 const SIZES = new Uint8Array(256).fill(1);
 for (const [characters, size] of [
-  ['{[&', 64],
+  ['{[&', MAX_ESTIMATE],
   [':', 32],
   [',', 16],
 ] as const) {

@@ -1,6 +1,5 @@
 import type { Bytes } from '../call.ts';
-import { HttpError } from '../response/http-error.ts';
-import { cutOff, tooLarge } from './streams.ts';
+import { cutOff, isRejection, tooLarge } from './streams.ts';
 
 /**
  * Reads a body. Rejects it as soon as it is too large.
@@ -46,7 +45,7 @@ async function collect(
     }
   } catch (error) {
     await chunks.return?.();
-    throw error instanceof HttpError ? error : cutOff();
+    throw isRejection(error) ? error : cutOff();
   }
 }
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type MediaType, UnreadableItem } from 'openapi-document';
+import { type ItemsCoder, type MediaType, type Message, UnreadableBody } from 'openapi-document';
 import type { Account } from '../account.ts';
 import type { Bytes } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
@@ -22,7 +22,7 @@ export function limitedStream(body: Bytes | AsyncIterable<Bytes>, limit: number)
         if (size > limit) throw tooLarge(limit);
         this.push(value);
       } catch (error) {
-        this.destroy(error instanceof HttpError ? error : cutOff());
+        this.destroy(isRejection(error) ? error : cutOff());
       }
     },
     destroy(error, done) {
@@ -45,9 +45,10 @@ const chunksOf = (body: Bytes | AsyncIterable<Bytes>): Iterator<Bytes> | AsyncIt
  * @throws {Violations | HttpError} in place of an invalid or too large item.
  */
 export async function* checkedItems(
-  bytes: Readable,
-  contentType: string,
+  bytes: AsyncIterable<Bytes>,
+  coder: ItemsCoder,
   media: MediaType,
+  message: Message,
   limit: number,
   validator: OperationValidator,
   account: Account,
@@ -62,7 +63,7 @@ export async function* checkedItems(
    * Charges the chunks that may contain parts of the next item: the last chunk in which an item
    * ended, and all after it.
    */
-  async function* charged(): AsyncGenerator<Buffer> {
+  async function* charged(): AsyncGenerator<Bytes> {
     for await (const chunk of bytes) {
       if (index > indexAtChunk) {
         account.refund(chargedSize - chunkSize);
@@ -77,8 +78,8 @@ export async function* checkedItems(
   }
 
   try {
-    for await (const item of media.readItems(contentType, charged(), limit)) {
-      yield await account.inTurn(() => validator.item(media, item));
+    for await (const item of coder.read(charged(), message, limit)) {
+      yield await account.inTurn(() => validator.body(media, item));
       index += 1;
     }
   } catch (error) {
@@ -90,11 +91,16 @@ export async function* checkedItems(
       }));
       throw new Violations(located, error.isComplete);
     }
-    if (!(error instanceof UnreadableItem)) throw error;
-    if (error.isTooLarge) throw new HttpError(413, `${path} ${error.message}`);
-    throw new Violations([{ path, message: error.message, keyword: 'type' }]);
+    if (!(error instanceof UnreadableBody)) throw error;
+    const { status, requirement } = error;
+    if (status === 413) throw new HttpError(status, `${path} ${requirement}`);
+    throw new Violations([{ path, message: requirement, keyword: 'type' }]);
   }
 }
+
+/** Returns false for an error of the connection or the disk. */
+export const isRejection = (error: unknown): error is HttpError | UnreadableBody =>
+  error instanceof HttpError || error instanceof UnreadableBody;
 
 export const tooLarge = (limit: number): HttpError =>
   new HttpError(

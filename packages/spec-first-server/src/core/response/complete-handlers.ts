@@ -51,7 +51,8 @@ export async function completeHandlers(
 ) {
   const missing = withoutHandler(operations, handlers);
   const mocks = when === 'mock' && missing.length > 0 ? await import('./mock.ts') : undefined;
-  const samples = mocks && ((media: MediaType) => mocks.sampleBodies(mocking.schemas, media));
+  const samples =
+    mocks && ((media: MediaType) => mocks.sampleBodies(mocking.schemas, mocking.codecs, media));
   const standIns = missing.map((operation): [string, AnyHandler] => {
     const notImplemented = () => {
       throw new HttpError(501, `${operation.id} has no handler yet`);

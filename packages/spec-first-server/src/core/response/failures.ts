@@ -278,7 +278,7 @@ function replyFor(
     const typeOf = ({ type }: MediaType) => (type.includes('*') ? errorBody.mediaType : type);
     for (const media of declared.media) yield [typeOf(media), make(media)];
     for (const media of declared.media) {
-      for (const { value } of media.examples()) yield [typeOf(media), value];
+      for (const { value } of media.examples) yield [typeOf(media), value];
     }
     for (const media of declared.media) {
       for (const value of context.samples?.(media) ?? []) yield [typeOf(media), value];

@@ -1,11 +1,15 @@
 import { Readable } from 'node:stream';
-import type { MediaType } from 'openapi-document';
 import type { Account } from '../account.ts';
 import type { Bytes } from '../call.ts';
 
 /** The items of a reply, each checked when it is written. */
-export interface ItemStream extends Omit<ReturnType<MediaType['itemWriter']>, 'contentType'> {
+export interface ItemStream {
   readonly items: AsyncIterable<unknown>;
+  readonly write: (item: unknown, index: number) => string | Bytes;
+  /** The text after the last item. */
+  readonly end: string;
+  /** A comment that clients ignore. Only event streams have comments. */
+  readonly comment: string | undefined;
   /** True if the items are pieces of one body, which a proxy may buffer. */
   readonly areChunks?: true;
 }

@@ -1,7 +1,16 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { DeclaredResponse, MediaType, Operation, Schemas } from 'openapi-document';
+import {
+  type Codecs,
+  type DeclaredResponse,
+  type Example,
+  type ItemsCoder,
+  isJsonType,
+  type MediaType,
+  type Operation,
+  type Schemas,
+} from 'openapi-document';
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
@@ -9,13 +18,14 @@ import { HttpError } from './http-error.ts';
 import { type ErrorBody, makeBody } from './problem.ts';
 import { BODILESS_STATUSES, checkBody, isAsyncIterable, mismatchOf, responseFor } from './reply.ts';
 
-type Example = Partial<ReturnType<MediaType['examples']>[number]>;
+type Candidate = Partial<Example>;
 
 /** The time between two items of a stream, in milliseconds. */
 const ITEM_INTERVAL = 300;
 
 export interface MockOptions {
   readonly schemas: Schemas;
+  readonly codecs: Codecs;
   readonly validatorOf: (operation: Operation) => OperationValidator;
   readonly errorBody: ErrorBody;
 }
@@ -29,8 +39,10 @@ export interface MockOptions {
  */
 export function mock(
   operation: Operation,
-  { schemas, validatorOf, errorBody }: MockOptions,
+  { schemas, codecs, validatorOf, errorBody }: MockOptions,
 ): AnyHandler {
+  const itemsOf = (media: MediaType) =>
+    codecs.factsOf(media).unit === 'items' ? media.items : undefined;
   // Answers are cached: generating one is slow, and the result is always the same.
   const replies = new Map<string, AnyReply | HttpError>();
   return async (request) => {
@@ -50,12 +62,14 @@ export function mock(
     const reply = replies.get(key) ?? createReply(status, declared, media, example);
     replies.set(key, reply);
     if (reply instanceof HttpError) throw reply;
-    return media?.items === undefined ? reply : { ...reply, body: paced(media, reply.body) };
+    const coder = media && codecs.of(media);
+    if (media === undefined || coder?.unit !== 'items') return reply;
+    return { ...reply, body: paced(media, coder, reply.body) };
   };
 
   /** Returns the name of the example whose request has the same values as a request. */
   function exampleOfRequest(media: MediaType, request: AnyRequest): string | undefined {
-    const names = media.examples().flatMap(({ name }) => name ?? []);
+    const names = media.examples.flatMap(({ name }) => name ?? []);
     const { requestBody, parameters } = operation;
     const received = requestBody?.media.find(({ type }) => type === request.contentType);
     return names.find((name) => {
@@ -64,7 +78,7 @@ export function mock(
         each.examples().find(isNamed)?.value,
         request[each.in][each.name],
       ]);
-      const body = received?.examples().find(isNamed)?.value;
+      const body = received?.examples.find(isNamed)?.value;
       if (received !== undefined && body !== undefined)
         pairs.push([validBody(received, body), request.body]);
       const exemplary = pairs.filter(([value]) => value !== undefined);
@@ -99,20 +113,21 @@ export function mock(
     const validator = validatorOf(operation);
     const contentType = media && concrete(media.type);
     const mismatches: string[] = [];
-    let chosen: Example | undefined;
+    let chosen: Candidate | undefined;
     let isChecked = false;
     let firstMismatch: string | undefined;
-    const candidates: Iterable<Example> =
+    const items = media && itemsOf(media);
+    const candidates: Iterable<Candidate> =
       media === undefined ? [{}] : bodies(status, declared, media, name);
     for (const candidate of candidates) {
       const { value: body, pointer } = candidate;
       try {
-        if (media?.items === undefined)
+        if (media === undefined || items === undefined)
           checkBody(validator, declared, { status, contentType, body });
         else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
         chosen = candidate;
         // The items of a text are unknown until they are sent.
-        isChecked = media?.items === undefined || Array.isArray(body);
+        isChecked = items === undefined || Array.isArray(body);
         break;
       } catch (error) {
         const mismatch = mismatchOf(error);
@@ -130,7 +145,8 @@ export function mock(
     }
     const required = declared.headers.filter((header) => header.required);
     const headers = required.map((header) => {
-      const isValid = ({ value }: Example) => schemas.at(header.schema, 'response').isValid(value);
+      const isValid = ({ value }: Candidate) =>
+        schemas.at(header.schema, 'response').isValid(value);
       const generated = valuesOf(schemas, header.schema, 'response').take(1);
       const candidates = [...header.examples(), ...generated.map((value) => ({ value }))];
       const valid = candidates.find(isValid);
@@ -155,9 +171,9 @@ export function mock(
     { key }: DeclaredResponse,
     media: MediaType,
     name?: string,
-  ): Generator<Example> {
-    const { items, type: mediaType, schema } = media;
-    const examples = media.examples();
+  ): Generator<Candidate> {
+    const { type: mediaType, schema, examples } = media;
+    const items = itemsOf(media);
     if (name !== undefined) {
       const namedExamples = examples.filter((example) => example.name === name);
       const names = examples.flatMap((example) => example.name ?? []).join(', ') || 'none';
@@ -174,20 +190,19 @@ export function mock(
         : [{ value: makeBody(errorBody, { status, message: 'a mocked failure' }, declared) }];
     yield* key === String(status) ? [...examples, ...errorBodies] : [...errorBodies, ...examples];
     if (items === undefined)
-      for (const value of bodiesOf(schemas, concrete(mediaType), media)) yield { value };
+      for (const value of bodiesOf(schemas, codecs, concrete(mediaType), media)) yield { value };
     else for (const value of valuesOf(schemas, items.schema, 'response')) yield { value: [value] };
   }
 }
 
-export const sampleBodies = (schemas: Schemas, media: MediaType) =>
-  bodiesOf(schemas, concrete(media.type), media);
+export const sampleBodies = (schemas: Schemas, codecs: Codecs, media: MediaType) =>
+  bodiesOf(schemas, codecs, concrete(media.type), media);
 
-async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> {
+async function* paced(media: MediaType, coder: ItemsCoder, list: unknown) {
   const text = Readable.from([Buffer.from(String(list))]);
+  const message = { format: media, contentType: media.type };
   let pace = 0;
-  for await (const item of Array.isArray(list)
-    ? list
-    : media.readItems(media.type, text, Infinity)) {
+  for await (const item of Array.isArray(list) ? list : coder.read(text, message, Infinity)) {
     await delay(pace);
     yield item;
     pace = ITEM_INTERVAL;
@@ -219,7 +234,8 @@ function mediaFor(
   { media }: DeclaredResponse,
   accepts: AnyRequest['accepts'],
 ): MediaType | undefined {
-  const inOrder = media.toSorted((a, b) => Number(b.kind === 'json') - Number(a.kind === 'json'));
+  const isJson = ({ type }: MediaType) => Number(isJsonType(type));
+  const inOrder = media.toSorted((a, b) => isJson(b) - isJson(a));
   const type = accepts(...inOrder.map((candidate) => concrete(candidate.type)));
   return inOrder.find((candidate) => concrete(candidate.type) === type) ?? inOrder[0];
 }

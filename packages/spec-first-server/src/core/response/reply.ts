@@ -1,13 +1,16 @@
 import { Readable } from 'node:stream';
 import {
   type Budget,
+  charsetOf,
   type DeclaredResponse,
   declaredFor,
-  kindOf,
+  type ItemsCoder,
   type MediaType,
   mediaTypeFor,
   type Operation,
   stringifyJson,
+  type TextCoder,
+  type ValueCoder,
 } from 'openapi-document';
 import type { AnyReply } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
@@ -46,10 +49,10 @@ const NO_BODY_DECLARED: DeclaredResponse = {
 export const responseFor = (operation: Operation, status: number): DeclaredResponse | undefined =>
   operation.responses.length === 0 ? NO_BODY_DECLARED : declaredFor(operation, status);
 
-type ReplyValidator = Pick<OperationValidator, 'response' | 'responseHeaders'>;
+type ReplyValidator = Pick<OperationValidator, 'codecs' | 'response' | 'responseHeaders'>;
 
 /** Used for mocks that have no valid value: the document has an example of them. */
-const UNCHECKED: ReplyValidator = {
+const UNCHECKED: Omit<ReplyValidator, 'codecs'> = {
   response: (_media, body) => body,
   responseHeaders: (_response, headers) => headers,
 };
@@ -66,7 +69,8 @@ export function checkReply(
   budget?: Budget,
 ): CheckedReply {
   const { status } = reply;
-  const validator = reply.unchecked === true ? UNCHECKED : documentValidator;
+  const validator =
+    reply.unchecked === true ? { ...documentValidator, ...UNCHECKED } : documentValidator;
   try {
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InvalidReply('the status must be an integer from 200 to 599');
@@ -121,10 +125,35 @@ export function checkBody(
   if (!isHeader('content-type', chosen))
     throw new InvalidReply('contentType is not a valid header');
   const type = withCharset(chosen);
-  if (media.items !== undefined) return itemsOf(validator, media, type, body);
-  const kind = media.type.includes('*') ? kindOf(type) : media.kind;
-  if (kind !== 'json') return { type, body: writeTextOrBytes(validator, media, kind, type, body) };
-  return { type, body: inCharset(type, writeJson(validator.response(media, body, budget))) };
+  const coder = validator.codecs.of(media, type);
+  if (coder.unit === 'items') return itemsOf(validator, media, coder, type, body);
+  const acceptsStreams = coder.unit === 'value' && coder.isText && coder.acceptsStreams;
+  if (coder.unit === 'value' && !(acceptsStreams && typeof body === 'object')) {
+    const written = writeValue(coder, validator.response(media, body, budget), media);
+    return { type, body: typeof written === 'string' ? inCharset(type, written) : written };
+  }
+  if (acceptsStreams || media.type.includes('*')) {
+    if (typeof body === 'string') validator.response(media, body, budget);
+    else if (media.outline.restrictsBytes) {
+      throw new InvalidReply(
+        `a body of ${media.type} must be a string, so that it can be checked against the schema`,
+      );
+    }
+  }
+  return { type, body: writeBytes(media, type, body) };
+}
+
+/** @throws {InvalidReply} for a value that the format cannot represent. */
+function writeValue(
+  coder: TextCoder | ValueCoder,
+  value: unknown,
+  media: MediaType,
+): string | Uint8Array {
+  try {
+    return coder.write(value, media);
+  } catch (error) {
+    throw error instanceof TypeError ? new InvalidReply(error.message) : error;
+  }
 }
 
 /** @throws {InvalidReply} for a value that JSON cannot represent. */
@@ -143,25 +172,31 @@ export const withCharset = (type: string): string =>
  * @throws {InvalidReply} if the media type has another charset, unless the bytes are the same.
  */
 export function inCharset(type: string, text: string): string {
-  const [, charset = 'utf-8'] = /;\s*charset="?([^\s;"]+)/i.exec(type) ?? [];
-  if (/^utf-?8$/i.test(charset)) return text;
+  const charset = charsetOf(type) ?? 'utf-8';
+  if (/^utf-?8$/.test(charset)) return text;
   // ASCII has the same bytes in most other charsets, but not in UTF-16 and UTF-32.
   const isAscii = Buffer.byteLength(text) === text.length;
-  if (isAscii && !/^(utf|ucs)/i.test(charset)) return text;
+  if (isAscii && !/^(utf|ucs)/.test(charset)) return text;
   throw new InvalidReply(
     `a string is written as UTF-8, not ${charset}: use bytes, or charset=utf-8 in contentType`,
   );
 }
 
-function itemsOf(validator: ReplyValidator, media: MediaType, type: string, items: unknown) {
+function itemsOf(
+  validator: ReplyValidator,
+  media: MediaType,
+  coder: ItemsCoder,
+  type: string,
+  items: unknown,
+) {
   if (!isAsyncIterable(items))
     throw new InvalidReply(`a body of ${media.type} must be an AsyncIterable of its items`);
-  const writer = media.itemWriter(type);
+  const message = { format: media, contentType: coder.contentType?.(type) ?? type };
   const write = (item: unknown, index: number) => {
     try {
       const value = validator.response(media, item);
       if (value === undefined) throw new InvalidReply('must not be undefined');
-      const chunk = writer.write(value, index);
+      const chunk = coder.write(value, message, index);
       return typeof chunk === 'string' ? inCharset(type, chunk) : chunk;
     } catch (error) {
       const mismatch = error instanceof TypeError ? error.message : mismatchOf(error);
@@ -169,30 +204,16 @@ function itemsOf(validator: ReplyValidator, media: MediaType, type: string, item
       throw new InvalidReply(`item ${index} of the body: ${mismatch}`);
     }
   };
-  return { type: writer.contentType, body: { ...writer, items, write } };
+  const end = coder.end?.(message) ?? '';
+  return { type: message.contentType, body: { items, write, end, comment: coder.comment } };
 }
 
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
-function writeTextOrBytes(
-  validator: ReplyValidator,
-  media: MediaType,
-  kind: string,
-  type: string,
-  body: unknown,
-): CheckedReply['body'] {
-  const isScalar = ['string', 'number', 'bigint', 'boolean'].includes(typeof body);
-  if (kind === 'text' || media.type.includes('*')) {
-    if (isScalar) validator.response(media, body);
-    else if (media.constrained) {
-      throw new InvalidReply(
-        `a body of ${media.type} must be a string, so that it can be checked against the schema`,
-      );
-    }
-  }
-  if (typeof body === 'string' || (kind === 'text' && isScalar))
-    return inCharset(type, String(body));
+/** Returns text and bytes as they are, and a stream of them. */
+function writeBytes(media: MediaType, type: string, body: unknown): CheckedReply['body'] {
+  if (typeof body === 'string') return inCharset(type, body);
   if (body instanceof Uint8Array) return body;
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   const stream = body instanceof Blob ? body.stream() : body;

@@ -1,6 +1,7 @@
 import {
   asObject,
   type Budget,
+  Codecs,
   type DeclaredResponse,
   type Json,
   type MediaType,
@@ -19,6 +20,8 @@ export type Parameters = Readonly<
 >;
 
 export interface ValidatorOptions {
+  /** The codecs of the service. By default those of openapi-document. */
+  readonly codecs?: Codecs;
   /** Called with the name of each undeclared or `writeOnly` member that is removed from a reply. */
   readonly onDrop?: ((operation: Operation, name: string) => void) | undefined;
   /**
@@ -33,12 +36,12 @@ export interface ValidatorOptions {
  * budget has is a violation.
  */
 export interface OperationValidator {
+  /** The codecs of the service. */
+  readonly codecs: Codecs;
   /** Returns the values with defaults filled in. @throws {Violations} */
   parameters(values: Parameters, budget?: Budget): Parameters;
-  /** Returns the body with defaults filled in. A stream is not validated. @throws {Violations} */
+  /** Returns a body, or an item of one, with defaults filled in. @throws {Violations} */
   body(media: MediaType, body: unknown, budget?: Budget): unknown;
-  /** Returns an item of a request with defaults filled in. @throws {Violations} */
-  item(media: MediaType, item: unknown): unknown;
   /**
    * Returns the body of a reply, or an item of one, as it is written: without undeclared and
    * `writeOnly` members.
@@ -61,14 +64,14 @@ interface ReadOptions {
   /** The start of the paths of violations, such as `/body`. */
   readonly path?: string;
   /** True if strings may be files. */
-  readonly files?: boolean;
+  readonly files?: boolean | undefined;
   readonly onDrop?: ((name: string) => void) | undefined;
 }
 
 /** Returns a function that creates the validator of an operation of a document. */
 export function createValidators(
   schemas: Schemas,
-  { onDrop, forClient = false }: ValidatorOptions = {},
+  { codecs = new Codecs(), onDrop, forClient = false }: ValidatorOptions = {},
 ): (operation: Operation) => OperationValidator {
   const request = (schema: unknown) => schemas.at(schema, forClient ? 'sent' : 'request');
   const response = (schema: unknown) => schemas.at(schema, forClient ? 'received' : 'response');
@@ -77,29 +80,25 @@ export function createValidators(
     const groups = Map.groupBy(operation.parameters, (parameter) => parameter.in);
     const locations = [...groups].map(([location, group]) => [location, schemaOfMembers(group)]);
     const parameters = reader(request(objectOf(Object.fromEntries(locations))));
-    const bodies = onFirstUse(({ kind, schema }: MediaType) =>
-      reader(request(schema), { path: '/body', files: kind === 'multipart' }),
-    );
-    const items = onFirstUse((media: MediaType) =>
-      reader(request(media.items?.schema), { path: '/body', files: true }),
-    );
-    const replies = onFirstUse(({ schema, items: list, sequence }: MediaType) =>
-      reader(response(list === undefined ? schema : list.schema), {
-        path: '/body',
-        // Only the parts of a multipart body may be bytes. JSON writes bytes as an object.
-        files: list !== undefined && sequence === 'parts',
-        onDrop: onDrop && ((name) => onDrop(operation, name)),
-      }),
+    /** Prepares to read the values, or the items, of a media type. */
+    const bodyReader = (media: MediaType, schemaOf: typeof request, options?: ReadOptions) => {
+      const { unit, hasBytes: files } = codecs.factsOf(media);
+      const { schema } = (unit === 'items' ? media.items : undefined) ?? media;
+      return reader(schemaOf(schema), { path: '/body', files, ...options });
+    };
+    const bodies = onFirstUse((media: MediaType) => bodyReader(media, request));
+    const replies = onFirstUse((media: MediaType) =>
+      bodyReader(media, response, { onDrop: onDrop && ((name) => onDrop(operation, name)) }),
     );
     const headers = onFirstUse(({ headers: declared }: DeclaredResponse) =>
       reader(response(objectOf({ headers: schemaOfMembers(declared) }))),
     );
 
     return {
+      codecs,
       parameters: (values, budget) =>
         (groups.size === 0 ? values : parameters(values, budget)) as Parameters,
-      body: (media, body, budget) => (media.kind === 'stream' ? body : bodies(media)(body, budget)),
-      item: (media, item) => items(media)(item),
+      body: (media, body, budget) => bodies(media)(body, budget),
       response: (media, body, budget) => replies(media)(body, budget),
       responseHeaders: (declared, values) =>
         asObject(asObject(headers(declared)({ headers: values })).headers),

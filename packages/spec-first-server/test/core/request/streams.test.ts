@@ -1,6 +1,8 @@
+import type { Readable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { createSchemas, loadDocument } from 'openapi-document';
+import { codecsOf } from 'test-support/codecs';
 import { withFiles } from 'test-support/documents';
 import { Account, Resources } from '../../../src/core/account.ts';
 import {
@@ -96,23 +98,35 @@ describe('checkedItems', () => {
     paths: { '/a': { post: { requestBody: { content } } } },
   };
 
+  const account = new Account(new Resources(), undefined);
+
   const prepared = withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
     const { root, operations } = await loadDocument(`${folder}/openapi.json`);
     const [operation] = operations;
     const media = operation?.requestBody?.media[0];
     if (operation === undefined || media === undefined) throw new Error('no operation');
-    return { media, validator: createValidators(createSchemas(root))(operation) };
+    const codecs = await codecsOf(operations);
+    const coder = codecs.of(media);
+    if (coder.unit !== 'items') throw new Error('no items');
+    const read = (bytes: Readable, limit: number) =>
+      checkedItems(
+        bytes,
+        coder,
+        media,
+        { format: media, contentType: media.type },
+        limit,
+        createValidators(createSchemas(root))(operation),
+        account,
+      );
+    return read;
   });
 
-  const account = new Account(new Resources(), undefined);
-
   async function items(limit: number, ...texts: string[]): Promise<unknown[]> {
-    const { media, validator } = await prepared;
+    const checked = await prepared;
     const bytes = limitedStream(chunks(...texts), Infinity);
     const read: unknown[] = [];
     try {
-      for await (const item of checkedItems(bytes, media.type, media, limit, validator, account))
-        read.push(item);
+      for await (const item of checked(bytes, limit)) read.push(item);
     } catch (error) {
       read.push(error);
     }
@@ -156,9 +170,9 @@ describe('checkedItems', () => {
   });
 
   test('throws the error of the stream', async () => {
-    const { validator, media } = await prepared;
+    const checked = await prepared;
     const stream = limitedStream(chunks('{"name":"a"}\n', '{"name":"b"}\n'), 15);
-    const items = checkedItems(stream, media.type, media, 30, validator, account);
+    const items = checked(stream, 30);
     expect(await items.next()).toMatchObject({ value: { name: 'a' } });
     await expect(items.next()).rejects.toMatchObject({ status: 413 });
   });

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createSchemas, type Document } from 'openapi-document';
+import { codecsOf } from 'test-support/codecs';
 import { documentOf } from 'test-support/document-of';
 import type { AnyHandler, AnyRequest } from '../../../src/core/handlers/types.ts';
 import {
@@ -43,11 +44,12 @@ const request: AnyRequest = {
   body: undefined,
 };
 
-function complete(handlers: Readonly<Record<string, AnyHandler>>, when: WhenMissing) {
+async function complete(handlers: Readonly<Record<string, AnyHandler>>, when: WhenMissing) {
   const operations = document.operations.filter(({ id }) => id !== 'broken');
   const schemas = createSchemas(document.root);
-  const validatorOf = createValidators(schemas);
-  const mocking = { schemas, validatorOf, errorBody: PROBLEM_DETAILS };
+  const codecs = await codecsOf(operations);
+  const validatorOf = createValidators(schemas, { codecs });
+  const mocking = { schemas, codecs, validatorOf, errorBody: PROBLEM_DETAILS };
   return completeHandlers(document, operations, handlers, when, mocking);
 }
 

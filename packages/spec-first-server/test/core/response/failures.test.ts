@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createSchemas, type Operation } from 'openapi-document';
 import { type LoggerOptions, pino } from 'pino';
+import { codecsOf } from 'test-support/codecs';
 import { documentOf } from 'test-support/document-of';
 import { Resources } from '../../../src/core/account.ts';
 import { describeError } from '../../../src/core/describe-error.ts';
@@ -330,7 +331,9 @@ paths:
     operation = get;
     context = {
       operation,
-      validator: createValidators(createSchemas(root))(operation),
+      validator: createValidators(createSchemas(root), { codecs: await codecsOf(operations) })(
+        operation,
+      ),
       names: new Set(['body', 'name', 'query', 'why']),
       challenge: (presented) => `Bearer${presented ? ' error="invalid_token"' : ''}`,
     };
@@ -449,7 +452,7 @@ paths:
     const schema = { type: 'object', additionalProperties: { type: 'integer' } };
     const responses = operation.responses.map((response) => ({
       ...response,
-      media: response.media.map((media) => ({ ...media, schema, examples: () => [] })),
+      media: response.media.map((media) => ({ ...media, schema, examples: [] })),
     }));
     const errorBody: ErrorBody = { ...JSON_BODY, make: () => ({ secret: 'secret' }) };
     const { record } = answerTo(VIOLATIONS, errorBody, {
@@ -483,7 +486,7 @@ paths:
         ...operation,
         responses: operation.responses.map((response) => ({
           ...response,
-          media: response.media.map((media) => ({ ...media, examples: () => [] })),
+          media: response.media.map((media) => ({ ...media, examples: [] })),
         })),
       },
     };
@@ -616,7 +619,9 @@ paths:
       const limitedContext = {
         ...context,
         operation: get,
-        validator: createValidators(createSchemas(root))(get),
+        validator: createValidators(createSchemas(root), { codecs: await codecsOf(operations) })(
+          get,
+        ),
       };
       const answer = answerTo(
         new HttpError(429, 'too many', { headers }),

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createSchemas, type Operation } from 'openapi-document';
+import { codecsOf } from 'test-support/codecs';
 import { documentOf } from 'test-support/document-of';
 import { Account, Resources } from '../../../src/core/account.ts';
 import type { AnyReply } from '../../../src/core/handlers/types.ts';
@@ -15,7 +16,7 @@ import {
 
 async function operationsOf(text: string) {
   const { operations, root } = await documentOf(text);
-  const validatorOf = createValidators(createSchemas(root));
+  const validatorOf = createValidators(createSchemas(root), { codecs: await codecsOf(operations) });
   return Object.fromEntries(
     operations.map((operation) => [operation.id, [operation, validatorOf(operation)] as const]),
   );
@@ -265,7 +266,7 @@ describe('a reply that the document does not declare is rejected', () => {
     [
       'a text that its charset cannot represent',
       { status: 202, contentType: 'text/plain; charset=ISO-8859-1', body: 'é' },
-      'a string is written as UTF-8, not ISO-8859-1: use bytes, or charset=utf-8 in contentType',
+      'a string is written as UTF-8, not iso-8859-1: use bytes, or charset=utf-8 in contentType',
     ],
     [
       'a text of a charset in which ASCII has other bytes',

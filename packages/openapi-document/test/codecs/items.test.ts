@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { sequenceOf } from '../../src/document/media-types.ts';
+import { withText } from 'test-support/titles';
+import { Codecs } from '../../src/codecs/codecs.ts';
+import { readEventData } from '../../src/codecs/events.ts';
 import type { Items } from '../../src/schema/event.ts';
-import { readEventData, readItems, UnreadableItem } from '../../src/sequences/read-items.ts';
 
 const LIMIT = 1_000;
 
@@ -11,15 +12,32 @@ async function* streamOf(chunks: readonly Chunk[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-const read = (
-  type: string,
+const types = ['application/jsonl', 'application/json-seq', 'text/event-stream', 'multipart/mixed'];
+const codecs = new Codecs();
+await codecs.load(types.map((type) => ({ type, items: { data: 'text' } })));
+
+function itemsCoder(type: string, items: Partial<Items> = {}) {
+  const format = { type, items: { data: 'text', ...items } } as const;
+  const coder = codecs.of(format);
+  if (coder.unit !== 'items') throw new Error(`${type} has no items`);
+  return { coder, format };
+}
+
+function read(
+  contentType: string,
   chunks: AsyncIterable<Uint8Array>,
   limit: number,
   data: Items['data'] = 'text',
-) => readItems({ sequence: sequenceOf(type), items: { data } }, type, chunks, limit);
+) {
+  const { coder, format } = itemsCoder(contentType, { data });
+  return coder.read(chunks, { format, contentType }, limit);
+}
 
+/** Returns the items, or the requirement that they violate. */
 const itemsOf = (type: string, chunks: readonly Chunk[], data?: Items['data']) =>
-  Array.fromAsync(read(type, streamOf(chunks), LIMIT, data)).catch(({ message }) => message);
+  Array.fromAsync(read(type, streamOf(chunks), LIMIT, data)).catch(
+    (error) => error.requirement ?? error,
+  );
 
 test.each([
   ['application/jsonl', '', []],
@@ -104,22 +122,20 @@ test.each<[data: Items['data'], text: string, value: unknown]>([
 });
 
 test('json data of an event must be JSON', async () => {
-  expect(() => readEventData('json', '{')).toThrow(
-    new UnreadableItem('must be JSON (invalid at line 1, column 2)'),
-  );
+  expect(() => readEventData('json', '{')).toThrow('must be JSON (invalid at line 1, column 2)');
   expect(await itemsOf('text/event-stream', ['data: {\n\n'], 'json')).toBe(
     'must be JSON (invalid at line 1, column 2)',
   );
 });
 
 test('items are read before the next chunk arrives', async () => {
-  const types: readonly (readonly [type: string, chunks: readonly string[]])[] = [
+  const bodies: readonly (readonly [type: string, chunks: readonly string[]])[] = [
     ['application/jsonl', ['"a"\n"', 'b"']],
     ['application/json-seq', ['\x1e"a"\n\x1e', '"b"\n']],
     ['text/event-stream', ['data: a\n\ndata:', ' b\n\n']],
     ['multipart/mixed; boundary=x', ['--x\r\nA: b\r\n\r\na\r\n--x', '\r\nA: b\r\n\r\nb\r\n--x--']],
   ];
-  for (const [type, chunks] of types) {
+  for (const [type, chunks] of bodies) {
     const order: unknown[] = [];
     async function* logged() {
       for (const chunk of chunks) {
@@ -175,30 +191,33 @@ describe('an item without an end', () => {
     const items = Array.fromAsync(read(type, chunks(), LIMIT));
     // The headers of a part have a fixed limit, below 100,000 bytes.
     const isTooLarge = !start.endsWith('Type: ');
-    await expect(items).rejects.toMatchObject({ name: 'UnreadableItem', isTooLarge });
+    await expect(items).rejects.toMatchObject({
+      name: 'UnreadableBody',
+      status: isTooLarge ? 413 : 400,
+    });
   });
 });
 
 describe('text of several bytes', () => {
-  const types: readonly (readonly [type: string, text: string, item: unknown])[] = [
+  const bodies: readonly (readonly [type: string, text: string, item: unknown])[] = [
     ['application/jsonl', '"é🌵"\n', 'é🌵'],
     ['application/json-seq', '\x1e"é🌵"\n', 'é🌵'],
     ['text/event-stream', 'data: é🌵\n\n', { data: 'é🌵' }],
     ['multipart/mixed; boundary=x', '--x\r\nA: b\r\n\r\né🌵\r\n--x--\r\nafter', 'é🌵'],
   ];
 
-  test.each(types)('of %s may be split anywhere', async (type, text, item) => {
+  test.each(bodies)('of %s may be split anywhere', async (type, text, item) => {
     const bytes = [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
     expect(await itemsOf(type, bytes)).toEqual([item]);
   });
 
-  test.each(types)('of %s must be UTF-8', async (type, text) => {
+  test.each(bodies)('of %s must be UTF-8', async (type, text) => {
     const [start = '', end = ''] = text.split('é');
     const bytes = Buffer.concat([Buffer.from(start), Buffer.of(0xff), Buffer.from(end)]);
     expect(await itemsOf(type, [bytes])).toBe('must be UTF-8');
   });
 
-  test.each(types.slice(0, 3))('of %s must not end inside a character', async (type, text) => {
+  test.each(bodies.slice(0, 3))('of %s must not end inside a character', async (type, text) => {
     expect(await itemsOf(type, [text, Uint8Array.of(0xc3)])).toBe('must be UTF-8');
   });
 });
@@ -231,3 +250,90 @@ test.each([
     new TypeError('connection lost'),
   );
 });
+
+function write(type: string, item: unknown, items?: Partial<Items>, index = 0) {
+  const { coder, format } = itemsCoder(type, items);
+  const contentType = coder.contentType?.(type) ?? type;
+  return coder.write(item, { format, contentType }, index);
+}
+
+test.each(
+  withText<unknown, [type: string, data: Items['data'], text: string]>([
+    [{ a: [2n ** 60n, '\n'] }, 'application/jsonl', 'text', '{"a":[1152921504606846976,"\\n"]}\n'],
+    ['a', 'application/json-seq', 'text', '\x1e"a"\n'],
+    [{ data: 'a' }, 'text/event-stream', 'text', 'data: a\n\n'],
+    [
+      { data: 'a\nb\r\nc\rd' },
+      'text/event-stream',
+      'text',
+      'data: a\ndata: b\ndata: c\ndata: d\n\n',
+    ],
+    [{ data: '' }, 'text/event-stream', 'text', 'data: \n\n'],
+    [{ data: 5 }, 'text/event-stream', 'text', 'data: 5\n\n'],
+    [
+      { retry: 10, id: 1, event: 'e', data: 'a' },
+      'text/event-stream',
+      'text',
+      'event: e\nid: 1\nretry: 10\ndata: a\n\n',
+    ],
+    [{ id: '' }, 'text/event-stream', 'text', 'id: \n\n'],
+    [{}, 'text/event-stream', 'text', '\n'],
+    [{ data: 'a\nb' }, 'text/event-stream', 'json', 'data: "a\\nb"\n\n'],
+    [
+      { data: { n: 2n ** 60n } },
+      'text/event-stream',
+      'json',
+      'data: {"n":1152921504606846976}\n\n',
+    ],
+    [{ data: null }, 'text/event-stream', 'json', 'data: null\n\n'],
+    [{ data: 'a' }, 'text/event-stream', 'mixed', 'data: a\n\n'],
+    [{ data: ['a'] }, 'text/event-stream', 'mixed', 'data: ["a"]\n\n'],
+  ]),
+)('the item %s of %s with %s data is written', (_text, type, data, text, item) => {
+  expect(write(type, item, { data })).toBe(text);
+});
+
+test('a member that events do not have is rejected', () => {
+  expect(() => write('text/event-stream', { data: 'a', name: 'b' })).toThrow(
+    new TypeError('an event must only have data, event, id and retry, got name'),
+  );
+});
+
+test.each(['event', 'id', 'retry'])(
+  'the member %s of an event must not contain a line break or U+0000',
+  (name) => {
+    for (const text of ['a\nb', 'a\rb', 'a\r\nb', '\0']) {
+      expect(() => write('text/event-stream', { [name]: text })).toThrow(
+        new TypeError(`the ${name} of an event must not contain a line break or U+0000`),
+      );
+    }
+  },
+);
+
+test('only a stream of events has comments', () => {
+  const comments = types.map((type) => itemsCoder(type).coder.comment);
+  expect(comments).toEqual([undefined, undefined, ':\n\n', undefined]);
+});
+
+test.each(
+  withText<unknown, [index: number, partTypes: readonly string[], type: string, body: string]>([
+    ['é', 0, [], 'text/plain; charset=utf-8', 'é'],
+    [{ n: 2n ** 60n }, 0, [], 'application/json', '{"n":1152921504606846976}'],
+    [undefined, 0, [], 'application/json', ''],
+    [Buffer.from('a'), 0, [''], 'application/octet-stream', 'a'],
+    ['a', 0, ['text/csv'], 'text/csv', 'a'],
+    ['a', 0, ['application/json'], 'application/json', '"a"'],
+    [{ n: 1 }, 0, ['text/csv'], 'text/csv', '{"n":1}'],
+    [Buffer.from('{}'), 0, ['application/json'], 'application/json', '{}'],
+    [Buffer.from('a'), 0, ['image/png', 'text/csv'], 'image/png', 'a'],
+    [Buffer.from('a'), 1, ['image/png', 'text/csv'], 'text/csv', 'a'],
+    [Buffer.from('a'), 2, ['image/png', 'text/csv'], 'text/csv', 'a'],
+  ]),
+)(
+  'the part %s at %i of the types %j has the media type %s',
+  (_text, index, partTypes, type, body, item) => {
+    const part = Buffer.from(write('multipart/mixed', item, { partTypes }, index)).toString();
+    expect(part).toMatch(/^--[\w-]+\r\n/);
+    expect(part.slice(part.indexOf('\r\n'))).toBe(`\r\nContent-Type: ${type}\r\n\r\n${body}\r\n`);
+  },
+);

@@ -1,0 +1,156 @@
+import type { FormEncoding } from '../parameters/write-parameter.ts';
+import type { Items } from '../schema/event.ts';
+import type { Outline } from '../schema/outline.ts';
+
+/** The declared facts about the bodies of a media type. */
+export interface BodyFormat {
+  /** The declared media type. May have parameters, or be a range such as `image/*`. */
+  readonly type: string;
+  /** The encoding of the fields of a form, by name. */
+  readonly encoding?: FormEncoding | undefined;
+  /** The schema. Clients have none: they receive texts as strings. */
+  readonly outline?: Outline | undefined;
+  /** The items of a body with an `itemSchema` (OpenAPI 3.2 §4.14.3). */
+  readonly items?: Omit<Items, 'schema'> | undefined;
+}
+
+/** The declared format of a message, and its `Content-Type`. */
+export interface Message {
+  readonly format: BodyFormat;
+  readonly contentType: string;
+}
+
+export type Chunks = AsyncIterable<Uint8Array>;
+
+/** The facts about a codec that do not need its code. */
+export interface CodecFacts {
+  /** The part of a body that is read at once: the value, a form, an item, or a chunk. */
+  readonly unit: 'value' | 'form' | 'items' | 'bytes';
+  /** True if values may have bytes in place of strings: `Uint8Array`, `Blob` or `File`. */
+  readonly hasBytes?: boolean;
+}
+
+/** Reads and writes values, or forms without files, as text in UTF-8. */
+export interface TextCoder extends CodecFacts {
+  readonly unit: 'value' | 'form';
+  readonly isText: true;
+  /** True if an empty text is a value. Otherwise an empty body is a missing body. */
+  readonly canBeEmpty?: boolean;
+  /** True if a reply may also be bytes or a stream of them, since texts can be long. */
+  readonly acceptsStreams?: boolean;
+  /** @throws {UnreadableBody} */
+  read(text: string, format: BodyFormat): unknown;
+  /** @throws {TypeError} if the format cannot represent the value. */
+  write(value: unknown, format: BodyFormat): string;
+}
+
+/** Reads and writes values as bytes. */
+export interface ValueCoder extends CodecFacts {
+  readonly unit: 'value';
+  readonly isText?: false;
+  /** @throws {UnreadableBody} */
+  read(bytes: Uint8Array, format: BodyFormat): unknown;
+  /** @throws {TypeError} if the format cannot represent the value. */
+  write(value: unknown, format: BodyFormat): Uint8Array;
+}
+
+/** Reads and writes the items of a body with an `itemSchema`, one after the other. */
+export interface ItemsCoder extends CodecFacts {
+  readonly unit: 'items';
+  /** A comment that readers ignore, if the format has comments. */
+  readonly comment?: string;
+  /** Returns the media type with the parameters that the format needs. */
+  contentType?(type: string): string;
+  /**
+   * Yields items as they arrive.
+   *
+   * @param limit the maximum size of an item: characters of a text, or else bytes.
+   * @throws {UnreadableBody}
+   */
+  read(chunks: Chunks, message: Message, limit: number): AsyncIterable<unknown>;
+  /** @throws {TypeError} if the format cannot represent the item. */
+  write(item: unknown, message: Message, index: number): string | Uint8Array;
+  /** Returns the text after the last item. */
+  end?(message: Message): string;
+}
+
+/** Leaves bodies as bytes. Their schemas are not validated. */
+export interface BytesCoder extends CodecFacts {
+  readonly unit: 'bytes';
+}
+
+/** Reads and writes forms with files. */
+export interface FormCoder extends CodecFacts {
+  readonly unit: 'form';
+  readonly isText?: false;
+  contentType(type: string): string;
+  /**
+   * Reads parts as they arrive.
+   *
+   * @throws {UnreadableBody | ParameterError}
+   */
+  read(chunks: Chunks, message: Message, storage: FormStorage): Promise<object>;
+  write(fields: unknown, message: Message): Blob;
+}
+
+/** The place where a form keeps its parts while it is read. */
+export interface FormStorage {
+  /** Reads a text to its end, and parses it. */
+  readText<T>(content: Chunks, parse: (bytes: Uint8Array) => T): Promise<T>;
+  readFile(content: Chunks, name: string, type: string): Promise<File>;
+  /** Runs work that takes time in proportion to the form. */
+  run<T>(work: () => T): T | Promise<T>;
+}
+
+export type Coder = TextCoder | ValueCoder | ItemsCoder | BytesCoder | FormCoder;
+
+/**
+ * A format of bodies.
+ *
+ * @example
+ * const cbor: Codec = {
+ *   match: (type) => type === 'application/cbor',
+ *   unit: 'value',
+ *   read: (bytes) => decode(bytes),
+ *   write: (value) => encode(value),
+ * };
+ */
+export type Codec = (TextCoder | ValueCoder | ItemsCoder | BytesCoder) & {
+  /** Returns true for a media type in this format, in lower case and without parameters. */
+  match(type: string, format: BodyFormat): boolean;
+};
+
+/** Thrown if a body is not in its format. The message is a sentence about the body. */
+export class UnreadableBody extends Error {
+  override readonly name = 'UnreadableBody';
+  /** 400, 413 for a body that is too large, or 415 for an unsupported media type or charset. */
+  readonly status: 400 | 413 | 415;
+  /** A predicate, such as `must be JSON`. */
+  readonly requirement: string;
+  /** The message without names that the client chose, for the log. */
+  readonly reason: string;
+
+  /** @param part the name of the part of a form that cannot be read. */
+  constructor(
+    requirement: string,
+    {
+      status = 400,
+      subject = 'the body',
+      part,
+    }: {
+      readonly status?: UnreadableBody['status'];
+      readonly subject?: string;
+      readonly part?: string;
+    } = {},
+  ) {
+    const name = part === undefined ? subject : `the part ${JSON.stringify(part)} of the body`;
+    super(`${name} ${requirement}`);
+    this.status = status;
+    this.requirement = requirement;
+    this.reason = part === undefined ? this.message : `a part of the body ${requirement}`;
+  }
+}
+
+/** @param unit of the size. */
+export const itemTooLarge = (limit: number, unit = 'characters'): UnreadableBody =>
+  new UnreadableBody(`must be at most ${limit} ${unit}`, { status: 413 });

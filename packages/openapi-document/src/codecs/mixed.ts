@@ -1,0 +1,66 @@
+import { isJsonType, isTextual } from '../document/media-types.ts';
+import { stringifyJson } from '../json/exact.ts';
+import { type Chunks, type ItemsCoder, itemTooLarge } from './codec.ts';
+import { readJsonText } from './json.ts';
+import { boundaryOf, joined, partsOf, withBoundary } from './parts.ts';
+import { utf8 } from './texts.ts';
+
+const RULES = {
+  requirement:
+    'must be a part of multipart/mixed (RFC 2046 §5.1) with the boundary that Content-Type names',
+  acceptsOtherText: true,
+};
+
+const encoder = new TextEncoder();
+
+/** The parts of `multipart/mixed` (RFC 2046 §5.1): JSON, texts and bytes. */
+export const mixed: ItemsCoder = {
+  unit: 'items',
+  contentType: withBoundary,
+
+  async *read(chunks, { contentType }, limit) {
+    for await (const { headers, content } of partsOf(chunks, contentType, RULES)) {
+      const bytes = await allBytes(content, limit);
+      // The default is text (RFC 2046 §5.1).
+      const type = headers.get('content-type') ?? 'text/plain';
+      if (isJsonType(type)) yield readJsonText(utf8(bytes));
+      else yield isTextual(type) ? utf8(bytes) : bytes;
+    }
+  },
+
+  write(item, { format: { items }, contentType }, index) {
+    const { partTypes = [] } = items ?? {};
+    const type = partTypes[Math.min(index, partTypes.length - 1)] || defaultType(item);
+    const isText = typeof item === 'string' && !isJsonType(type);
+    const text = isText ? item : (stringifyJson(item) ?? '');
+    const head = `--${boundaryOf(contentType)}\r\nContent-Type: ${type}\r\n\r\n`;
+    if (!(item instanceof Uint8Array)) return `${head}${text}\r\n`;
+    return joined(joined(encoder.encode(head), item), encoder.encode('\r\n'));
+  },
+
+  end: ({ contentType }) => `--${boundaryOf(contentType)}--\r\n`,
+};
+
+/** @throws {UnreadableBody} */
+async function allBytes(chunks: Chunks, limit: number): Promise<Uint8Array> {
+  // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
+  let bytes = new Uint8Array();
+  let size = 0;
+  for await (const chunk of chunks) {
+    const end = size + chunk.length;
+    if (end > limit) throw itemTooLarge(limit, 'bytes');
+    if (end > bytes.length) {
+      const larger = new Uint8Array(2 * end);
+      larger.set(bytes);
+      bytes = larger;
+    }
+    bytes.set(chunk, size);
+    size = end;
+  }
+  return bytes.slice(0, size);
+}
+
+function defaultType(item: unknown): string {
+  if (item instanceof Uint8Array) return 'application/octet-stream';
+  return typeof item === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
+}

@@ -1,0 +1,183 @@
+import { isJsonType } from '../document/media-types.ts';
+import { formReader } from '../parameters/form-reader.ts';
+import { type FormEncoding, styledField, writeForm } from '../parameters/write-parameter.ts';
+import { type FormCoder, UnreadableBody } from './codec.ts';
+import { writeJsonText } from './json.ts';
+import { boundaryOf, type Part, partHeader, partsOf, withBoundary } from './parts.ts';
+
+const MAX_PARTS = 1000;
+
+const RULES = {
+  requirement: 'must be multipart/form-data (RFC 7578), and begin and end with its boundary',
+  acceptsOtherText: false,
+};
+
+/** Forms with files (RFC 7578). Reads files as `File` objects. */
+export const multipart: FormCoder = {
+  unit: 'form',
+  contentType: withBoundary,
+
+  async read(chunks, { format, contentType }, storage) {
+    const reader = formReader(format);
+    const fields = new Map<string, unknown[]>();
+    let partCount = 0;
+    for await (const part of partsOf(chunks, contentType, RULES)) {
+      partCount += 1;
+      if (partCount > MAX_PARTS)
+        throw new UnreadableBody(`must have at most ${MAX_PARTS} parts`, { status: 413 });
+      const { name, filename, type, charset } = fieldOf(part);
+      const { isFile, isText, types } = reader.partOf(name);
+      const isSentAsFile = filename !== undefined || type === 'application/octet-stream';
+      const values = fields.get(name) ?? [];
+      if (!isFile || !isSentAsFile) {
+        if (!isSentAsFile && !isText)
+          throw new UnreadableBody('must be a file, with a filename', { part: name });
+        // Browsers send no media type with a text.
+        if (isSentAsFile || type !== 'text/plain') checkType(name, types, type);
+        const texts = await storage.readText(part.content, (bytes) =>
+          reader.textValues(name, type, decodedText(name, bytes, charset)),
+        );
+        for (const text of texts) values.push(text);
+      } else {
+        if (filename !== '') checkType(name, types, type);
+        const file = await storage.readFile(part.content, filename ?? '', type);
+        // For a file input without a file, browsers send an empty part with an empty filename
+        // (https://html.spec.whatwg.org/#constructing-the-form-data-set).
+        if (filename === '' && file.size === 0) continue;
+        if (filename === '') checkType(name, types, type);
+        values.push(file);
+      }
+      fields.set(name, values);
+    }
+    return storage.run(() => reader.multipart(fields));
+  },
+
+  write(fields, { format: { encoding = {} }, contentType }) {
+    const boundary = boundaryOf(contentType);
+    const pieces: (string | Blob)[] = [];
+    const add = (name: string, content: string | Blob, filename?: string, type?: string) => {
+      const suffix = filename === undefined ? '' : `; filename="${escaped(filename)}"`;
+      const typeLine = type === undefined ? '' : `\r\nContent-Type: ${type}`;
+      const disposition = `form-data; name="${escaped(name)}"${suffix}`;
+      const head = `--${boundary}\r\nContent-Disposition: ${disposition}${typeLine}\r\n\r\n`;
+      pieces.push(head, content, '\r\n');
+    };
+    for (const [name, value] of Object.entries<unknown>(Object(fields))) {
+      const type = encoding[name]?.contentType;
+      const items: unknown[] = [value].flat();
+      const isStyled = styledField(name, encoding[name]) !== undefined;
+      if (value === undefined) continue;
+      if (items.some((item) => item instanceof Blob)) {
+        for (const item of items) add(name, ...fileOf(item, type));
+      } else if (type !== undefined && !isStyled && isJsonType(type)) {
+        add(name, writeJsonText(value), undefined, type);
+      } else for (const [key, text] of pairsOf(name, value, encoding)) add(key, text);
+    }
+    return new Blob([...pieces, `--${boundary}--\r\n`]);
+  },
+};
+
+/** Returns the texts of a field, with the names of their parts. */
+const pairsOf = (name: string, value: unknown, encoding: FormEncoding) =>
+  new URLSearchParams(writeForm({ [name]: value }, encoding));
+
+/** Browsers escape names and filenames in the same way. */
+const escaped = (name: string): string =>
+  name.replace(/[\r\n"]/g, (character) => encodeURIComponent(character));
+
+/** A file without a media type gets the declared one, if that is a single type. */
+function fileOf(
+  item: unknown,
+  declared: string | undefined,
+): [content: string | Blob, filename: string, type: string] {
+  if (!(item instanceof Blob)) return [String(item), 'blob', declared ?? 'text/plain'];
+  const isSingle = declared !== undefined && !/[*,]/.test(declared);
+  const type = item.type || (isSingle ? declared : 'application/octet-stream');
+  return [item, item instanceof File ? item.name : 'blob', type];
+}
+
+/** Reads the headers of a part of a form (RFC 7578 §4.2). @throws {UnreadableBody} */
+function fieldOf({ headers }: Part) {
+  const transferEncoding = headers.get('content-transfer-encoding') ?? 'binary';
+  // Other encodings change the content. Browsers send none, and RFC 7578 §4.7 deprecates them.
+  if (!/^(7bit|8bit|binary)$/i.test(transferEncoding)) {
+    throw new UnreadableBody('must be binary, 8bit or 7bit', {
+      status: 415,
+      subject: 'the Content-Transfer-Encoding of a part',
+    });
+  }
+  const { value, parameters } = dispositionOf(headers);
+  const { name, filename, 'filename*': extendedFilename } = parameters;
+  if (value !== 'form-data' || !name) throw unnamed();
+  // The default is text (RFC 7578 §4.4).
+  const type = partHeader(headers, 'content-type', 'text/plain');
+  const sentFilename = extendedFilename === undefined ? filename : decoded(extendedFilename);
+  return {
+    name,
+    filename: sentFilename && withoutFolders(sentFilename),
+    /** In lower case, without parameters. */
+    type: type.value,
+    charset: type.parameters.charset,
+  };
+}
+
+function dispositionOf(headers: Part['headers']) {
+  try {
+    return partHeader(headers, 'content-disposition', '');
+  } catch {
+    throw unnamed();
+  }
+}
+
+const unnamed = (): UnreadableBody =>
+  new UnreadableBody('must have the Content-Disposition form-data with a name (RFC 7578 §4.2)', {
+    subject: 'a part of the body',
+  });
+
+/** Removes folders (RFC 7578 §4.2). Returns `_` if no name is left. */
+function withoutFolders(filename: string): string {
+  const name = filename.split(/[/\\]/).findLast((segment) => segment !== '');
+  return name === undefined || name === '.' || name === '..' ? '_' : name;
+}
+
+/** Decodes the value of `filename*` (RFC 8187), which some clients send besides `filename`. */
+function decoded(value: string): string {
+  const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(value) ?? [];
+  if (encoded === undefined) throw notIn();
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    throw notIn();
+  }
+}
+
+/** @throws {UnreadableBody} 415 for an unknown charset, 400 for bytes that are not in it. */
+function decodedText(part: string, bytes: Uint8Array, charset = 'utf-8'): string {
+  let decoder: TextDecoder;
+  try {
+    decoder = new TextDecoder(charset, { fatal: true, ignoreBOM: true });
+  } catch {
+    throw new UnreadableBody('must have a known charset, such as utf-8', { status: 415, part });
+  }
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw notIn(decoder.encoding.toUpperCase());
+  }
+}
+
+const notIn = (charset = 'UTF-8'): UnreadableBody =>
+  new UnreadableBody(`must be ${charset}`, { subject: 'texts and names in the body' });
+
+/**
+ * @param declared media types in lower case, or ranges such as `image/*`. Empty for any type.
+ * @throws {UnreadableBody} 415
+ */
+function checkType(part: string, declared: readonly string[], type: string): void {
+  const isAccepted = declared.some(
+    (range) => range === '*/*' || range === type || range === type.replace(/\/.*/, '/*'),
+  );
+  if (declared.length === 0 || isAccepted) return;
+  const requirement = `must be ${declared.join(' or ')} (RFC 7578 §4.4)`;
+  throw new UnreadableBody(requirement, { status: 415, part });
+}

@@ -1,0 +1,19 @@
+import { formReader } from '../parameters/form-reader.ts';
+import { writeForm } from '../parameters/write-parameter.ts';
+import { type TextCoder, UnreadableBody } from './codec.ts';
+
+/** Forms without files (https://url.spec.whatwg.org/#application/x-www-form-urlencoded). */
+export const urlencoded: TextCoder = {
+  unit: 'form',
+  isText: true,
+  canBeEmpty: true,
+  read(body, format) {
+    try {
+      return formReader(format).urlencoded(body);
+    } catch (error) {
+      if (error instanceof URIError) throw new UnreadableBody('must be percent-encoded UTF-8');
+      throw error;
+    }
+  },
+  write: (fields, { encoding }) => writeForm(Object(fields), encoding),
+};

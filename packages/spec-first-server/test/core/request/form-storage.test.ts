@@ -1,0 +1,223 @@
+import { readdirSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Codecs, type FormCoder, loadDocument } from 'openapi-document';
+import { withFiles } from 'test-support/documents';
+import { eventually } from 'test-support/eventually';
+import { Account, Resources } from '../../../src/core/account.ts';
+import { formStorage } from '../../../src/core/request/form-storage.ts';
+import { cutOff, limitedStream } from '../../../src/core/request/streams.ts';
+
+const file = { type: 'string', format: 'binary' };
+const schema = {
+  type: 'object',
+  properties: {
+    photo: file,
+    upload: file,
+    counts: { type: 'array', items: { type: 'integer' } },
+    tree: { type: 'object' },
+    once: { type: 'string' },
+  },
+};
+const encoding = { tree: { style: 'deepObject' }, once: { explode: false } };
+const content = { 'multipart/form-data': { schema, encoding } };
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'A', version: '1' },
+  paths: { '/a': { post: { requestBody: { content } } } },
+};
+const media = await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
+  const { operations } = await loadDocument(`${folder}/openapi.json`);
+  const [first] = operations.flatMap(({ requestBody }) => requestBody?.media ?? []);
+  if (first === undefined) throw new Error('the document has no media type');
+  return first;
+});
+
+const codecs = new Codecs();
+await codecs.load([media]);
+const coder = codecs.of(media) as FormCoder;
+
+const MIB = 1024 ** 2;
+
+const resources = new Resources();
+const { memory } = resources;
+
+/** The accounts of a test. They are settled at its end, as the service does. */
+const accounts: Account[] = [];
+const settle = (): void => {
+  for (const account of accounts.splice(0)) account.settle();
+};
+afterEach(() => {
+  settle();
+  expect(memory.bytesLeft).toBe(64 * MIB);
+});
+
+const part = (disposition: string, text: string | Buffer, type?: string): Buffer =>
+  Buffer.concat([
+    Buffer.from(`--b\r\nContent-Disposition: ${disposition}\r\n`),
+    Buffer.from(`${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`),
+    Buffer.from(text),
+    Buffer.from('\r\n'),
+  ]);
+const END = Buffer.from('--b--\r\n');
+const form = (...parts: Buffer[]): Buffer => Buffer.concat([...parts, END]);
+
+interface Options {
+  readonly limit?: number;
+  readonly textLimit?: number;
+  /** True if the client declares the length, so that small files are kept in memory. */
+  readonly isDeclared?: boolean;
+}
+
+const message = { format: media, contentType: 'multipart/form-data; boundary=b' };
+
+async function read(
+  bytes: Buffer | Readable,
+  { limit = 1e6, textLimit = 1e9, isDeclared = true }: Options = {},
+): Promise<Record<string, unknown>> {
+  const length = Buffer.isBuffer(bytes) && isDeclared ? bytes.length : Infinity;
+  const account = new Account(resources, undefined);
+  accounts.push(account);
+  const storage = formStorage(length, textLimit, account);
+  const chunks = storage.charged(limitedStream(bytes, limit));
+  return Object(await coder.read(chunks, message, storage));
+}
+
+test('texts are values of the types in the schema, and files are File objects', async () => {
+  const body = await read(
+    form(
+      part('form-data; name="counts"', '1'),
+      part('form-data; name="counts"', '2'),
+      part('form-data; name="tree[a]"', 'b'),
+      part('form-data; name="other"', 'two\r\nlines'),
+      part('form-data; name="upload"; filename="größe.bin"', Buffer.from([0x61, 0xff]), 'image/x'),
+    ),
+  );
+  const { upload, ...texts } = body;
+  expect(texts).toEqual({ counts: [1, 2], tree: { a: 'b' }, other: 'two\r\nlines' });
+  expect(upload).toBeInstanceOf(File);
+  const { name, type, size } = upload as File;
+  expect([name, type, size]).toEqual(['größe.bin', 'image/x', 2]);
+  expect(Buffer.from(await (upload as File).arrayBuffer())).toEqual(Buffer.from([0x61, 0xff]));
+});
+
+test('a form larger than the limit is rejected', async () => {
+  const bytes = form(part('form-data; name="upload"; filename="a"', 'x'.repeat(1000)));
+  expect((await read(bytes, { limit: bytes.length })).upload).toBeInstanceOf(File);
+  for (const isDeclared of [true, false])
+    await expect(read(bytes, { limit: 500, isDeclared })).rejects.toMatchObject({ status: 413 });
+});
+
+test('a text is read to its end, however long it is', async () => {
+  const { other } = await read(form(part('form-data; name="other"', 'x'.repeat(2e6))), {
+    limit: 3e6,
+  });
+  expect(other).toHaveLength(2e6);
+});
+
+describe('the memory of a form', () => {
+  const limit = 10 * MIB;
+  const text = part('form-data; name="other"', 'x'.repeat(MIB));
+
+  test('includes its texts, but not its files on disk', async () => {
+    const upload = part('form-data; name="upload"; filename="a"', Buffer.alloc(5 * MIB));
+    await read(form(text, upload), { limit });
+    const held = 64 * MIB - memory.bytesLeft;
+    expect(held).toBeGreaterThan(MIB);
+    expect(held).toBeLessThan(1.01 * MIB);
+  });
+
+  test('must suffice, or else the answer is 503', async () => {
+    const others = memory.bytesLeft - MIB;
+    expect(memory.reserve(others)).toBe(true);
+    await expect(read(form(text), { limit })).rejects.toMatchObject({ status: 503 });
+    memory.release(others);
+  });
+});
+
+test('a form whose client disconnects is rejected', async () => {
+  async function* broken() {
+    yield part('form-data; name="upload"; filename="a"', 'abc');
+    throw new Error('ECONNRESET');
+  }
+  await expect(read(Readable.from(broken()))).rejects.toMatchObject({ message: cutOff().message });
+});
+
+/** Returns the files of a folder, or none if it was removed or belongs to another user. */
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((file) => join(folder, file));
+  } catch {
+    return [];
+  }
+}
+
+describe('files', () => {
+  /** No other test uploads files of this size. */
+  const SIZE = 71_993;
+
+  function filesOf(size: number): string[] {
+    const folders = readdirSync(tmpdir()).filter((name) => name.startsWith('upload-'));
+    const paths = folders.flatMap((name) => filesIn(join(tmpdir(), name)));
+    return paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.size === size);
+  }
+
+  /** The files of earlier runs of these tests, if they were killed. */
+  const leftovers = new Set([SIZE, 65_459].flatMap(filesOf));
+  const filesOnDisk = (size = SIZE) => filesOf(size).filter((path) => !leftovers.has(path));
+
+  const upload = part('form-data; name="upload"; filename="a"', 'x'.repeat(SIZE));
+  const small = part('form-data; name="upload"; filename="a"', 'x'.repeat(1000));
+
+  test('of a small body are kept in memory', async () => {
+    const bytes = form(part('form-data; name="upload"; filename="a"', 'x'.repeat(65_459)));
+    expect(bytes).toHaveLength(65_536);
+    const { upload: file } = await read(bytes);
+    expect(filesOnDisk(65_459)).toEqual([]);
+    expect((file as File).size).toBe(65_459);
+  });
+
+  test.each([
+    ['a large body', true],
+    ['a body of unknown length', false],
+  ])('of %s are on disk until the release, for their owner only', async (_title, isDeclared) => {
+    const { upload: file } = await read(form(upload), { isDeclared });
+    const modes = filesOnDisk().map((path) =>
+      [dirname(path), path].map((name) => statSync(name).mode & 0o777),
+    );
+    expect(modes).toEqual([[0o700, 0o600]]);
+    expect(await (file as File).text()).toBe('x'.repeat(SIZE));
+    settle();
+    await eventually(() => filesOnDisk().length === 0);
+  });
+
+  test('of a body of unknown length are on disk, even if they are small', async () => {
+    const { upload: file } = await read(form(small), { isDeclared: false });
+    settle();
+    await eventually(() => expect((file as File).text()).rejects.toThrow());
+  });
+
+  const once = part('form-data; name="once"', '1');
+  test.each([
+    ['a text instead of a file', form(upload, part('form-data; name="photo"', '1'))],
+    ['a field that is given twice', form(upload, once, once)],
+    ['a body without an end', upload],
+    ['a body that is too large', form(upload, upload)],
+  ])('are removed if the form is rejected: %s', async (_title, bytes) => {
+    await expect(read(bytes, { isDeclared: false, limit: 100_000 })).rejects.toThrow();
+    settle();
+    await eventually(() => filesOnDisk().length === 0);
+  });
+});
+
+test('texts have a limit of their own, and files do not count', async () => {
+  const photo = part('form-data; name="upload"; filename="a"', 'x'.repeat(100), 'image/x');
+  const texts = [part('form-data; name="other"', 'abc'), part('form-data; name="more"', 'de')];
+  expect(await read(form(photo, ...texts), { textLimit: 5 })).toMatchObject({ other: 'abc' });
+  await expect(read(form(photo, ...texts), { textLimit: 4 })).rejects.toMatchObject({
+    status: 413,
+    message: 'the texts of the body must be at most 4 bytes (BODY_LIMIT): send a file instead',
+  });
+});
