@@ -95,7 +95,6 @@ export async function projectFiles(
     document: documentPath,
     schema: `https://spec.openapis.org/oas/${SCHEMAS[version] ?? SCHEMAS['3.1']}`,
     documents: documentPath.split('/')[0] ?? '',
-    severalFiles: String(copied.length > 1),
     flag: flag && ` ${flag}`,
     argument: flag && `, "${flag}"`,
     guide: guideLink(manifest),
