@@ -9,6 +9,7 @@ export {
   loadDocument,
   parseJson,
   stringifyJson,
+  temporalFormats,
 } from 'openapi-document';
 export { expressHandler } from './adapters/express.ts';
 export { type FetchHandler, type FetchOptions, fetchHandler } from './adapters/fetch.ts';

@@ -13,6 +13,8 @@ import {
 interface CheckResult {
   /** `undefined` if the document cannot be served at all. */
   readonly document: Document | undefined;
+  /** The formats of the project. */
+  readonly formats?: Formats | undefined;
   readonly problems: readonly string[];
   /** The ids of the operations that have errors. */
   readonly broken: ReadonlySet<string>;
@@ -30,6 +32,7 @@ export async function checkFile(file: string, allowOutside = false): Promise<Che
     const { problems, broken, notices } = checkDocument(document, { formats });
     return {
       document: problems.length > 0 ? undefined : document,
+      formats,
       problems: splitLines(document.describe([...problems, ...[...broken.values()].flat()])),
       broken: new Set(broken.keys()),
       files: document.files,

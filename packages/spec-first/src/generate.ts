@@ -49,7 +49,7 @@ export const run = command(
     const notices = checked.notices(showsAll ? undefined : MAX_NOTICES);
     for (const line of showsAll ? notices : firstNotices(file, notices)) console.error(line);
 
-    const outputs = new Map([[TYPES, await generateTypes(document)]]);
+    const outputs = new Map([[TYPES, await generateTypes(document, undefined, checked.formats)]]);
     if (client !== undefined) {
       const operations = document.operations.filter(({ id }) => !broken.has(id));
       outputs.set(client, await generateClient({ ...document, operations }));

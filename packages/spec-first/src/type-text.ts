@@ -40,6 +40,8 @@ function textOf(shape: Shape, options: TypeTextOptions, isInside: boolean): Type
       return { text: literalOf(shape.value) };
     case 'scalar':
       return { text: scalarText(shape.type, options) };
+    case 'typed':
+      return { text: shape.type };
     case 'reference':
       return { text: options.nameOf(shape.to, options.values) };
     case 'array':

@@ -1,5 +1,11 @@
 import { basename } from 'node:path';
-import { createSchemas, type Document, type Operation, type Schemas } from 'openapi-document';
+import {
+  createSchemas,
+  type Document,
+  type Formats,
+  type Operation,
+  type Schemas,
+} from 'openapi-document';
 import { routesOf } from 'openapi-document/client';
 import { generateSource } from './generator.ts';
 import { isIdentifier } from './type-names.ts';
@@ -54,13 +60,15 @@ export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'
  * `webhooks`, and the types of handlers. The same document gives the same text.
  *
  * @param name the name of the document in comments.
+ * @param formats the formats of the project, whose values may have types.
  */
 export async function generateTypes(
   document: Document,
   name = basename(document.file),
+  formats?: Formats,
 ): Promise<string> {
   const { root, operations } = document;
-  const schemas = createSchemas(root);
+  const schemas = createSchemas(root, { formats });
   const { text, isGeneric } = generateSource(document, schemas, true, name);
   const imports =
     'import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } ' +

@@ -275,6 +275,17 @@ describe('npm run generate', () => {
     });
   });
 
+  test('writes the types of the formats of src/formats.ts', async () => {
+    const schemas = 'components:\n  schemas:\n    Code: { type: string, format: code }\n';
+    const format = "{ type: 'Brand', parse: (text: string) => text, stringify: String }";
+    const formats = `export const formats = { code: ${format} };\n`;
+    const files = { 'openapi.yaml': `${HEAD}paths: {}\n${schemas}`, 'src/formats.ts': formats };
+    await inFolder(files, async (folder) => {
+      await generate(folder);
+      expect(typesIn(folder)).toContain('export type Code = Brand;');
+    });
+  });
+
   test('names each example and default that does not fit its schema, with line and column, also with --check', async () => {
     const text = `${HEAD}paths:
   /plants/:

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { loadDocument } from 'openapi-document';
+import { loadDocument, temporalFormats } from 'openapi-document';
 import { documentFile } from 'test-support/documents';
 import { compile, makeProject } from 'test-support/project';
 import { generateTypes } from '../src/types.ts';
@@ -344,6 +344,32 @@ components:
     Error: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } }
 `;
 
+const TYPED = `openapi: 3.1.0
+info: { title: Accounts, version: 1.0.0 }
+paths:
+  /accounts/{id}:
+    get:
+      operationId: getAccount
+      parameters: [{ name: id, in: path, required: true, schema: { type: string, format: iban } }]
+      responses:
+        '200':
+          description: It.
+          content: { application/json: { schema: { type: array, items: { type: string, format: date-time } } } }
+`;
+
+const TYPED_HANDLERS = `
+  import type { Iban } from './iban.ts';
+  implement({
+    getAccount({ path: { id } }) {
+      is<Iban>()(id);
+      return { status: 200, body: [Temporal.Now.instant()] };
+    },
+  });
+  reply<'getAccount'>({ status: 200, body: [Temporal.Now.instant()] as const });
+  // @ts-expect-error a text has no type
+  reply<'getAccount'>({ status: 200, body: ['2027-01-31T00:00:00Z'] });
+`;
+
 /** A handlers file. Line 4 is the object of handlers, line 6 is the reply of `createPlant`. */
 const RIGHT = `import type { Handlers, ReplyTo, RequestTo } from './types.ts';
 
@@ -435,6 +461,10 @@ beforeAll(async () => {
     'mistakes/openapi.yaml': DOCUMENT,
     'mistakes/right.ts': RIGHT,
     'mistakes/class.ts': CLASS,
+    'typed/openapi.yaml': TYPED,
+    'typed/handlers.ts': prelude('typed') + TYPED_HANDLERS,
+    'typed/iban.ts':
+      'declare const iban: unique symbol;\nexport type Iban = string & { [iban]: true };\n',
     'mistakes/wrong class.ts': CLASS.replace('status: 200', 'status: 201'),
     'mistakes/other/uses.ts': USES,
   };
@@ -457,6 +487,10 @@ beforeAll(async () => {
   ]) {
     writeFileSync(join(folder, name, 'types.ts'), await generateTypes(await loadDocument(file)));
   }
+  const iban = { type: "import('./iban.ts').Iban", parse: String, stringify: String };
+  const typed = await loadDocument(join(folder, 'typed/openapi.yaml'));
+  const formats = { ...temporalFormats, iban };
+  writeFileSync(join(folder, 'typed/types.ts'), await generateTypes(typed, undefined, formats));
   for (const error of compile(folder, '-p', 'tsconfig.all.json')
     .trim()
     .split(/\n(?=\S)/)) {

@@ -36,7 +36,7 @@ export function arrayRules(set: SchemaSet): ArrayRules {
     if (run.count !== countBefore && run.isDone) return items;
     const result =
       readsAll || first.length > 0 || others !== undefined ? readItems(items, run) : items;
-    for (const assertion of after) assertion(result, run);
+    for (const assertion of after) assertion(run.parsesFormats ? items : result, run);
     return result;
   }
 

@@ -9,10 +9,24 @@ export interface Format {
   readonly type: 'string' | 'number';
   /** @throws {BudgetExceeded} */
   test(text: string, budget: Budget): boolean;
+  /** Set if the values have a type of their own. */
+  readonly typed?: TypedFormat | undefined;
 }
 
-/** Formats of a service: each function returns true if a text has the format. */
-export type Formats = Readonly<Record<string, (text: string) => boolean>>;
+/** A format whose values have a type of their own in requests and replies. */
+export interface TypedFormat {
+  /** The type in generated files, such as `Date`. */
+  readonly type: string;
+  /** Returns true if a text has the format. By default, `parse` decides, or the known format. */
+  readonly validate?: (text: string) => boolean;
+  /** Returns the value of a text in a request. @throws {unknown} if the text has none. */
+  parse(text: string): unknown;
+  /** Returns the text of a value in a reply. */
+  stringify(value: unknown): string;
+}
+
+/** Formats of a service: functions that return true if a text has the format, or their types. */
+export type Formats = Readonly<Record<string, ((text: string) => boolean) | TypedFormat>>;
 
 /** Formats that allow any text or number. The type `integer` limits int32 and int64. */
 const UNLIMITED = {
@@ -73,8 +87,28 @@ export const LIMITS: Readonly<Record<Exclude<FormatName, keyof typeof UNLIMITED 
  * annotations (JSON Schema 2020-12, Validation §7.2.3).
  */
 export function createFormats(service: Formats = {}): (name: string) => Format | undefined {
+  const knownFormat = knownFormats();
   return onFirstUse((name) => {
-    if (Object.hasOwn(service, name)) return textFormat(LINEAR, service[name] ?? (() => true));
+    const own = Object.hasOwn(service, name) ? service[name] : undefined;
+    if (typeof own === 'function') return textFormat(LINEAR, own);
+    if (own === undefined) return knownFormat(name);
+    const { validate = (text) => parsedBy(own, text) !== undefined } = own;
+    const known = own.validate === undefined ? knownFormat(name) : undefined;
+    return { ...(known ?? textFormat(LINEAR, validate)), typed: own };
+  });
+}
+
+/** Returns the value of a text, or `undefined` if the text has none. */
+export function parsedBy(format: TypedFormat, text: string): unknown {
+  try {
+    return format.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function knownFormats(): (name: string) => Format | undefined {
+  return onFirstUse((name) => {
     if (isIn(UNLIMITED, name)) return { type: UNLIMITED[name], test: () => true };
     if (name === 'byte') return { type: 'string', test: compilePattern(BYTE).test };
     if (name === 'uuid') return textFormat(LINEAR, (text) => UUID.test(text));

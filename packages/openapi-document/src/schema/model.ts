@@ -1,5 +1,6 @@
 import { escapePointerToken, type Json } from '../document/document.ts';
 import { type Budget, BudgetExceeded, spend } from './budget.ts';
+import type { TypedFormat } from './formats.ts';
 import type { SchemaTree, TextTest, View } from './tree.ts';
 
 /** A difference between a value and its schema. */
@@ -20,6 +21,8 @@ export interface Context {
   readonly view: View;
   /** Returns the test of a format, or `undefined` if the format is not checked. */
   formatTest(format: string): TextTest | undefined;
+  /** Returns the format if its values have a type. `undefined` if no format has typed values. */
+  readonly typedFormat: ((format: string) => TypedFormat | undefined) | undefined;
   /**
    * Returns the set of schemas that apply to one value.
    *
@@ -125,6 +128,8 @@ export interface RunOptions {
   readonly budget: Budget;
   /** True if strings may be files: `Blob` or bytes. */
   readonly files: boolean;
+  /** True if texts of typed formats become their values. By default false. */
+  readonly parsesFormats?: boolean | undefined;
   /** Called with the name of each member that is removed from a reply. */
   readonly onDrop: ((name: string) => void) | undefined;
   /** 20 by default. */
@@ -165,6 +170,7 @@ export class Run implements Budget {
   /** True while undeclared members of a reply are rejected instead of ignored. */
   isStrict = false;
   readonly files: boolean;
+  readonly parsesFormats: boolean;
   readonly onDrop: ((name: string) => void) | undefined;
   readonly #maxViolations: number;
   #testDepth = 0;
@@ -174,9 +180,17 @@ export class Run implements Budget {
   #explanations: Results<readonly Violation[]> | undefined;
   #isExplaining = false;
 
-  constructor({ budget, files, onDrop, maxViolations = MAX_VIOLATIONS }: RunOptions) {
+  constructor(options: RunOptions) {
+    const {
+      budget,
+      files,
+      onDrop,
+      maxViolations = MAX_VIOLATIONS,
+      parsesFormats = false,
+    } = options;
     this.steps = budget.steps;
     this.files = files;
+    this.parsesFormats = parsesFormats;
     this.onDrop = onDrop;
     this.#maxViolations = maxViolations;
   }

@@ -3,6 +3,7 @@ import { asArray, isObject, type Json } from '../document/document.ts';
 import { stringifyJson } from '../json/exact.ts';
 import { spend } from './budget.ts';
 import { equalityKey } from './equality.ts';
+import type { TypedFormat } from './formats.ts';
 import { TYPE_BITS, typeBits } from './json-types.ts';
 import type { Assertion, Run, SchemaSet } from './model.ts';
 import { type Exact, INTEGER_RANGES, isExact, multipleOf, SAFE_RANGE } from './numbers.ts';
@@ -211,6 +212,23 @@ export function isDay({ schemas, context }: SchemaSet): boolean {
   const possible = [...schemas.keys()].flatMap((schema) => context.tree.possible(schema));
   const formats = possible.map(({ format }) => format);
   return formats.includes('date') && !formats.includes('date-time');
+}
+
+/**
+ * Returns the format whose type the values of a set have. The texts of an enum or a constant have
+ * none. A reply is converted before alternatives are selected, so they count as well.
+ */
+export function typedFormatOf({ schemas, context }: SchemaSet): TypedFormat | undefined {
+  const { typedFormat, tree, view } = context;
+  if (typedFormat === undefined) return undefined;
+  const parts = [...schemas.keys()];
+  const possible = view === 'response' ? parts.flatMap((part) => tree.possible(part)) : parts;
+  if (possible.some((part) => part.enum !== undefined || Object.hasOwn(part, 'const')))
+    return undefined;
+  return possible
+    .values()
+    .map(({ format }) => (typeof format === 'string' ? typedFormat(format) : undefined))
+    .find((format) => format !== undefined);
 }
 
 export const asStrings = (list: unknown): string[] => asArray(list).map(String);

@@ -4,7 +4,7 @@ import { baseTagName } from './discriminator.ts';
 import { Facts, type LimitKeyword } from './facts.ts';
 import { type TypeName, typeNames } from './json-types.ts';
 import { DEFAULT_STEPS, Run, type SchemaSet, type Violation } from './model.ts';
-import { entriesOf, isWide, lengthLimits } from './scalar-rules.ts';
+import { entriesOf, isWide, lengthLimits, typedFormatOf } from './scalar-rules.ts';
 import { type Union, unionsOf } from './unions.ts';
 
 export interface CheckOptions {
@@ -12,6 +12,8 @@ export interface CheckOptions {
   readonly budget?: Budget | undefined;
   /** True if strings may be files: `Blob` or bytes. */
   readonly files?: boolean | undefined;
+  /** True if texts of typed formats become their values. By default false. */
+  readonly parsesFormats?: boolean | undefined;
   /** Called with the name of each member that is removed from a reply. */
   readonly onDrop?: ((name: string) => void) | undefined;
   /** The maximum number of violations: 20 by default. */
@@ -42,8 +44,9 @@ export class Schema extends Facts {
 
   /** Validates a value. Returns it as the view reads it, or its violations. */
   check(value: unknown, options: CheckOptions = {}): CheckResult {
-    const { budget = { steps: DEFAULT_STEPS }, files = false, onDrop, maxViolations } = options;
-    const run = new Run({ budget, files, onDrop, maxViolations });
+    const { budget = { steps: DEFAULT_STEPS }, files = false, parsesFormats = false } = options;
+    const { onDrop, maxViolations } = options;
+    const run = new Run({ budget, files, parsesFormats, onDrop, maxViolations });
     try {
       const result = this.#set.read(value, run);
       if (run.count === 0) return { value: result, isComplete: true };
@@ -81,6 +84,11 @@ export class Schema extends Facts {
   get default(): { readonly value: unknown } | undefined {
     const source = this.schemas.find((schema) => Object.hasOwn(schema, 'default'));
     return source && { value: source.default };
+  }
+
+  /** The TypeScript type of the texts, if their format has one. */
+  get textType(): string | undefined {
+    return typedFormatOf(this.#set)?.type;
   }
 
   /** The length of texts in characters, or of files in bytes. */

@@ -10,7 +10,7 @@ import { type Shape, Shapes } from './shape.ts';
 import { SchemaTree, type View } from './tree.ts';
 
 export interface SchemasOptions {
-  /** Formats besides those of OpenAPI and JSON Schema: `{ iban: (text) => isIban(text) }`. */
+  /** Formats besides those of OpenAPI and JSON Schema, and formats whose values have a type. */
   readonly formats?: Formats | undefined;
 }
 
@@ -29,12 +29,14 @@ export function createSchemas(root: Json, { formats }: SchemasOptions = {}) {
     const format = formatOf(name);
     return format?.type === 'string' ? format.test : undefined;
   };
+  const hasTypes = Object.values(formats ?? {}).some((format) => typeof format === 'object');
+  const typedFormat = hasTypes ? (name: string) => formatOf(name)?.typed : undefined;
   const tree = new SchemaTree(root);
   const contexts = new Map<View, Context>();
   const contextOf = (view: View): Context => {
     const existing = contexts.get(view);
     if (existing !== undefined) return existing;
-    const context = createContext(tree, view, formatTest);
+    const context = createContext({ tree, view, formatTest, typedFormat });
     contexts.set(view, context);
     return context;
   };
@@ -63,11 +65,12 @@ export function createSchemas(root: Json, { formats }: SchemasOptions = {}) {
   };
 }
 
-function createContext(tree: SchemaTree, view: View, formatTest: Context['formatTest']): Context {
+function createContext(facts: Omit<Context, 'setOf'>): Context {
+  const { tree } = facts;
   const counter = new SelectionCounter();
   const single = new Map<Json, JoinedSchemas>();
   const joined = new Map<string, JoinedSchemas>();
-  const context = { tree, view, formatTest, setOf };
+  const context = { ...facts, setOf };
   return context;
 
   function setOf(schemas: readonly Json[], hidden = NO_NAMES): JoinedSchemas {

@@ -3,6 +3,7 @@ import { asArray, asObject, isObject, type Json } from '../document/document.ts'
 import { arrayRules } from './array-rules.ts';
 import { type Budget, spend } from './budget.ts';
 import { isBytes } from './equality.ts';
+import { parsedBy, type TypedFormat } from './formats.ts';
 import { ANY_TYPE, TYPE_BITS, typeBitOf, typeNames } from './json-types.ts';
 import type {
   ArrayRules,
@@ -23,6 +24,7 @@ import {
   numberRules,
   readsDoubles,
   textRules,
+  typedFormatOf,
 } from './scalar-rules.ts';
 import { NOTHING, type SchemaTree } from './tree.ts';
 import { selectorsOf } from './unions.ts';
@@ -61,6 +63,7 @@ export class JoinedSchemas implements SchemaSet {
   readonly #outerHidden: ReadonlySet<string>;
   readonly #isReply: boolean;
   readonly #allowsAnything: boolean;
+  readonly #typed: TypedFormat | undefined;
   #selectors = NO_SELECTORS;
   #generation = 0;
   #isSelected = false;
@@ -111,6 +114,7 @@ export class JoinedSchemas implements SchemaSet {
       .keys()
       .some((schema) => (schema.unevaluatedProperties ?? schema.unevaluatedItems) !== undefined);
     this.hidden = hiddenNames(context, schemas, outerHidden);
+    this.#typed = typedFormatOf(this);
     this.#allowsAnything = schemas.keys().every((schema) => Object.keys(schema).length === 0);
     if (this.#allowsAnything && !this.#isReply) this.free = ANY_TYPE;
   }
@@ -193,14 +197,22 @@ export class JoinedSchemas implements SchemaSet {
 
   #readScalar(value: unknown, run: Run): unknown {
     const type = typeBitOf(value);
+    if ((this.types & type) === 0 && this.#isReply && this.#typed !== undefined) {
+      const text = textOf(value, this.#typed);
+      if (text !== undefined) return this.#readScalar(text, run);
+    }
     if (!this.#allows(type, run)) return value;
     this.#checkConstants(value, run);
     switch (typeof value) {
-      case 'string':
+      case 'string': {
+        const countBefore = run.count;
         this.#texts ??= textRules(this);
         if (this.#texts.length > 0 && run.violations !== undefined) run.earn(2 * value.length);
         for (const rule of this.#texts) rule(value, run);
+        if (run.parsesFormats && this.#typed !== undefined && run.count === countBefore)
+          return this.#parsed(value, this.#typed, run);
         break;
+      }
       case 'number':
       case 'bigint':
         if (this.#numbers === undefined) {
@@ -218,6 +230,12 @@ export class JoinedSchemas implements SchemaSet {
       this.#isFreeKnown = true;
       if (this.#selectors.length === 0) this.free |= this.#freeTypes();
     }
+    return value;
+  }
+
+  #parsed(text: string, format: TypedFormat, run: Run): unknown {
+    const value = parsedBy(format, text);
+    if (value === undefined) run.report('format', `must be a value of ${format.type}`);
     return value;
   }
 
@@ -275,12 +293,24 @@ export class JoinedSchemas implements SchemaSet {
 
   /** Converts a value of a reply as `JSON.stringify` does. */
   #converted(value: object): unknown {
+    if (this.#typed !== undefined && ((this.types & TYPE_BITS.object) === 0 || 'toJSON' in value))
+      return textOf(value, this.#typed) ?? value;
     if (!('toJSON' in value) || typeof value.toJSON !== 'function') return value;
     const result: unknown = value.toJSON('');
     if (typeof result !== 'string') return result;
     this.#isDay ??= isDay(this);
     if (!this.#isDay) return result;
     return isDate(value) ? dayOf(value) : result.replace(/T.*/, '');
+  }
+}
+
+/** Returns the text of a value that is not one, or `undefined` if the value has none. */
+function textOf(value: unknown, format: TypedFormat): string | undefined {
+  if (value === undefined || value === null || typeof value === 'string') return undefined;
+  try {
+    return String(format.stringify(value));
+  } catch {
+    return undefined;
   }
 }
 

@@ -20,6 +20,8 @@ import { type Union, unionsOf } from './unions.ts';
 export type Shape =
   | { readonly kind: 'any' | 'nothing' }
   | { readonly kind: 'scalar'; readonly type: ScalarType }
+  /** A text whose format has a type of its own. */
+  | { readonly kind: 'typed'; readonly type: string }
   | { readonly kind: 'constant'; readonly value: unknown }
   | ArrayShape
   | ObjectShape
@@ -221,6 +223,8 @@ export class Shapes {
     const shapes = types.map((type): Shape => {
       if (type === 'object') return { kind: 'object', members, others: isOpen ? [ANY] : others };
       if (type === 'array') return this.#array(set, schema);
+      const textType = type === 'string' ? schema.textType : undefined;
+      if (textType !== undefined) return { kind: 'typed', type: textType };
       return { kind: 'scalar', type: scalarType(type, schema) };
     });
     return intersection([...named, union(shapes), ...selected]);

@@ -74,7 +74,8 @@ export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   readonly bodyLimit?: number;
   /**
    * Formats besides those of OpenAPI and JSON Schema, checked in requests and replies:
-   * `{ iban: (text) => isIban(text) }`.
+   * `{ iban: (text) => isIban(text) }`. With `type`, `parse` and `stringify`, handlers get and
+   * return values of a type, such as {@link temporalFormats}.
    */
   readonly formats?: Formats | undefined;
   /** Formats of bodies besides those of OpenAPI, such as CBOR. */

@@ -7,6 +7,7 @@ import {
   createSchemas,
   type Document,
   type DocumentSource,
+  type Formats,
   loadDocument,
   mediaTypesOf,
   type Operation,
@@ -87,7 +88,7 @@ export interface ContractTestOptions {
    */
   readonly unscoped?: CredentialSource;
   /** Custom formats of the service, as in `serve`: `{ iban: (text) => isIban(text) }`. */
-  readonly formats?: Readonly<Record<string, (text: string) => boolean>> | undefined;
+  readonly formats?: Formats | undefined;
   /** Codecs of the service, as in `serve`. */
   readonly codecs?: readonly Codec[] | undefined;
   /** The log of the service. A failed test shows the logged cause of the response. */

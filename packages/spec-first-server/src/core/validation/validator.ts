@@ -65,6 +65,8 @@ interface ReadOptions {
   readonly path?: string;
   /** True if strings may be files. */
   readonly files?: boolean | undefined;
+  /** True if texts of typed formats become their values. */
+  readonly parsesFormats?: boolean;
   readonly onDrop?: ((name: string) => void) | undefined;
 }
 
@@ -76,17 +78,19 @@ export function createValidators(
   const request = (schema: unknown) => schemas.at(schema, forClient ? 'sent' : 'request');
   const response = (schema: unknown) => schemas.at(schema, forClient ? 'received' : 'response');
 
+  const parsesFormats = !forClient;
+
   return onFirstUse((operation: Operation) => {
     const groups = Map.groupBy(operation.parameters, (parameter) => parameter.in);
     const locations = [...groups].map(([location, group]) => [location, schemaOfMembers(group)]);
-    const parameters = reader(request(objectOf(Object.fromEntries(locations))));
+    const parameters = reader(request(objectOf(Object.fromEntries(locations))), { parsesFormats });
     /** Prepares to read the values, or the items, of a media type. */
     const bodyReader = (media: MediaType, schemaOf: typeof request, options?: ReadOptions) => {
       const { unit, hasBytes: files } = codecs.factsOf(media);
       const { schema } = (unit === 'items' ? media.items : undefined) ?? media;
       return reader(schemaOf(schema), { path: '/body', files, ...options });
     };
-    const bodies = onFirstUse((media: MediaType) => bodyReader(media, request));
+    const bodies = onFirstUse((media: MediaType) => bodyReader(media, request, { parsesFormats }));
     const replies = onFirstUse((media: MediaType) =>
       bodyReader(media, response, { onDrop: onDrop && ((name) => onDrop(operation, name)) }),
     );
@@ -106,9 +110,12 @@ export function createValidators(
   });
 }
 
-function reader(schema: Schema, { path = '', files, onDrop }: ReadOptions = {}): Read {
+function reader(
+  schema: Schema,
+  { path = '', files, parsesFormats, onDrop }: ReadOptions = {},
+): Read {
   return (value, budget) => {
-    const result = schema.check(value, { budget, files, onDrop });
+    const result = schema.check(value, { budget, files, parsesFormats, onDrop });
     if (result.violations === undefined) return result.value;
     const violations = result.violations.map((violation) => ({
       ...violation,
