@@ -27,17 +27,6 @@ const open = (env: Readonly<Record<string, string>>) =>
 const requestTo = requestsFor<Handlers>();
 
 describe('the variables', () => {
-  test('have documented defaults', () => {
-    expect(readVariables(variables, {})).toEqual({
-      DATABASE_URL: 'sqlite:data/plants.db',
-      DATABASE_URL_FILE: '',
-      DATABASE_PASSWORD_FILE: '',
-      DATABASE_PASSWORD_COMMAND: '',
-      MAX_WAITING: 1000,
-      SQLITE_CHECK_HOURS: 0,
-    });
-  });
-
   test.each(['1', '30', '1000000'])('MAX_WAITING may be %s', (text) => {
     expect(variables.MAX_WAITING.parse(text)).toBe(Number(text));
   });
@@ -220,19 +209,5 @@ describe('the password of PostgreSQL is read again for each connection', () => {
     } finally {
       await backend.close?.();
     }
-  });
-
-  test.each([
-    ['DATABASE_PASSWORD_FILE', '/none/password', 'ENOENT'],
-    ['DATABASE_PASSWORD_COMMAND', 'exit 3', 'exit status 3'],
-    ['DATABASE_PASSWORD_COMMAND', 'exec sleep 60', 'no password after 2500 ms'],
-  ])('and the store is unavailable if this fails: %s=%s', async (name, value, reason) => {
-    const backend = await open({ DATABASE_URL: await server.createSchema(), [name]: value });
-    await eventually(async () => {
-      const error = await backend.ready?.().catch((error: unknown) => error);
-      expect(error).toBeInstanceOf(Unavailable);
-      expect(String(error)).toContain(`${name} failed (${reason})`);
-    });
-    await backend.close?.();
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { checkDocument, loadDocument, type Operation, parameterReader } from 'openapi-document';
+import { checkDocument, loadDocument, type Operation } from 'openapi-document';
 
 const folder = mkdtempSync(join(tmpdir(), 'openapi-3.2-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -93,40 +93,12 @@ test('a document of OpenAPI 3.2 has no problem and no notice', () => {
   expect(document.describe([...problems, ...notices])).toBe('');
 });
 
-test('QUERY and additionalOperations are listed as operations', () => {
-  expect(operations.map(({ method, path, pointer }) => [method, path, pointer])).toEqual([
-    ['query', '/things', '/paths/~1things/query'],
-    ['copy', '/things', '/paths/~1things/additionalOperations/COPY'],
-    ['get', '/search', '/paths/~1search/get'],
-    ['get', '/pets', '/paths/~1pets/get'],
-  ]);
-});
-
 test('a sequence has the schema of its items', () => {
   expect(mediaOf('queryThings')).toMatchObject([{ items: { schema: { required: ['id'] } } }]);
   expect(mediaOf('search').map(({ items }) => items?.schema)).toMatchObject([
     { $ref: '#/components/schemas/Event' },
     {},
   ]);
-});
-
-test('a parameter in: querystring is the whole query', () => {
-  const operation = operationOf('search');
-  const { values, violations } = parameterReader(operation)({
-    path: '/search',
-    query: 'limit=5&tags=a&tags=b&other=x',
-    headers: {},
-  });
-  expect(violations).toEqual([]);
-  expect(values.query).toEqual({ filter: { limit: 5, tags: ['a', 'b'], other: 'x' } });
-  expect(operation.parameters.map((parameter) => parameter.write(values.query.filter))).toEqual([
-    'limit=5&tags=a&tags=b&other=x',
-  ]);
-});
-
-test('an example can be a value or its serialization', () => {
-  const examples = mediaOf('pets').flatMap((media) => media.examples);
-  expect(examples.map(({ value }) => value)).toEqual([{ kind: 'cat' }, { kind: 'dog' }]);
 });
 
 test('a reference by the URL in $self is resolved, and a name in defaultMapping becomes a reference', () => {

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { documentFile, echo, scripted, serve } from 'test-support/documents';
 import type { AnyHandler } from '../src/core/handlers/types.ts';
 import { HttpError } from '../src/core/response/http-error.ts';
@@ -28,64 +28,6 @@ async function listening({ app }: Served): Promise<Server> {
   await once(server, 'listening');
   return server;
 }
-
-describe('credentials', () => {
-  let served: Served;
-  let server: Server;
-  const called = jest.fn<AnyHandler>(() => ({ status: 200, body: {} }));
-  beforeAll(async () => {
-    const ids = ['secured', 'open', 'optional', 'either', 'both', 'scoped', 'graded', 'body'];
-    served = await serve(
-      documentFile('security.yaml'),
-      Object.fromEntries(ids.map((id) => [id, called])),
-    );
-    server = await listening(served);
-  });
-  afterAll(() => void server.close());
-
-  test.each([
-    'GET http://elsewhere.example/secured HTTP/1.1',
-    'GET HTTP://elsewhere.example/secured?a=1 HTTP/1.1',
-    'GET /%73ecured HTTP/1.1',
-    'HEAD /secured HTTP/1.1',
-    'GET /secured?x=/open HTTP/1.1',
-  ])('are required for the request line %s', async (line) => {
-    called.mockClear();
-    const answer = await raw(server, `${line}\r\nHost: a\r\nConnection: close\r\n\r\n`);
-    expect(answer).toMatch(/^HTTP\/1.1 401 /);
-    expect(answer).toMatch(/\r\nWWW-Authenticate: Bearer\r\n/i);
-    expect(called).not.toHaveBeenCalled();
-  });
-
-  test.each([
-    'Basic xxbearerxx',
-    'Basic bearer good',
-    'Bearer',
-    'Bearer good, x',
-    'good',
-    'Bearergood',
-    'Bearer\tgood',
-  ])('are missing or invalid in "Authorization: %s"', async (authorization) => {
-    called.mockClear();
-    await served.client.get('/secured').set('Authorization', authorization).expect(401);
-    expect(called).not.toHaveBeenCalled();
-  });
-
-  test.each(['//secured', '/secured/', '/SECURED', '/x/../secured', '/secured%2F', '/./secured'])(
-    'are not required if no path matches: %s',
-    async (path) => {
-      const answer = await raw(
-        server,
-        `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
-      );
-      expect(answer).toMatch(/^HTTP\/1.1 404 /);
-    },
-  );
-
-  test('are not read from cookies unless the scheme is in a cookie', async () => {
-    await served.client.get('/secured').set('Cookie', 'bearer=good; undefined=good').expect(401);
-  });
-});
 
 describe('content types of clients', () => {
   test('do not use more memory, and do not select a validator of another operation', async () => {

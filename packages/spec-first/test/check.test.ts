@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { checkFile } from '../src/check.ts';
-import { type Files, inFolder, writeFiles } from './folder.ts';
+import { type Files, inFolder } from './folder.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }
@@ -79,26 +79,3 @@ test.each<[title: string, files: Files, isServed: boolean, problems: Lines, noti
     });
   },
 );
-
-test('lists all files of a document, including missing ones', async () => {
-  const paths = (folder: string, names: readonly string[]) =>
-    names.map((name) => join(folder, name));
-  const names = ['openapi.yaml', 'plant.yaml'];
-  await inFolder({ 'openapi.yaml': DOCUMENT }, async (folder) => {
-    const file = join(folder, 'openapi.yaml');
-    expect((await checkFile(file)).files).toEqual(paths(folder, names));
-    writeFiles(folder, { 'plant.yaml': '{' });
-    expect((await checkFile(file)).files).toEqual(paths(folder, names));
-    writeFiles(folder, { 'openapi.yaml': '{' });
-    expect((await checkFile(file)).files).toEqual([file]);
-  });
-});
-
-test('reads files outside the folder of the document only if this is allowed', async () => {
-  const files = { 'api/openapi.yaml': DOCUMENT.replace('plant.yaml', '../plant.yaml') };
-  await inFolder({ ...files, 'plant.yaml': FERN }, async (folder) => {
-    const file = join(folder, 'api/openapi.yaml');
-    expect((await checkFile(file)).problems).toHaveLength(1);
-    expect((await checkFile(file, true)).problems).toEqual([]);
-  });
-});

@@ -261,14 +261,3 @@ test.each<[keys: string[], schemas: object[], lines: string]>([
   const [, members = ''] = /: Body => \(\{\n([\s\S]*?)\n {2}\}\)/.exec(file) ?? [];
   expect(members.replaceAll(/\s*\n\s*|^\s+/g, '')).toBe(lines);
 });
-
-test('bodies of different media types are counted separately', async () => {
-  const response = (type: string) => ({ description: '', content: { [type]: { schema: usual } } });
-  const responses = {
-    400: response('application/problem+json'),
-    404: response('application/json'),
-    default: response('application/json'),
-  };
-  const paths = { '/a': { get: { operationId: 'getA', responses } } };
-  expect(await withDocument({ paths }, errorsFile)).toContain("mediaType: 'application/json',");
-});

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { run as command, firstNotices, writeChanged } from '../src/generate.ts';
+import { run as command, firstNotices } from '../src/generate.ts';
 import { call } from './call.ts';
 import { inFolder } from './folder.ts';
 
@@ -197,14 +197,6 @@ describe('npm run generate', () => {
     });
   });
 
-  test('counts several errors', async () => {
-    const text = SMALL.replace("'400': { description: No plants. }", "'400': { $ref: no.yaml }");
-    await inFolder({ 'openapi.yaml': text }, async (folder) => {
-      const { stderr } = await generate(folder);
-      expect(stderr).toContain('openapi.yaml has 2 errors. Operations with');
-    });
-  });
-
   test('leaves the types unchanged for a document that is not YAML', async () => {
     await inFolder({ 'openapi.yaml': 'paths: [', [TYPES]: 'types' }, async (folder) => {
       expect(await generate(folder)).toEqual({
@@ -239,27 +231,6 @@ describe('npm run generate', () => {
         ...Array.from({ length: 8 }, (_, index) => parameter(`p${index + 1}`)),
         'openapi.yaml has 3 more notices. "npm run generate -- --all" shows all, with each place.',
       ]);
-    });
-  });
-
-  test('accepts unknown keywords, boolean schemas, any operationId and none', async () => {
-    const text = `${HEAD}paths:
-  /plants/:
-    get:
-      operationId: list all
-      parameters: [{ name: any, in: query, schema: true }]
-      responses: { '200': { description: It., content: { application/json: { schema: { nullable: true, myKeyword: 5 } } } } }
-    put:
-      operationId: plants#put
-      requestBody: { content: { application/json: { schema: true } } }
-      responses: { '204': { description: It. } }
-    post: { responses: { '204': { description: It. } } }
-`;
-    await inFolder({ 'openapi.yaml': text }, async (folder) => {
-      const { status, stderr } = await generate(folder);
-      expect({ status, stderr }).toMatchObject({ status: 0 });
-      for (const id of ['"list all"', '"plants#put"', 'postPlants'])
-        expect(typesIn(folder)).toContain(`    ${id}: {`);
     });
   });
 
@@ -341,30 +312,6 @@ components:
     });
   });
 
-  test('ignores references in examples, and mappings without a target', async () => {
-    const content = `application/json:
-              schema: { type: object, properties: { example: { $ref: '#/components/schemas/Named' } } }
-              examples: { one: { value: { $ref: '#/none' } } }`;
-    const text = `${HEAD}paths:
-  /plants/:
-    get:
-      operationId: list
-      responses:
-        '200':
-          description: It.
-          content:
-            ${content}
-components:
-  schemas:
-    Named: { type: string, example: { $ref: '#/nothing' } }
-    Any: { oneOf: [{ $ref: '#/components/schemas/Named' }], discriminator: { propertyName: kind, mapping: { a: models/a.yml } } }
-`;
-    await inFolder({ 'openapi.yaml': text }, async (folder) => {
-      expect(await generate(folder)).toMatchObject({ status: 0 });
-      expect(typesIn(folder)).toContain('example?: Named;');
-    });
-  });
-
   test('reads files outside the folder of the document only with --allow-outside', async () => {
     const files = {
       'api/openapi.yaml': SMALL.replace('schemas/plant', '../plant'),
@@ -391,56 +338,6 @@ components:
         );
       },
     );
-  });
-
-  test('stops if .env cannot be read', async () => {
-    await inFolder({ 'openapi.yaml': SMALL, '.env/text': '' }, async (folder) => {
-      expect(await generate(folder)).toEqual({
-        status: 1,
-        stdout: '',
-        stderr: '.env cannot be read (EISDIR)\n',
-      });
-    });
-  });
-
-  test('writes the type of a default alternative of a discriminator from its schema', async () => {
-    const schemas = `components:
-  schemas:
-    Cat: { type: object, required: [kind], properties: { kind: { const: cat } } }
-    Other: { type: object, properties: { kind: { type: string } } }
-    Pet:
-      oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Other' }]
-      discriminator: { propertyName: kind, defaultMapping: Other }
-`;
-    const text = SMALL.replace('3.1.0', '3.2.0').replace(
-      "{ $ref: 'schemas/plant.yaml#/Plant' }",
-      "{ $ref: '#/components/schemas/Pet' }",
-    );
-    await inFolder({ 'openapi.yaml': text + schemas }, async (folder) => {
-      expect(await generate(folder)).toMatchObject({ status: 0 });
-      expect(typesIn(folder)).toContain('kind?: string;');
-    });
-  });
-
-  test('writes the types of files in a form whose schemas contain each other', async () => {
-    const form =
-      "{ content: { multipart/form-data: { schema: { $ref: '#/components/schemas/Pet' } } } }";
-    const text = `${HEAD}security: []
-paths:
-  /pets:
-    post: { operationId: addPet, requestBody: ${form}, responses: { '204': { description: Done. } } }
-components:
-  schemas:
-    Pet: { oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }] }
-    Base: { type: object, properties: { photo: { type: string, format: binary }, list: { $ref: '#/components/schemas/List' } } }
-    Cat: { allOf: [{ $ref: '#/components/schemas/Base' }] }
-    Dog: { allOf: [{ $ref: '#/components/schemas/Base' }, { $ref: '#/components/schemas/Pet' }] }
-    List: { type: array, items: { $ref: '#/components/schemas/List' } }
-`;
-    await inFolder({ 'openapi.yaml': text }, async (folder) => {
-      await generate(folder);
-      expect(typesIn(folder)).toContain('photo?: File;');
-    });
   });
 
   test('with --client, also writes and checks a client', async () => {
@@ -513,17 +410,4 @@ test.each([
   const notices = Array.from({ length: count }, (_, index) => `notice ${index}`);
   const expected = [...notices.slice(0, limit), last].filter((line) => line !== undefined);
   expect(firstNotices('a.yaml', notices)).toEqual(expected);
-});
-
-test('writeChanged creates the folders of a file, and does not write the same text again', async () => {
-  await inFolder({}, (folder) => {
-    const file = join(folder, 'a/b/c.ts');
-    writeChanged(file, 'one\ntwo\n');
-    expect(readFileSync(file, 'utf8')).toBe('one\ntwo\n');
-    writeFileSync(file, 'one\r\ntwo\r\n');
-    writeChanged(file, 'one\ntwo\n');
-    expect(readFileSync(file, 'utf8')).toBe('one\r\ntwo\r\n');
-    writeChanged(file, 'one\n');
-    expect(readFileSync(file, 'utf8')).toBe('one\n');
-  });
 });

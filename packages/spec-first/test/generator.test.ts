@@ -174,54 +174,7 @@ export interface webhooks {}
 `);
 });
 
-const PLANT_SCHEMA = {
-  properties: {
-    id: { type: 'integer', readOnly: true },
-    key: { type: 'string', writeOnly: true },
-  },
-};
-const content = { 'application/json': { schema: { $ref: '#/components/schemas/Plant' } } };
-const responses = { 200: { description: 'Done.', content } };
 const empty = { 204: { description: 'Done.' } };
-
-async function bodiesOf(members: object, isServer = true) {
-  const components = { schemas: { Plant: PLANT_SCHEMA } };
-  const { text } = await withDocument({ ...members, components }, (document) =>
-    generateSource(document, schemasOf(document), isServer, 'openapi.json'),
-  );
-  const types = [...text.matchAll(/^export type (\w+) = \{\s+(.*?);/gm)];
-  const bodies = [...text.matchAll(/"application\/json": (\w+);/g)];
-  return {
-    types: Object.fromEntries(types.map(([, name, member]) => [name, member])),
-    bodies: bodies.map(([, name]) => name),
-  };
-}
-
-const TYPES = { Plant: 'id?: number', PlantWritable: 'key?: string' };
-
-test.each<[title: string, members: object, bodies: string[]]>([
-  [
-    'an operation receives',
-    { paths: { '/a': { put: { operationId: 'put', requestBody: { content }, responses } } } },
-    ['PlantWritable', 'Plant'],
-  ],
-  [
-    'a webhook sends, and that its response contains,',
-    { webhooks: { grown: { post: { requestBody: { content }, responses } } } },
-    ['Plant', 'PlantWritable'],
-  ],
-  [
-    'an operation receives and a webhook sends',
-    {
-      paths: { '/a': { put: { operationId: 'put', requestBody: { content }, responses: empty } } },
-      webhooks: { grown: { post: { requestBody: { content }, responses: empty } } },
-    },
-    ['PlantWritable', 'Plant'],
-  ],
-])('a schema that %s has a type for each direction', async (_, members, bodies) => {
-  expect(await bodiesOf(members)).toEqual({ types: TYPES, bodies });
-  expect(await bodiesOf(members, false)).toEqual({ types: TYPES, bodies });
-});
 
 test('webhooks have members by name and method, with their annotations', async () => {
   const post = { summary: 'Has grown.', responses: empty };

@@ -14,7 +14,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createApp } from 'spec-first-server';
 import request from 'supertest';
 import { checkFile } from '../src/check.ts';
-import { run as generate } from '../src/generate.ts';
 import { guideLink, run as newProject, packageName, projectFiles } from '../src/new.ts';
 import { call } from './call.ts';
 import { failedTests } from './contract-tests/failed-tests.ts';
@@ -91,11 +90,6 @@ ${files.length} files written to ${books}. Next:
     });
   });
 
-  test('leaves no placeholder in a file, except those of GitHub', async () => {
-    for (const [path, content] of (await projectFiles(books)).files)
-      expect(`${path}: ${/(?<!\$)\{\{.*/.exec(String(content))?.[0]}`).toBe(`${path}: undefined`);
-  });
-
   test('links to the guide for handlers if the tools are published, else names its path', () => {
     const path = 'docs/handlers.md';
     for (const file of ['README.md', 'AGENTS.md'])
@@ -104,36 +98,6 @@ ${files.length} files written to ${books}. Next:
     expect(guideLink({ version: '1.0.0', repository })).toBe(
       `[${path}](https://git.test/spec-first/blob/main/${path})`,
     );
-  });
-
-  test('depends on its own version of the tools and the server', () => {
-    const { version } = JSON.parse(readFileSync('packages/spec-first/package.json', 'utf8'));
-    expect(JSON.parse(readFileSync(join(books, 'package.json'), 'utf8'))).toMatchObject({
-      dependencies: { 'openapi-document': `^${version}`, 'spec-first-server': `^${version}` },
-      devDependencies: { 'spec-first': `^${version}` },
-    });
-  });
-
-  test('says what is missing in src/errors.ts if no body is found that matches', async () => {
-    const file = join(folder, 'errors.json');
-    const content = { 'application/json': { schema: { enum: ['no'] } } };
-    const get = { operationId: 'a', responses: { 400: { description: 'No.', content } } };
-    const info = { title: 'T', version: '1' };
-    writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info, paths: { '/a': { get } } }));
-    expect((await make(join(folder, 'errors'), file)).output).toMatch(
-      /^Reading \S+errors\.json …\nsrc\/errors\.ts: errors are problem details, since .*: write the body\.\n\d+ files/,
-    );
-  });
-
-  test('writes types that fit the copy of the document', async () => {
-    expect(await call(books, generate, '--check')).toMatchObject({ status: 0, stderr: '' });
-    const garden = join(folder, 'typed');
-    const file = join(folder, 'some-garden.json');
-    const get = { operationId: 'getPlant', responses: { 200: { description: 'It.' } } };
-    const root = { openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: { '/p': { get } } };
-    writeFileSync(file, JSON.stringify(root));
-    expect((await make(garden, file)).code).toBe(0);
-    expect(await call(garden, generate, '--check')).toMatchObject({ status: 0 });
   });
 
   test('writes nothing into a folder that is not empty', async () => {
@@ -334,14 +298,6 @@ paths:
       ]);
     },
   );
-
-  test('configures editors for TypeScript 7, which has no tsserver', async () => {
-    const lib = 'node_modules/typescript/lib';
-    expect(await readdir(lib)).not.toContain('tsserver.js');
-    const settings = JSON.parse(readFileSync(join(books, '.vscode/settings.json'), 'utf8'));
-    expect(settings).toHaveProperty(['js/ts.experimental.useTsgo'], true);
-    expect(settings).not.toHaveProperty(['typescript.tsdk']);
-  });
 
   test('pins the versions that this repository is tested with', () => {
     const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));

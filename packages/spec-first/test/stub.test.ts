@@ -130,14 +130,6 @@ import { otherHandlers } from './handlers/other.ts';
     expect(existsSync(join(folder, 'src'))).toBe(false);
   });
 
-  test('reads files outside the folder of the document only with --allow-outside', async () => {
-    write('parts/a.yaml', 'get: { operationId: getA, responses: {} }\n');
-    write('api/openapi.yaml', "openapi: 3.1.0\npaths: { '/a': { $ref: ../parts/a.yaml } }\n");
-    write('.env', 'OPENAPI_FILE=api/openapi.yaml\n');
-    expect((await stub('getA')).code).toBe(1);
-    expect((await stub('getA', '--allow-outside')).code).toBe(0);
-  });
-
   test('exits with 2 without operationIds and --all, and with both', async () => {
     for (const args of [[], ['listBooks', '--all']]) {
       expect(await stub(...args)).toEqual({

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { generateClient, generateTypes, propertyName, quoted, TYPES } from '../src/types.ts';
+import { generateTypes, propertyName, quoted, TYPES } from '../src/types.ts';
 import { withDocument } from './folder.ts';
 
 test.each([
@@ -83,58 +83,4 @@ test('an operation has the names of optional parameters with a default', async (
 
 test('the types are in the folder of generated files', () => {
   expect(TYPES).toBe('generated/openapi.ts');
-});
-
-const day = { type: 'string', format: 'date' };
-const SMALL = {
-  paths: {
-    '/a': {
-      get: {
-        operationId: 'getA',
-        responses: {
-          200: { description: 'It.', content: { 'application/json': { schema: day } } },
-        },
-      },
-    },
-  },
-  components: { schemas: { A: { type: 'string' } } },
-};
-
-test('the types of a server name the document, and are the same each time', async () => {
-  await withDocument(SMALL, async (document) => {
-    const text = await generateTypes(document);
-    expect(text).toMatch(
-      /^\/\*\*\n \* Generated from the OpenAPI document by "npm run generate"\./,
-    );
-    expect(text).toContain("from 'spec-first-server';\n\n/** An integer.");
-    expect(text).toContain('/** @see openapi.json:1 */\nexport type A = string;');
-    expect(text).toContain(`"application/json": V['date'];`);
-    expect(text).toContain('operations: operations<Sent>;');
-    expect(await generateTypes(document)).toBe(text);
-    expect(await generateTypes(document, 'api.json')).toBe(
-      text.replaceAll('openapi.json', 'api.json'),
-    );
-  });
-});
-
-test('the file of a client has types, routes and a function that creates the client', async () => {
-  const text = await withDocument(SMALL, generateClient);
-  expect(text.match(/^import .*/gm)).toEqual([
-    "import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-document/client';",
-  ]);
-  expect(text).toContain('/** @see openapi.json:1 */\nexport type A = string;');
-  expect(text).toContain('"application/json": string;');
-  const [, routes = ''] = /: Route \} = (\{[\s\S]*?\n\});/.exec(text) ?? [];
-  expect(JSON.parse(routes)).toMatchObject({ getA: { method: 'GET', path: '/a' } });
-  expect(text).toMatch(
-    /\nexport const createClient = [\s\S]*clientOf<operations>\(routes, options\);\n$/,
-  );
-});
-
-test('the client has no body where fetch cannot send one', async () => {
-  const requestBody = { content: { 'application/json': { schema: { const: 'sent' } } } };
-  const paths = { '/a': { get: { requestBody, ...done }, post: { requestBody, ...done } } };
-  const text = await withDocument({ paths }, generateClient);
-  expect(text.match(/"sent"/g)).toHaveLength(1);
-  expect(text.match(/"media": .*/g)).toEqual(['"media": [],', '"media": [']);
 });

@@ -9,8 +9,6 @@ import { Unavailable, Unusable } from 'group-commit';
 import type { Client } from 'pg';
 import { eventually } from 'test-support/eventually';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
-import { readVariables } from '../../../packages/spec-first-server/src/serve/configuration.ts';
-import { openPlants, variables } from '../../../src/plants.ts';
 import { openStore } from '../../../src/stores/index.ts';
 import { plantKey } from '../../../src/stores/postgres-sql.ts';
 import { type PlantStore, type StoredPlant, Unstorable } from '../../../src/stores/store.ts';
@@ -135,20 +133,6 @@ describeStore(
 );
 
 describe('add', () => {
-  test('stores waiting plants with one commit', async () => {
-    const url = await server.createSchema();
-    const store = await open(url);
-    await Promise.all(
-      Array.from({ length: 300 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })),
-    );
-    expect(
-      await server.query(
-        'SELECT count(*)::int, count(DISTINCT xmin::text)::int AS commits FROM plants',
-        url,
-      ),
-    ).toEqual([{ count: 300, commits: 1 }]);
-  });
-
   test('stores characters with a meaning in PostgreSQL arrays unchanged', async () => {
     const url = await server.createSchema();
     const store = await open(url);
@@ -474,16 +458,6 @@ describe('the start', () => {
   });
 });
 
-test('sslmode=disable over a network is a warning to the operator', async () => {
-  const DATABASE_URL = 'postgres://u:s3cret@192.0.2.1/x?sslmode=disable&connect_timeout=1';
-  const warnings: string[] = [];
-  const warn = (message: string) => void warnings.push(message);
-  opened.push(await openPlants(readVariables(variables, { DATABASE_URL }), { warn }));
-  expect(warnings).toEqual([
-    expect.stringMatching(/PostgreSQL at 192\.0\.2\.1 is not encrypted: add sslmode=verify-full/),
-  ]);
-});
-
 describe('a commit', () => {
   test('waits for the disk even if the database later sets synchronous_commit=off', async () => {
     const url = await server.createDatabase();
@@ -576,26 +550,6 @@ describe('a failure', () => {
     await expectStored(url, acknowledged);
   });
 
-  test('by a lock of the table cancels the statements of the store, and ends with the lock', async () => {
-    const url = await server.createSchema();
-    // Creates the table, for which the short limits may not suffice.
-    await open(url);
-    const store = await open(`${url}&statement_timeout=300&connect_timeout=1`);
-    const locker = await session(url);
-    await locker.query('BEGIN; LOCK TABLE plants');
-    const outcomes = await Promise.allSettled([
-      store.add({ id: 1n, name: 'Basil' }),
-      store.ready(),
-    ]);
-    expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)).toEqual([
-      expect.any(Unavailable),
-      expect.any(Unavailable),
-    ]);
-    await waitForLocks(locker, 0);
-    await locker.query('ROLLBACK');
-    await eventually(() => store.add({ id: 1n, name: 'Basil' }));
-  });
-
   test('by a lock on one plant does not delay other plants', async () => {
     const url = await server.createSchema();
     const store = await open(url);
@@ -607,28 +561,5 @@ describe('a failure', () => {
     await rival.query('COMMIT');
     await stuck;
     expect(await server.query('SELECT count(*)::int FROM plants', url)).toEqual([{ count: 2 }]);
-  });
-
-  test('by too many waiting plants is reported at once, with their number', async () => {
-    const store = await open(await server.createSchema(), 10);
-    const outcomes = Array.from({ length: 12 }, (_, at) =>
-      store.add({ id: BigInt(at), name: 'Basil' }),
-    );
-    expect(store.stats().waiting).toBe(10);
-    const first = Promise.race(
-      outcomes.map((outcome, at) =>
-        outcome.then(
-          () => at,
-          () => at,
-        ),
-      ),
-    );
-    await expect(outcomes[10]).rejects.toThrow(
-      'Too many calls are waiting: 10, with 50 characters and bytes.',
-    );
-    await expect(outcomes[11]).rejects.toThrow(Unavailable);
-    expect(await first).toBe(10);
-    await Promise.all(outcomes.slice(0, 10));
-    expect(store.stats().waiting).toBe(0);
   });
 });

@@ -1,45 +1,15 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import {
-  asArray,
-  asObject,
-  capitalized,
-  DocumentError,
   decoded,
   directPointer,
   encodedPath,
   escapePointerToken,
-  freeName,
-  isObject,
-  mapMembers,
   onFirstUse,
-  pointersTo,
   pointerTokens,
   refTo,
   resolveRef,
   valueAt,
 } from '../../src/document/document.ts';
-
-test.each([
-  [{ a: 1 }, true, { a: 1 }, []],
-  [[1], false, {}, [1]],
-  [null, false, {}, []],
-  [undefined, false, {}, []],
-  ['text', false, {}, []],
-])(
-  'isObject of %j is %j, asObject is %j, and asArray is %j',
-  (value, isJsonObject, object, array) => {
-    expect(isObject(value)).toBe(isJsonObject);
-    expect(asObject(value)).toEqual(object);
-    expect(asArray(value)).toEqual(array);
-  },
-);
-
-test('mapMembers replaces the items of arrays and the members of objects', () => {
-  const replace = (member: unknown, key: string) => `${key}=${member}`;
-  expect(mapMembers([1, 2], replace)).toEqual(['=1', '=2']);
-  expect(mapMembers({ a: 1, b: 2 }, replace)).toEqual({ a: 'a=1', b: 'b=2' });
-  expect(mapMembers('text', replace)).toBe('text');
-});
 
 test.each([
   ['a~b', 'a~0b'],
@@ -66,23 +36,6 @@ test.each([
   ['/"<>^`|\\', '/%22%3C%3E%5E%60%7C%5C'],
 ])('the path %s is encoded as %s', (template, expected) => {
   expect(encodedPath(template)).toBe(expected);
-});
-
-test.each([
-  [[], 'pet'],
-  [['pet'], 'pet2'],
-  [['pet', 'pet2', 'pet3'], 'pet4'],
-])('the free name beside %j is %s', (taken, name) => {
-  expect(freeName('pet', (text) => taken.includes(text))).toBe(name);
-});
-
-test('capitalized changes only the first letter', () => {
-  expect(['byId', 'é', ''].map(capitalized)).toEqual(['ById', 'É', '']);
-});
-
-test('pointersTo begins with the root and ends with the pointer', () => {
-  expect(pointersTo('/a/b~1c')).toEqual(['', '/a', '/a/b~1c']);
-  expect(pointersTo('')).toEqual(['']);
 });
 
 test.each([
@@ -189,14 +142,4 @@ describe('onFirstUse', () => {
     expect(() => lookUp(1)).toThrow('not yet');
     expect(lookUp(1)).toBe('a');
   });
-});
-
-test('a DocumentError names the files of the document', () => {
-  const error = new DocumentError('a.yaml:1:1 wrong', ['/a.yaml']);
-  expect([error.name, error.message, error.files]).toEqual([
-    'DocumentError',
-    'a.yaml:1:1 wrong',
-    ['/a.yaml'],
-  ]);
-  expect(new DocumentError('wrong').files).toEqual([]);
 });

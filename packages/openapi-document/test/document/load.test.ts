@@ -1,6 +1,6 @@
 import { symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/files';
 import { checkDocument } from '../../src/checks/check.ts';
@@ -39,25 +39,6 @@ components: { securitySchemes: { key: { $ref: '#/components/securitySchemes/othe
     other: { type: 'http' },
     none: {},
   });
-});
-
-test('a document of one file has its absolute path', async () => {
-  await withFiles({ 'openapi.yaml': `${HEAD}paths: {}\n` }, async (folder) => {
-    const file = join(folder, 'openapi.yaml');
-    expect((await loadDocument(file)).files).toEqual([file]);
-    expect((await loadDocument(relative('', file))).files).toEqual([file]);
-  });
-});
-
-test('corrected mistakes and unresolved references are listed', async () => {
-  const { corrections, unresolved } = await load({
-    'openapi.yaml': `${HEAD}components: { schemas: { S: { $ref: '#none' }, T: { items: { $ref: '#components/schemas/S' } }, U: { type: null } } }\n`,
-  });
-  expect(unresolved.map(({ pointer }) => pointer)).toEqual(['/components/schemas/S']);
-  expect(corrections.map(({ pointer }) => pointer)).toEqual([
-    '/components/schemas/T/items',
-    '/components/schemas/U/type',
-  ]);
 });
 
 describe('a document of several files', () => {

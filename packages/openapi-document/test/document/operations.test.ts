@@ -52,29 +52,6 @@ test('operations are listed in the order of their paths and methods', () => {
   expect(pathItemsIn({}, 'paths')).toEqual([]);
 });
 
-test('an operation has the parts of its Operation Object', () => {
-  const source = {
-    requestBody: { $ref: '#/Body' },
-    responses: { '200': { content: { 'text/plain': {} } } },
-  };
-  const Body = { required: true, content: { 'application/json': {} } };
-  const operation = operationOf(source, {}, { Body });
-  expect(operation).toMatchObject({ method: 'post', path: '/a/{id}', source });
-  expect(operation.pointer).toBe(`${at}/post`);
-  expect(operation.template.names).toEqual(['id']);
-  expect(operation.requestBody).toMatchObject({ required: true, source: Body });
-  expect(operation.requestBody?.media.map(({ pointer }) => pointer)).toEqual([
-    `${at}/post/requestBody/content/application~1json`,
-  ]);
-  expect(operation.responses[0]?.media[0]?.pointer).toBe(
-    `${at}/post/responses/200/content/text~1plain`,
-  );
-  expect(operationOf({}).requestBody).toBeUndefined();
-  expect(operationOf({ requestBody: { required: 'yes' } }).requestBody?.required).toBe(false);
-  const [copy] = operationsOf({ paths: { '/': { additionalOperations: { COPY: {} } } } });
-  expect(copy?.method).toBe('copy');
-});
-
 test.each<[operation: object, document: object, security: unknown]>([
   [{}, {}, []],
   [{}, { security: [{ key: [] }] }, [{ key: [] }]],
@@ -255,16 +232,6 @@ describe('the parameters', () => {
     expect(first?.examples().map(({ value }) => value)).toEqual(['text', { a: 1 }]);
     expect(first?.write({ a: 1 })).toBe('a=%7B%22a%22%3A1%7D');
     expect(first?.read('a=%7B%22a%22%3A1%7D')).toEqual({ a: 1 });
-  });
-
-  test('are read and written by their styles', () => {
-    const schema = { type: 'array', items: { type: 'integer' } };
-    const source = parameter('query', 'a', { schema, explode: false, allowReserved: true });
-    const [first] = operationOf({ parameters: [source] }).parameters;
-    expect(first).toMatchObject({ json: false, allowReserved: true, media: undefined });
-    expect(first?.write([1, 2])).toBe('a=1,2');
-    expect(first?.read('a=1,2')).toEqual([1, 2]);
-    expect(first?.examples()).toEqual([]);
   });
 });
 

@@ -116,17 +116,6 @@ describe('in an app with other routes', () => {
       expect(text).toContain('<!DOCTYPE html>');
     },
   );
-
-  test('keeps the headers of the app', async () => {
-    const { headers } = await request(app).get('/things');
-    expect(headers['content-security-policy']).toContain("default-src 'self'");
-    expect(headers.vary).toBe('Origin, Accept');
-    expect(headers['x-request-id']).toMatch(/\w/);
-  });
-
-  test('rejects a method that its path does not have', async () => {
-    await request(app).put('/things').expect(405).expect('Allow', 'GET, POST, HEAD');
-  });
 });
 
 describe("with missing: 'next'", () => {

@@ -52,27 +52,6 @@ const unavailable = new HttpError(503, 'try again later', { cause });
 const stopping = new HttpError(503, 'the service stops', { expected: true });
 
 describe('a line', () => {
-  test('contains the facts about a call to an operation', () => {
-    const { end, lines } = started();
-    const caller = { subject: 'ann', scopes: new Set<string>() };
-    end({ operationId: 'listPlants', traceId: 'trace-1', caller, mocked: true }, 200);
-    expect(lines).toEqual([
-      {
-        level: 30,
-        requestId: 'request-1',
-        traceId: 'trace-1',
-        client: '192.0.2.1',
-        operationId: 'listPlants',
-        method: 'GET',
-        status: 200,
-        durationMs: expect.any(Number),
-        subject: 'ann',
-        mocked: true,
-        msg: 'answered',
-      },
-    ]);
-  });
-
   test('has the duration in milliseconds, with three decimals', () => {
     const { end, lines, observed } = started();
     end({ operationId: 'listPlants', started: performance.now() - 2500 }, 200);
@@ -94,46 +73,6 @@ describe('a line', () => {
       ['watch', 200, 0.5],
       ['watch', 200, 1.5],
     ]);
-  });
-
-  test.each<[string, number, string, AccessLogOptions]>([
-    ['a page', 200, '/docs', {}],
-    ['a redirect', 399, '/', {}],
-    ['a failed page', 404, '/docs', { loggedPaths: new Set(['/docs']) }],
-    ['any failed path, in development', 404, '/secret', { loggedPaths: 'all' }],
-  ])('of %s, with status %i at %s, has the path', (_title, status, path, options) => {
-    const { end, lines } = started(options);
-    end({ path }, status);
-    expect(lines[0]).toHaveProperty('path', path);
-  });
-
-  test.each<[string, number, AccessLogOptions]>([
-    ['a malformed path', 400, {}],
-    ['a path that may be a secret', 404, {}],
-    ['another failed path', 404, { loggedPaths: new Set(['/docs']) }],
-  ])('of %s, with status %i, has no path', (_title, status, options) => {
-    const { end, lines } = started(options);
-    end({ path: '/secret' }, status);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).not.toHaveProperty('path');
-  });
-
-  test('does not contain the path of a preflight, except in development', () => {
-    const preflight = { method: 'OPTIONS', path: '/plants/secret' };
-    const { end, lines, observed } = started();
-    end(preflight, 204);
-    expect(lines[0]).toMatchObject({ method: 'OPTIONS', status: 204 });
-    expect(lines[0]).not.toHaveProperty('path');
-    expect(observed).toEqual([['(page)', 204, expect.any(Number)]]);
-    const development = started({ loggedPaths: 'all' });
-    development.end(preflight, 204);
-    expect(development.lines[0]?.path).toBe('/plants/secret');
-  });
-
-  test('does not contain the path or the query of an operation', () => {
-    const { end, lines } = started({ loggedPaths: 'all' });
-    end({ operationId: 'getPlant', path: '/plants/secret' }, 200);
-    expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
   test.each<[string, Facts, Partial<CallEnd>, object]>([
@@ -231,12 +170,6 @@ describe('the level', () => {
     end(facts, status);
     expect(lines).toMatchObject([{ level, msg, status }]);
   });
-
-  test('does not depend on the duration by default', () => {
-    const { end, lines } = started();
-    end({ operationId: 'a', started: performance.now() - 1e9 }, 200);
-    expect(lines).toMatchObject([{ level: 30, msg: 'answered' }]);
-  });
 });
 
 test.each<[Facts, number, string]>([
@@ -300,21 +233,6 @@ describe('an outage', () => {
       { operationId: '/readyz', failed: 1, msg: 'available again' },
       { level: 20, path: '/readyz' },
     ]);
-  });
-
-  test('outside the operations and probes has no known end, so each failure is an error', () => {
-    const { end, lines } = started();
-    for (const status of [503, 200, 503])
-      end({ failure: status < 500 ? undefined : unavailable }, status);
-    expect(lines.map(({ msg }) => msg)).toEqual(['failed', 'answered', 'failed']);
-  });
-
-  test('does not hide the cause of an expected failure', () => {
-    const { end, lines } = started();
-    const facts = { operationId: 'a', failure: unavailable };
-    end(facts, 503);
-    end({ ...facts, failure: { ...stopping, message: '', cause } }, 503);
-    expect(lines[1]).toMatchObject({ level: 30, err: { message: cause.message } });
   });
 
   test.each([

@@ -137,34 +137,6 @@ afterEach(() => {
   expect(memory.bytesLeft).toBe(64 * 1024 ** 2);
 });
 
-test('the handler gets the parts of the request, and its reply is the answer', async () => {
-  let request: AnyRequest | undefined;
-  const handler: AnyHandler = (received) => {
-    request = received;
-    return { status: 200, body: { text: 'b', column: 1 }, reason: 'stored' };
-  };
-  const { answered, record } = await call(['add', handler], { body: body('a'), query: 'q=2' });
-  expect(answered).toMatchObject({ status: 200, body: '{"text":"b"}' });
-  const { path, query, header, cookie, contentType, caller } = request ?? {};
-  expect({ path, query, header, cookie, contentType, caller, body: request?.body }).toEqual({
-    path: { bed: 5 },
-    query: { q: 2 },
-    header: {},
-    cookie: {},
-    contentType: 'application/json',
-    caller: { subject: 'ann', scopes: new Set() },
-    body: { text: 'a' },
-  });
-  expect([request?.id, request?.headers]).toEqual([record.id, HEADERS]);
-  expect(record).toMatchObject({
-    operationId: 'add',
-    caller: { subject: 'ann' },
-    reason: 'stored',
-    mocked: undefined,
-    failure: undefined,
-  });
-});
-
 test('requests validated in later rounds of the event loop keep their values', async () => {
   const slow = () => {
     const end = performance.now() + 3;
@@ -199,95 +171,6 @@ test.each([undefined, null])('a handler must not return %j', async (value) => {
   expect(status).toBe(500);
   expect(record.failure?.cause).toMatchObject({
     message: `add answered ${value}: its handler and the hook "around" must return a reply`,
-  });
-});
-
-test('an API key in the query is not a parameter of the operation', async () => {
-  const headers = { 'content-type': 'application/json' };
-  const { status } = await call(['add', reply], { body: body('a'), query: 'key=secret', headers });
-  expect(status).toBe(204);
-});
-
-describe('a request is rejected', () => {
-  let calls = 0;
-  const counting: AnyHandler = () => {
-    calls += 1;
-    return { status: 204 };
-  };
-
-  test.each<[string, Partial<Call>, number, string]>([
-    [
-      'without credentials',
-      { headers: { 'content-type': 'application/json' }, body: body('a') },
-      401,
-      'token',
-    ],
-    [
-      'with an unknown parameter',
-      { query: 'x=1', body: body('a') },
-      400,
-      '/query/x is not a parameter',
-    ],
-    [
-      'with an invalid parameter',
-      { query: 'q=a', body: body('a') },
-      400,
-      '/query/q must be integer',
-    ],
-    [
-      'with an invalid path',
-      { path: '/beds/a', body: body('a') },
-      400,
-      '/path/bed must be integer',
-    ],
-    ['with an invalid body', { body: body(5) }, 400, '/body/text must be string'],
-    ['without a body', {}, 400, '/body is required'],
-    [
-      'with another media type',
-      { body: body('a'), headers: { ...HEADERS, 'content-type': 'text/css' } },
-      415,
-      'application/json',
-    ],
-  ])('%s', async (_title, parts, status, message) => {
-    calls = 0;
-    const { answered, record } = await call(['add', counting], parts);
-    expect(answered.status).toBe(status);
-    expect(String(answered.body)).toContain(message);
-    expect(record).toMatchObject({ operationId: 'add', failure: { status } });
-    expect(calls).toBe(0);
-  });
-
-  test.each<[string, Partial<Call>, number, readonly string[]]>([
-    [
-      'it has no credentials',
-      { headers: { 'content-type': 'application/json' }, query: 'x=1' },
-      401,
-      ['token'],
-    ],
-    [
-      'its parameters are invalid',
-      { path: '/beds/a', query: 'q=a&x=1' },
-      400,
-      ['/path/bed must be integer', '/query/q must be integer', '/query/x is not a parameter'],
-    ],
-  ])('before its body is read, if %s', async (_title, parts, status, messages) => {
-    let isRead = false;
-    const sent: Call = {
-      method: 'POST',
-      path: '/v1/beds/5',
-      headers: HEADERS,
-      ...parts,
-      get body() {
-        isRead = true;
-        return undefined;
-      },
-    };
-    const { answer } = await operationOf('add', reply);
-    const record = recorder(resources)(sent);
-    const answered = await answer(sent, record, parts.path ?? '/beds/5');
-    expect([answered.status, isRead]).toEqual([status, false]);
-    for (const message of messages) expect(String(answered.body)).toContain(message);
-    expect(answered.headers.includes('WWW-Authenticate')).toBe(status === 401);
   });
 });
 
@@ -340,17 +223,6 @@ test('requests get 503 while the values of others fill the memory', async () => 
 });
 
 describe('a stream of items', () => {
-  test('fails at an invalid item, and the record has the failure', async () => {
-    const handler: AnyHandler = () => ({ status: 200, body: notes('a', 5) });
-    const { answered, record } = await call(['watch', handler]);
-    expect([answered.status, record.failure]).toEqual([200, undefined]);
-    await expect(textOf(answered)).rejects.toThrow();
-    expect(record.failure).toMatchObject({ status: 500 });
-    expect(String(record.failure?.cause)).toContain(
-      'item 1 of the body: /body/text must be string',
-    );
-  });
-
   test.each([
     ['events.once()', (signal: AbortSignal) => once(new EventEmitter(), 'news', { signal })],
     [
@@ -400,25 +272,6 @@ describe('a stream of items', () => {
     expect([answered.status, record.failure]).toEqual([200, undefined]);
     expect(await textOf(answered)).toBe('');
   });
-
-  test('of events ends, with an aborted signal, when the service stops', async () => {
-    const stopping = new AbortController();
-    let signal: AbortSignal | undefined;
-    const handler: AnyHandler = (request) => {
-      ({ signal } = request);
-      async function* counting() {
-        for (let count = 0; count < 100; count += 1) {
-          yield { data: String(count) };
-          if (count === 1) stopping.abort();
-        }
-      }
-      return { status: 200, body: counting() };
-    };
-    const { answered } = await call(['follow', handler, { stopping: stopping.signal }]);
-    expect(signal?.aborted).toBe(false);
-    expect(await textOf(answered)).toBe('data: 0\n\ndata: 1\n\n');
-    expect(signal?.aborted).toBe(true);
-  });
 });
 
 describe('a handler whose client disconnects', () => {
@@ -449,46 +302,10 @@ test('a handler that throws an AbortError gets 500 while its client is connected
 });
 
 describe('an operation that cannot be enforced', () => {
-  test('answers 501, also without credentials', async () => {
-    const { answered, record } = await call(['broken', reply], { headers: {} });
-    expect(answered.status).toBe(501);
-    expect(String(answered.body)).toContain('the document has an error: broken cannot be served');
-    expect(record.failure?.reason).toContain('does not exist');
-    expect(record.operationId).toBe('broken');
-  });
-
   test('does not show the error in the document to the client', async () => {
     const { answered } = await call(['broken', reply]);
     expect(String(answered.body)).not.toContain('does not exist');
   });
-});
-
-test('an operation without a handler cannot be prepared', async () => {
-  const { operation, context } = await operationOf('add', reply);
-  expect(() => planOperation(operation, { ...context, handlers: {} })).toThrow(
-    'add has no handler',
-  );
-});
-
-test('around gets the operation, the request, and a function that calls the handler', async () => {
-  const calls: unknown[] = [];
-  const around: ServiceOptions['around'] = async (id, { body: received }, next) => {
-    const { status } = await next();
-    calls.push([id, received, status]);
-    return { status: 200, body: { text: 'around' } };
-  };
-  const { answered } = await call(['add', reply, { around }], { body: body('a') });
-  expect(answered).toMatchObject({ status: 200, body: '{"text":"around"}' });
-  expect(calls).toEqual([['add', { text: 'a' }, 204]]);
-});
-
-test('around gets a rejection from next if the handler throws', async () => {
-  const fail: AnyHandler = () => {
-    throw new HttpError(409, 'taken');
-  };
-  const around: ServiceOptions['around'] = (_id, _request, next) =>
-    next().catch(() => ({ status: 204 }));
-  expect((await call(['add', fail, { around }], { body: body('a') })).status).toBe(204);
 });
 
 /** Resolves when a stream is closed, also after an error. */
@@ -554,19 +371,4 @@ test('HEAD for a file that can be read has the headers of GET, and closes the fi
   expect(answered).toMatchObject({ status: 200, body: undefined });
   expect(answered.headers).toContain('application/octet-stream');
   expect(file.destroyed).toBe(true);
-});
-
-test.each<[string, Parameters<typeof operationOf>, status: number]>([
-  ['a reply', ['watch', () => ({ status: 200, body: notes('a') })], 200],
-  ['an empty event stream', ['follow', () => ({ status: 200, body: notes() })], 200],
-  ['an error', ['watch', () => Promise.reject(new HttpError(404, 'none'))], 404],
-  ['a broken operation', ['broken', reply], 501],
-])('a request with HEAD gets no body: %s', async (_title, operation, status) => {
-  const options = { missing: 'mock' } as const;
-  const [id, handler] = operation;
-  for (const method of ['GET', 'HEAD']) {
-    const { answered } = await call([id, handler, options], { method });
-    expect(answered.status).toBe(status);
-    expect(answered.body === undefined).toBe(method === 'HEAD');
-  }
 });

@@ -75,14 +75,6 @@ const headerOf = ({ headers }: Answer, name: string): string | undefined =>
   headers[headers.findIndex((each) => each.toLowerCase() === name) + 1];
 
 describe('handle', () => {
-  test('answers a call without a socket', async () => {
-    const service = await create();
-    const answer = await service.handle(note('a'));
-    expect(answer).toMatchObject({ status: 200, body: '{"id":1,"text":"a"}' });
-    expect(headerOf(answer, 'content-length')).toBe('19');
-    expect(headerOf(answer, 'x-content-type-options')).toBe('nosniff');
-  });
-
   test('calls methods of a class, with their object', async () => {
     class Notes {
       readonly all: unknown[] = [];
@@ -112,53 +104,6 @@ describe('handle', () => {
     await expect(createService(openapi, { handlers: {} })).rejects.toThrow(
       '#/paths/~1a/get operation a has no handler: run npm run stub -- a',
     );
-  });
-
-  test('reads a body that arrives in pieces', async () => {
-    async function* pieces() {
-      for (const piece of ['{"te', 'xt":', '"a"}']) yield Buffer.from(piece);
-    }
-    const service = await create();
-    expect(await service.handle(call('POST', '/v1/notes', pieces()))).toMatchObject({
-      status: 200,
-    });
-  });
-
-  test('answers a stream', async () => {
-    const service = await create();
-    expect(await textOf(await service.handle(call('GET', '/v1/notes')))).toBe(
-      '{"id":1}\n{"id":2}\n',
-    );
-  });
-
-  test.each([
-    ['no such path', call('GET', '/notes'), 404],
-    ['another method', call('PUT', '/v1/notes'), 405],
-    ['a path that is not percent-encoded', call('GET', '/v1/%zz'), 400],
-    ['no credentials', note('a', { authorization: undefined }), 401],
-    ['a body that does not match its schema', note(1), 400],
-    ['another media type', note('a', { 'content-type': 'text/plain' }), 415],
-    ['a body that is too large', note('a'.repeat(200_000)), 413],
-    ['no body', call('POST', '/v1/notes'), 400],
-  ])('answers %s with an error response', async (_what, failing, status) => {
-    const service = await create();
-    const answer = await service.handle(failing);
-    expect(answer.status).toBe(status);
-    expect(headerOf(answer, 'content-type')).toBe('application/problem+json');
-  });
-
-  test('does not read the body of a call without credentials', async () => {
-    const service = await create();
-    let isRead = false;
-    const unread = {
-      ...note('a', { authorization: undefined }),
-      get body() {
-        isRead = true;
-        return undefined;
-      },
-    };
-    expect((await service.handle(unread)).status).toBe(401);
-    expect(isRead).toBe(false);
   });
 
   test('never rejects, even if a handler or a body throws', async () => {

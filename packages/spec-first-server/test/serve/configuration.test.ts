@@ -1,17 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import {
   ConfigError,
   type Environment,
   hasCredentials,
   isDevelopment,
   isProduction,
-  loadEnvFile,
   misspelledVariables,
   readConfig,
-  readEnvFile,
   readVariables,
   rejectAddress,
   SERVER_VARIABLES,
@@ -35,32 +33,6 @@ function messageOf(read: () => unknown): string {
 const configError = (env: Environment): string => messageOf(() => readConfig(env));
 
 describe('the configuration', () => {
-  test('has the documented defaults', () => {
-    expect(readConfig({})).toEqual({
-      PORT: 3000,
-      HOST: '127.0.0.1',
-      ACCESS_TOKENS: [],
-      ACCESS_TOKENS_FILE: undefined,
-      DEVELOPMENT_TOKEN: undefined,
-      JWKS_URL: undefined,
-      JWT_ISSUER: undefined,
-      JWT_AUDIENCE: undefined,
-      CORS_ORIGINS: [],
-      TRUST_PROXY: false,
-      BODY_LIMIT: 102_400,
-      LOG_LEVEL: 'info',
-      OPENAPI_FILE: 'openapi.yaml',
-      MISSING_OPERATIONS: 'refuse',
-      SLOW_MS: 0,
-      DOCS: 'on',
-      DRAIN_SECONDS: 0,
-      OPERATOR_PREFIX: '',
-      METRICS_PORT: undefined,
-      METRICS_HOST: undefined,
-    });
-    expect(hasCredentials(readConfig({}))).toBe(false);
-  });
-
   test('takes an empty or blank value as unset', () => {
     const empty = Object.fromEntries(Object.keys(SERVER_VARIABLES).map((name) => [name, ' ']));
     expect(readConfig({ ...empty, NODE_ENV: '' })).toEqual(readConfig({}));
@@ -256,31 +228,6 @@ describe("a project's variables", () => {
     expect(messageOf(() => readVariables(variables, { SHELF: 'none' }))).toBe(
       'SHELF must be a number of a shelf, got "none"',
     );
-  });
-});
-
-describe('the file .env', () => {
-  const cwd = process.cwd();
-  beforeEach(() => process.chdir(folder));
-  afterEach(() => process.chdir(cwd));
-
-  test('has variables, which those of the environment override', () => {
-    writeFileSync('.env', '\uFEFFFROM_FILE="a b"\r\n# a comment\r\nFROM_BOTH=file\r\nPORT=\r\n');
-    expect(readEnvFile()).toEqual({ FROM_FILE: 'a b', FROM_BOTH: 'file', PORT: '' });
-    process.env.FROM_BOTH = 'environment';
-    loadEnvFile();
-    expect([process.env.FROM_FILE, process.env.FROM_BOTH]).toEqual(['a b', 'environment']);
-    process.env.FROM_BOTH = '';
-    loadEnvFile();
-    expect(process.env.FROM_BOTH).toBe('');
-  });
-
-  test('may be missing, but not unreadable', () => {
-    rmSync('.env', { force: true });
-    expect(readEnvFile()).toEqual({});
-    mkdirSync('.env');
-    expect(messageOf(readEnvFile)).toBe('.env cannot be read (EISDIR)');
-    rmSync('.env', { recursive: true });
   });
 });
 

@@ -26,35 +26,13 @@ const answerTo = (
   headers: Readonly<Record<string, string>>,
 ) => crossOrigin(origins, operations)({ method, path: '/a', headers });
 
-const EXPOSED = 'x-request-id,www-authenticate,retry-after,allow,accept,etag,x-left';
 const PREFLIGHT = {
   origin: APP,
   'access-control-request-method': 'GET',
   'access-control-request-headers': 'authorization,content-type',
 };
 
-test('a listed origin may send credentials, and read the declared headers', () => {
-  expect(answerTo(['https://other.example', APP], 'GET', { origin: APP })).toEqual({
-    'Access-Control-Allow-Origin': APP,
-    'Access-Control-Allow-Credentials': 'true',
-    'Access-Control-Expose-Headers': EXPOSED,
-    Vary: 'Origin',
-  });
-});
-
 describe('a preflight', () => {
-  test('is answered with the methods of the document', () => {
-    expect(isPreflight({ method: 'OPTIONS', path: '/a', headers: PREFLIGHT })).toBe(true);
-    expect(answerTo([APP], 'OPTIONS', PREFLIGHT)).toMatchObject({
-      'Access-Control-Allow-Origin': APP,
-      'Access-Control-Allow-Credentials': 'true',
-      'Access-Control-Allow-Methods': 'GET,OPTIONS',
-      'Access-Control-Allow-Headers': 'authorization,content-type',
-      'Access-Control-Max-Age': '600',
-      Vary: 'Origin, Access-Control-Request-Headers',
-    });
-  });
-
   test.each([
     ['another method than OPTIONS', 'GET', PREFLIGHT],
     ['OPTIONS without a requested method', 'OPTIONS', { origin: APP }],
@@ -72,13 +50,6 @@ test.each(['https://evil.example', 'null', `${APP}.evil.example`, 'http://app.ex
     }
   },
 );
-
-test('* allows all origins, without credentials', () => {
-  expect(answerTo('*', 'GET', { origin: APP })).toEqual({
-    'Access-Control-Allow-Origin': '*',
-    'Access-Control-Expose-Headers': EXPOSED,
-  });
-});
 
 test('the answers to two calls do not share headers', () => {
   const headersFor = crossOrigin([APP], operations);

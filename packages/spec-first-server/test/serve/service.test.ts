@@ -114,18 +114,6 @@ async function start(
 }
 
 describe('a service', () => {
-  test('reports its start', async () => {
-    const open = () => ({ handlers: { who: handlers.who }, location: 'memory' }) as Backend;
-    const { service } = await start({ open }, { MISSING_OPERATIONS: '501' });
-    expect(service.started).toMatchObject({
-      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      store: 'memory',
-      metrics: undefined,
-      missing: ['token', 'text'],
-      operations: ['GET /who', 'GET /token', 'POST /text'],
-    });
-  });
-
   test('names its page in the report, unless an operation replaces it', async () => {
     const docs = file('docs.yaml', DOCUMENT.replace('/who:', '/docs:'));
     const docsFor = async (env: Readonly<Record<string, string>>) => {
@@ -342,77 +330,6 @@ describe('a service', () => {
     ]);
   });
 
-  test('reloads its file of tokens, and keeps the previous ones after an error', async () => {
-    const tokens = file('tokens', 'one\n');
-    const { service } = await start({}, { ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
-    const statusOf = async (token: string) => {
-      const headers = { Authorization: `Bearer ${token}`, Connection: 'close' };
-      return (await fetch(`${service.started.url}/token`, { headers })).status;
-    };
-    file('tokens', 'two\nthree\n');
-    expect([await statusOf('one'), await statusOf('two')]).toEqual([204, 401]);
-    await service.reload();
-    expect(lines.at(-1)).toMatchObject({ accepted: 2, msg: 'access tokens read again' });
-    expect([await statusOf('one'), await statusOf('two')]).toEqual([401, 204]);
-    file('tokens', '');
-    await service.reload();
-    expect(lines.at(-1)).toMatchObject({
-      level: 50,
-      msg: 'reload failed; keeping the previous tokens',
-    });
-    expect(await statusOf('two')).toBe(204);
-  });
-
-  test('logs a warning if a reload cannot change its tokens', async () => {
-    const { service } = await start();
-    await service.reload();
-    expect(lines.at(-1)).toMatchObject({
-      level: 40,
-      msg: 'SIGHUP changes no token: ACCESS_TOKENS_FILE is not set',
-    });
-  });
-
-  test('has metrics and probes at another address', async () => {
-    let waiting = 3;
-    const open: ServiceDefinition['open'] = ({ onBatch, onConnect, onUnavailable }) => {
-      onConnect?.(1);
-      onBatch?.(5, 1);
-      onUnavailable?.('EBUSY');
-      return { handlers, stats: () => ({ waiting }) };
-    };
-    const { service, get } = await start({ open }, { METRICS_PORT: '0' });
-    await get('/who');
-    waiting = 4;
-    const metrics = service.started.metrics ?? '';
-    const text = await (await fetch(metrics, { headers: { Connection: 'close' } })).text();
-    for (const line of [
-      'http_requests_total{operation="who",status="200"} 1',
-      'store_batch_size_sum 5',
-      'store_connect_duration_seconds_count 1',
-      'store_unavailable_total{code="EBUSY"} 1',
-      'store_waiting 4',
-    ])
-      expect(text).toContain(`${line}\n`);
-    const answerTo = async (path: string, method = 'GET') => {
-      const answer = await fetch(new URL(path, metrics), { method });
-      return [answer.status, answer.headers.get('allow'), await answer.text()];
-    };
-    expect(await answerTo('/readyz')).toEqual([200, null, '{"status":"ready"}']);
-    expect(await answerTo('/healthz')).toEqual([200, null, '{"status":"ok"}']);
-    expect(await answerTo('/healthz', 'HEAD')).toEqual([200, null, '']);
-    expect(await answerTo('/metrics', 'POST')).toMatchObject([
-      405,
-      'GET, HEAD',
-      expect.stringContaining('"error":405'),
-    ]);
-    for (const path of ['/', '/metrics/', '/METRICS', '/who', '/docs'])
-      expect(await answerTo(path)).toMatchObject([
-        404,
-        null,
-        '{"error":404,"message":"no such path"}',
-      ]);
-  });
-
   test('closes connections to its metrics when it stops', async () => {
     let isDown = false;
     const checked = Promise.withResolvers<void>();
@@ -611,16 +528,5 @@ describe('a start that fails', () => {
     ],
   ])('names %s', async (_variable, env, message) => {
     expect(await errorOf(env)).toMatch(message);
-  });
-
-  test('rejects files outside the folder of the document without allowOutside', async () => {
-    const outside = file('part.yaml', "{ '204': { description: ok } }");
-    const inner = mkdtempSync(join(folder, 'inner-'));
-    const text = DOCUMENT.replace("{ '204': { description: ok } }", "{ $ref: '../part.yaml' }");
-    writeFileSync(join(inner, 'openapi.yaml'), text);
-    const env = { OPENAPI_FILE: join(inner, 'openapi.yaml') };
-    expect(outside).toBe(join(folder, 'part.yaml'));
-    expect(await errorOf(env)).toContain('part.yaml');
-    expect(await errorOf(env, { allowOutside: true })).toBe('the service started');
   });
 });

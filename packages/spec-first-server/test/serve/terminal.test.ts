@@ -5,12 +5,9 @@ import { DocumentError } from 'openapi-document';
 import { documentOf } from 'test-support/document-of';
 import { ConfigError } from '../../src/serve/configuration.ts';
 import {
-  banner,
   describeStart,
   exampleLine,
   explain,
-  help,
-  type Started,
   shellQuoted,
   startError,
   withToken,
@@ -205,68 +202,6 @@ test('the start without a page has only the URL of the service', async () => {
     url: 'http://127.0.0.1:3000',
     docs: undefined,
   });
-});
-
-describe('the banner', () => {
-  const started: Started = {
-    url: 'http://127.0.0.1:3000',
-    docs: 'http://127.0.0.1:3000/docs',
-    operations: ['GET /a', 'PUT /a'],
-    example: 'curl http://127.0.0.1:3000/a -H "Authorization: Bearer $TOKEN"',
-    store: 'sqlite:plants.db',
-    metrics: 'http://127.0.0.1:9090/metrics',
-    missing: ['getA', 'putA'],
-  };
-
-  test('lists the facts of a start, its token and an example', () => {
-    expect(stripVTControlCharacters(banner(started, 'secret'))).toBe(`
-  listening   http://127.0.0.1:3000
-  page        http://127.0.0.1:3000/docs
-  store       sqlite:plants.db
-  metrics     http://127.0.0.1:9090/metrics
-  operations  2
-  no handler  getA, putA
-  token       secret
-
-  The token is valid for this run only. Set ACCESS_TOKENS to keep one.
-
-  Try it:
-
-  curl http://127.0.0.1:3000/a -H "Authorization: Bearer secret"
-
-`);
-  });
-
-  test('omits facts that are undefined or empty', () => {
-    const { url, operations } = started;
-    const facts = { docs: undefined, example: undefined, store: undefined, metrics: undefined };
-    expect(stripVTControlCharacters(banner({ url, operations, ...facts, missing: [] }))).toBe(`
-  listening   http://127.0.0.1:3000
-  operations  2
-
-`);
-    expect(banner(started)).toContain('"Authorization: Bearer $TOKEN"');
-    expect(banner(started)).not.toContain('for this run only');
-  });
-});
-
-test('the help lists flags and variables, also those of the project', () => {
-  const text = help({
-    DATABASE_URL: { default: '', description: 'the database', parse: String },
-    SHELF: { default: '7', description: 'the shelf', parse: Number },
-  });
-  expect(text).toMatch(
-    /^Usage: npm start -- \[--check\] \[--help\] \[--version\] \[--allow-outside\]\n/,
-  );
-  expect(text).toContain(
-    '  PORT                        the port to listen on; 0 for any free one\n' +
-      '                              default: 3000\n',
-  );
-  expect(text).toContain(
-    '  DATABASE_URL                the database\n' +
-      '  SHELF                       the shelf\n' +
-      '                              default: 7\n\n',
-  );
 });
 
 describe('an error at the start', () => {

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { writeTypes } from '../../src/dev/write-types.ts';
 import { call } from '../call.ts';
-import { type Files, inFolder, writeFiles } from '../folder.ts';
+import { type Files, inFolder } from '../folder.ts';
 
 const TYPES = 'generated/openapi.ts';
 
@@ -61,38 +61,5 @@ test('writes no types for a document that cannot be served, and leaves the error
   await inFolder({ 'openapi.yaml': 'paths: 5' }, async (folder) => {
     expect(await writeIn(folder)).toEqual({ files: ['openapi.yaml'], text: '' });
     expect(existsSync(join(folder, TYPES))).toBe(false);
-  });
-});
-
-test('writes only types that have changed', async () => {
-  await inFolder({ 'openapi.yaml': DOCUMENT, 'plant.yaml': FERN }, async (folder) => {
-    const file = join(folder, TYPES);
-    await writeIn(folder);
-    utimesSync(file, 1, 1);
-    await writeIn(folder);
-    expect(statSync(file).mtimeMs).toBe(1000);
-    writeFiles(folder, { 'plant.yaml': 'type: boolean\n' });
-    await writeIn(folder);
-    expect(readFileSync(file, 'utf8')).toContain('= boolean;');
-  });
-});
-
-test('shows ten notices at most', async () => {
-  const paths = Array.from(
-    { length: 12 },
-    (_, index) => `'/{p${index}}': { get: { responses: {} } }`,
-  );
-  const text = `${DOCUMENT.replace(/paths:[\s\S]*/, '')}paths: { ${paths.join(', ')} }\n`;
-  await inFolder({ 'openapi.yaml': text }, async (folder) => {
-    const { text: notices } = await writeIn(folder);
-    expect(notices.split('\n')).toHaveLength(11);
-  });
-});
-
-test('reads files outside the folder of the document only if this is allowed', async () => {
-  const files = { 'api/openapi.yaml': DOCUMENT.replace('plant.yaml', '../plant.yaml') };
-  await inFolder({ ...files, 'plant.yaml': FERN }, async (folder) => {
-    expect((await writeIn(join(folder, 'api'))).text).toContain('--allow-outside');
-    expect((await writeIn(join(folder, 'api'), true)).text).toBe('');
   });
 });

@@ -19,12 +19,6 @@ test.each([
   expect([call.path, call.query]).toEqual([path, query]);
 });
 
-test('a call has the method, the headers and the client of its request', () => {
-  const { call, request } = createCall({ method: 'POST' });
-  expect([call.method, call.client]).toEqual(['POST', '192.0.2.1']);
-  expect(call.headers).toBe(request.headers);
-});
-
 describe('the body', () => {
   const WITH_BODY = ['Content-Length', '2', 'Expect', '100-continue'];
 
@@ -36,12 +30,6 @@ describe('the body', () => {
     };
     return counted;
   }
-
-  test('is undefined if the request has none', () => {
-    const { call, request } = createCall();
-    request.complete = true;
-    expect(call.body).toBeUndefined();
-  });
 
   test('is the bytes if all have arrived, also when it is read again', () => {
     const counted = createCounted(WITH_BODY);

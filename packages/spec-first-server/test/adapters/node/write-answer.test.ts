@@ -82,27 +82,6 @@ test('writeAnswer writes nothing after another response, and closes the stream',
 });
 
 describe('a stream', () => {
-  test('sends its headers before a late first chunk', async () => {
-    const go = Promise.withResolvers<void>();
-    write = (response) =>
-      void writeAnswer(response, {
-        status: 200,
-        headers: [],
-        body: (async function* () {
-          await go.promise;
-          yield 'late';
-        })(),
-      });
-    const socket = await connected(port);
-    socket.write(request('GET /'));
-    const [head] = await once(socket, 'data');
-    expect(String(head)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-    expect(String(head)).not.toContain('late');
-    go.resolve();
-    expect(String((await once(socket, 'data'))[0])).toContain('late');
-    socket.destroy();
-  });
-
   test('shares a segment with its headers if its first chunk is ready', async () => {
     write = (response) =>
       void writeAnswer(response, { status: 200, headers: [], body: chunksOf('ready') });
@@ -193,46 +172,6 @@ describe('a stream', () => {
     await written.promise;
     await new Promise(setImmediate);
     expect(errors).toEqual([]);
-  });
-
-  test('that fails closes the connection', async () => {
-    const { responses, closed, rest } = await respond((response) => {
-      void writeBody(
-        response,
-        (async function* () {
-          yield 'first';
-          await new Promise(setImmediate);
-          throw new Error('an invalid item');
-        })(),
-      );
-    });
-    expect(responses).toEqual([]);
-    expect(rest).toContain('first');
-    expect(closed).toBe(true);
-  });
-
-  test('ends at once if the client disconnects while it waits for an item', async () => {
-    let returned = 0;
-    const started = Promise.withResolvers<void>();
-    write = (response) => {
-      void writeBody(response, {
-        [Symbol.asyncIterator]: () => ({
-          next() {
-            started.resolve();
-            return new Promise<never>(() => {});
-          },
-          async return() {
-            returned += 1;
-            return { done: true as const, value: undefined };
-          },
-        }),
-      });
-    };
-    const socket = await connected(port);
-    socket.write(request('GET /'));
-    await started.promise;
-    socket.destroy();
-    await eventually(() => returned === 1);
   });
 
   test('is closed without being read if the client has already disconnected', async () => {

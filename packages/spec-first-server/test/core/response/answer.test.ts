@@ -1,6 +1,5 @@
 import { EventEmitter, on } from 'node:events';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { Resources } from '../../../src/core/account.ts';
@@ -154,18 +153,6 @@ describe('an answer to HEAD', () => {
     createAnswer({ status: 200, body: streamOf([], { items }) }, record, 'HEAD');
     expect(emitter.listenerCount('change')).toBe(0);
   });
-});
-
-test('a stream is answered after its first item is checked, and rejected if that is invalid', async () => {
-  const write = (item: unknown) => {
-    if (item === 'wrong') throw new Error('a wrong item');
-    return `${item};`;
-  };
-  const open = (items: string[]) =>
-    streamedAnswer({ status: 200, body: streamOf(items, { write }) }, record, 'GET', {});
-  const { body } = await open(['a', 'b']);
-  expect(await text(body as AsyncIterable<string>)).toBe('a;b;');
-  await expect(open(['wrong', 'b'])).rejects.toThrow('a wrong item');
 });
 
 test('a stream is recorded as started after its first item', async () => {

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createSchemas, type Document } from 'openapi-document';
 import { codecsOf } from 'test-support/codecs';
 import { documentOf } from 'test-support/document-of';
-import type { AnyHandler, AnyRequest } from '../../../src/core/handlers/types.ts';
+import type { AnyHandler } from '../../../src/core/handlers/types.ts';
 import {
   completeHandlers,
   unimplemented,
@@ -28,21 +28,6 @@ beforeAll(async () => {
 });
 
 const done: AnyHandler = () => ({ status: 204 });
-const request: AnyRequest = {
-  id: 'r1',
-  log: { debug() {}, info() {}, warn() {}, error() {} },
-  headers: {},
-  caller: undefined,
-  callers: undefined,
-  accepts: (...types) => types[0],
-  signal: new AbortController().signal,
-  path: {},
-  query: {},
-  header: {},
-  cookie: {},
-  contentType: undefined,
-  body: undefined,
-};
 
 async function complete(handlers: Readonly<Record<string, AnyHandler>>, when: WhenMissing) {
   const operations = document.operations.filter(({ id }) => id !== 'broken');
@@ -65,21 +50,6 @@ test('a handler is missing if it is undefined, unimplemented, or a member of eve
   expect(withoutHandler(renamed, handlers)).toHaveLength(operations.length);
 });
 
-test('missing handlers are reported with the command that adds them', async () => {
-  const { findings } = await complete({}, 'refuse');
-  expect(findings).toEqual([
-    {
-      pointer: '/paths/~1books/get',
-      message: 'operation listBooks has no handler: run npm run stub -- listBooks',
-    },
-    {
-      pointer: '/paths/~1books/post',
-      message: 'operation add a book has no handler: run npm run stub -- "add a book"',
-    },
-  ]);
-  expect((await complete({ listBooks: done, 'add a book': done }, 'refuse')).findings).toEqual([]);
-});
-
 test.each<[when: WhenMissing, isReported: boolean]>([
   ['refuse', true],
   ['501', true],
@@ -89,27 +59,4 @@ test.each<[when: WhenMissing, isReported: boolean]>([
   const { findings } = await complete(handlers, when);
   const message = 'the handler removed has no operation: rename or remove it';
   expect(findings).toEqual(isReported ? [{ pointer: '/paths', message }] : []);
-});
-
-describe('an operation without a handler', () => {
-  test('answers 501', async () => {
-    const { handlers, findings, samplesFor } = await complete({ 'add a book': done }, '501');
-    expect(findings).toEqual([]);
-    expect(() => handlers.listBooks?.(request)).toThrow(
-      expect.objectContaining({ status: 501, message: 'listBooks has no handler yet' }),
-    );
-    expect(handlers['add a book']?.(request)).toEqual({ status: 204 });
-    expect(document.operations.map(samplesFor)).toEqual([undefined, undefined, undefined]);
-  });
-
-  test('answers with a mock, whose error bodies can be generated', async () => {
-    const { handlers, samplesFor } = await complete({ 'add a book': done }, 'mock');
-    expect(await handlers.listBooks?.(request)).toMatchObject({ status: 200, body: 7 });
-    expect(handlers['add a book']?.(request)).toEqual({ status: 204 });
-    const [list, add] = document.operations;
-    const [media] = list?.responses[0]?.media ?? [];
-    if (list === undefined || add === undefined || media === undefined) throw new Error('no media');
-    expect(Array.from(samplesFor(list)?.(media) ?? [])).toContainEqual(expect.any(Number));
-    expect(samplesFor(add)).toBeUndefined();
-  });
 });

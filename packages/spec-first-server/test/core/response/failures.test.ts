@@ -356,44 +356,6 @@ paths:
 
   const JSON_BODY: ErrorBody = { mediaType: 'application/json', make: (problem) => problem };
 
-  test('has the declared media type; errorBody gets the problem, the request and the response', () => {
-    const calls: unknown[] = [];
-    const errorBody: ErrorBody = {
-      mediaType: 'application/xml',
-      make(problem, declared) {
-        calls.push([problem, declared]);
-        return { detail: problem.message };
-      },
-    };
-    const { status, type, body, record } = answerTo(
-      new HttpError(409, 'taken', { type: '/problems/taken' }),
-      errorBody,
-    );
-    expect({ status, type, body }).toEqual({
-      status: 409,
-      type: 'application/json',
-      body: '{"detail":"taken"}',
-    });
-    expect(calls).toEqual([
-      [
-        {
-          status: 409,
-          message: 'taken',
-          type: '/problems/taken',
-          errors: undefined,
-          requestId: 'r1',
-          requestHeaders: { 'x-request-id': 'r1' },
-        },
-        {
-          operationId: 'get',
-          mediaType: 'application/json',
-          schema: { type: 'object', required: ['detail'] },
-        },
-      ],
-    ]);
-    expect(record).toMatchObject({ reason: undefined, failure: { message: 'taken' } });
-  });
-
   test.each([
     [['400', '422'], 400],
     [['422'], 422],
@@ -437,17 +399,6 @@ paths:
     expect(head).toMatchObject({ type: 'application/problem+json', body: undefined });
   });
 
-  test('has an example of the document if errorBody does not match its schema', () => {
-    const { status, body, record } = answerTo(VIOLATIONS);
-    expect({ status, body }).toEqual({ status: 400, body: '{"why":"typo"}' });
-    expect(record.isUndeclaredError).toBe(true);
-    expect(record.violations).toEqual(['/body/name type', '/query/* additionalProperties']);
-    expect(record.reason).toBe(
-      'the request does not match the document; ' +
-        'the body of errorBody does not match the document: /body/why required',
-    );
-  });
-
   test('is logged without the names that the client chose, though errorBody uses them', () => {
     const schema = { type: 'object', additionalProperties: { type: 'integer' } };
     const responses = operation.responses.map((response) => ({
@@ -461,48 +412,6 @@ paths:
     });
     expect(record.reason).toContain('does not match the document: /body/* type');
     expect(JSON.stringify([record.reason, record.violations])).not.toContain('secret');
-  });
-
-  test('has problem details if no body of the document matches', () => {
-    const { type, body, record } = answerTo(new HttpError(422, 'too many'), JSON_BODY);
-    expect(type).toBe('application/problem+json');
-    expect(JSON.parse(String(body))).toMatchObject({ status: 422, detail: 'too many' });
-    expect(record.reason).toMatch(
-      /^too many; the body of errorBody does not match the document: \/body (const|enum)$/,
-    );
-  });
-
-  test('is logged with the reason of the error, if its body does not match', () => {
-    const error = new HttpError(422, 'id 7 is taken', { reason: 'a duplicate' });
-    expect(answerTo(error).record.reason).toMatch(/^a duplicate; the body of errorBody/);
-  });
-
-  test('of a mock has a generated body', () => {
-    const violations = new Violations([{ path: '/body/ä', message: 'is wrong', keyword: 'type' }]);
-    const mocked = { ...context, samples: () => [{ why: 'x' }, { why: 'fault' }] };
-    const withoutExample = {
-      ...mocked,
-      operation: {
-        ...operation,
-        responses: operation.responses.map((response) => ({
-          ...response,
-          media: response.media.map((media) => ({ ...media, examples: [] })),
-        })),
-      },
-    };
-    expect(answerTo(violations, JSON_BODY, withoutExample).body).toBe('{"why":"fault"}');
-    expect(answerTo(violations, JSON_BODY, mocked).body).toBe('{"why":"typo"}');
-  });
-
-  test('has a challenge if it is a 401 of an operation', () => {
-    const challengeOf = (error: HttpError, operationContext?: OperationContext) =>
-      answerTo(error, undefined, operationContext).headers['WWW-Authenticate'];
-    expect(challengeOf(new Unauthorized('wrong'))).toBe('Bearer error="invalid_token"');
-    expect(challengeOf(new Unauthorized('none', false))).toBe('Bearer');
-    expect(challengeOf(new HttpError(401, 'over'))).toBe('Bearer error="invalid_token"');
-    expect(challengeOf(new HttpError(409, 'taken'))).toBeUndefined();
-    const open = { ...context, challenge: () => '' };
-    expect(challengeOf(new Unauthorized('wrong'), open)).toBeUndefined();
   });
 
   test('has the headers of errorBody, unless the error has the same ones', () => {

@@ -10,7 +10,6 @@ import {
   type Authenticated,
   apiKeyQueryNames,
   authentication,
-  challengesOf,
   credentialsOf,
   bearerToken as read,
   schemesOf,
@@ -128,37 +127,6 @@ describe('a token', () => {
   });
 });
 
-describe('optional security', () => {
-  const authorize = async (authorization?: string) => {
-    const document = await documentWith({ token: bearer }, { get: [{}, { token: [] }] });
-    const authenticate = await authenticating(document, { accessTokens: ['robot:robot-token'] });
-    return subjectOrStatus(authenticate('get', { headers: { authorization } }));
-  };
-
-  test.each([
-    ['a credential', 'Bearer robot-token', 'robot'],
-    ['a wrong credential', 'Bearer other', 401],
-    ['a malformed credential', 'Bearer a b', 401],
-    ['a credential of another scheme', 'Basic eA==', 401],
-    ['a token without its scheme', 'robot-token', 401],
-    ['two credentials', 'Basic eA==, Bearer robot-token', 400],
-    ['two credentials without a space', 'Basic eA==,Bearer robot-token', 400],
-    ['two credentials, the first of which is empty', 'Basic , Bearer robot-token', 400],
-    [
-      'a credential with parameters that look like another one',
-      'Digest username="a, Bearer b", realm="c", uri="/", qop=auth, nc = 1',
-      401,
-    ],
-  ])('with %s, %j, has the subject or the status %j', async (_title, authorization, outcome) => {
-    expect(await authorize(authorization)).toBe(outcome);
-  });
-
-  test('with no credential or an empty header has no caller', async () => {
-    expect(await authorize(undefined)).toBeUndefined();
-    expect(await authorize('')).toBeUndefined();
-  });
-});
-
 describe('alternatives', () => {
   const schemes = { first: header('X-Key'), second: { type: 'apiKey', in: 'query', name: 'key' } };
   let authenticate: Awaited<ReturnType<typeof authenticating>>;
@@ -196,10 +164,6 @@ describe('alternatives', () => {
     ['bothOrNone', {}, 'key=two', 401],
   ])('%s, with the headers %j and the query %j: %j', async (id, headers, query, outcome) => {
     expect(await subjectOrStatus(authenticate(id, { headers, query }))).toBe(outcome);
-  });
-
-  test('bothOrNone, without credentials: no caller', async () => {
-    expect(await authenticate('bothOrNone', { headers: {} })).toBeUndefined();
   });
 });
 
@@ -260,57 +224,6 @@ test.each([
   const authenticate = await authenticating(document, {}, { verifiers });
   await expect(authenticate('get')).rejects.toBe(failures[reported]);
   await expect(authenticate('optional')).rejects.toBe(failures[reported]);
-});
-
-describe('a cookie', () => {
-  let authenticate: Awaited<ReturnType<typeof authenticating>>;
-  beforeAll(async () => {
-    const session = { type: 'apiKey', in: 'cookie', name: 'session' };
-    const document = await documentWith({ session }, { get: [{ session: [] }] });
-    const settings = { accessTokens: ['ann:secret'] };
-    authenticate = await authenticating(document, settings, {
-      trustedOrigins: ['https://app.example'],
-    });
-  });
-  const send = (method: string, headers: IncomingHttpHeaders) => {
-    const cookie = 'a=b; session=secret';
-    const request = { method, headers: { host: 'api.example', cookie, ...headers } };
-    return subjectOrStatus(authenticate('get', request));
-  };
-
-  const other = 'https://evil.example';
-  test.each([
-    ['another site', { 'sec-fetch-site': 'cross-site', origin: other }],
-    ['another origin of the site', { 'sec-fetch-site': 'same-site' }],
-    ['another origin in an old browser', { origin: other }],
-    ['a sandboxed page in an old browser', { origin: 'null' }],
-    [
-      'an origin whose name begins like a trusted one',
-      { origin: 'https://app.example.evil.example' },
-    ],
-    ['an origin whose name ends like a trusted one', { origin: 'https://evilapp.example' }],
-    ['an origin with another protocol', { origin: 'http://app.example' }],
-  ])('from %s is accepted for GET, HEAD and OPTIONS only', async (_page, headers) => {
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'])
-      expect([method, await send(method, headers)]).toEqual([method, 403]);
-    for (const method of ['GET', 'HEAD', 'OPTIONS'])
-      expect([method, await send(method, headers)]).toEqual([method, 'ann']);
-  });
-
-  test.each([
-    ['a page of the service', { 'sec-fetch-site': 'same-origin', origin: 'https://api.example' }],
-    ['a page of the service in an old browser', { origin: 'https://api.example' }],
-    ['the address bar', { 'sec-fetch-site': 'none' }],
-    ['a trusted origin', { 'sec-fetch-site': 'cross-site', origin: 'https://app.example' }],
-    ['no browser', {}],
-  ])('from %s is accepted', async (_page, headers) => {
-    for (const method of ['GET', 'POST', 'DELETE'])
-      expect([method, await send(method, headers)]).toEqual([method, 'ann']);
-  });
-
-  test('that is missing causes a 401, wherever the request comes from', async () => {
-    expect(await send('POST', { cookie: 'a=b', origin: other })).toBe(401);
-  });
 });
 
 test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
@@ -421,18 +334,6 @@ test('the scopes of a document are those of its operations and of its flows', as
     { get: [{ bearer: ['read'] }, {}] },
   );
   expect(scopesOf(document)).toEqual(new Set(['read', 'declared']));
-});
-
-test('an operation has each different challenge of its schemes once', async () => {
-  const { operations } = await documentWith(EVERY_SCHEME, {
-    get: [{ bearer: [], basic: [] }, { oauth: ['read'] }, {}],
-    open: [],
-  });
-  const schemes = await schemesWith();
-  const [get, open] = operations.map((operation) => challengesOf(operation, schemes));
-  expect(get?.(true)).toBe('Bearer error="invalid_token", Basic realm="api", charset="UTF-8"');
-  expect(get?.(false)).toBe('Bearer, Basic realm="api", charset="UTF-8"');
-  expect(open?.(true)).toBe('');
 });
 
 describe('a scheme without tokens', () => {

@@ -309,51 +309,6 @@ describe('a file of access tokens', () => {
     expect(await auth.reload()).toBe(5);
   });
 
-  test('that is reloaded changes its tokens, but not those of ACCESS_TOKENS', async () => {
-    await writeFile(file, 'old\n');
-    const auth = await authenticatorOf({ accessTokens: ['fixed'], accessTokensFile: file });
-    await writeFile(file, 'new\n');
-    expect(auth.verify('old', [])).toEqual(ANONYMOUS);
-    await auth.reload();
-    expect(() => auth.verify('old', [])).toThrow(Unauthorized);
-    expect(auth.verify('new', [])).toEqual(ANONYMOUS);
-    expect(auth.verify('fixed', [])).toEqual(ANONYMOUS);
-  });
-
-  test('that is empty when it is reloaded leaves the previous tokens valid', async () => {
-    for (const accessTokens of [[], ['fixed']]) {
-      await writeFile(file, 'old\n');
-      const auth = await authenticatorOf({ accessTokens, accessTokensFile: file });
-      await writeFile(file, '# none\n');
-      for (const _time of [1, 2]) {
-        await expect(auth.reload()).rejects.toThrow(
-          'ACCESS_TOKENS_FILE no longer contains a token',
-        );
-        expect(auth.verify('old', [])).toEqual(ANONYMOUS);
-      }
-    }
-  });
-
-  test('that is invalid when it is reloaded leaves the previous tokens valid; the error names the line only', async () => {
-    await writeFile(file, 'old\n');
-    const auth = await authenticatorOf({ accessTokensFile: file });
-    await writeFile(file, '# new\nnew\n\nmy secret\n');
-    const error = await auth.reload().catch((cause: unknown) => cause);
-    expect(String(error)).toMatch(/^ConfigError: ACCESS_TOKENS_FILE: line 4 must be a token/);
-    expect(inspect(error)).not.toContain('my secret');
-    expect(auth.verify('old', [])).toEqual(ANONYMOUS);
-    expect(() => auth.verify('new', [])).toThrow(Unauthorized);
-
-    await rm(file);
-    await expect(auth.reload()).rejects.toThrow(
-      `ACCESS_TOKENS_FILE cannot be read (ENOENT): ${file}`,
-    );
-    expect(auth.verify('old', [])).toEqual(ANONYMOUS);
-
-    await writeFile(file, 'new\n');
-    expect(await auth.reload()).toBe(1);
-  });
-
   test('that is missing, a folder or empty stops the start; the error contains no path that may be a token', async () => {
     await expect(authenticatorOf({ accessTokensFile: folder })).rejects.toThrow(
       `ACCESS_TOKENS_FILE cannot be read (EISDIR): ${folder}`,
