@@ -31,21 +31,18 @@ export class Memory {
    */
   reserve(bytes: number, caller?: string): boolean {
     const left = this.#bytesLeft - bytes;
-    if (bytes > 0 && left < (caller === undefined ? 0 : this.#held(caller) + bytes)) return false;
-    this.release(-bytes, caller);
+    const held = caller === undefined ? 0 : (this.#heldBy.get(caller) ?? 0) + bytes;
+    if (bytes > 0 && left < held) return false;
+    this.#bytesLeft = left;
+    if (caller !== undefined) {
+      if (held === 0) this.#heldBy.delete(caller);
+      else this.#heldBy.set(caller, held);
+    }
     return true;
   }
 
   release(bytes: number, caller?: string): void {
-    this.#bytesLeft += bytes;
-    if (caller === undefined) return;
-    const held = this.#held(caller) - bytes;
-    if (held === 0) this.#heldBy.delete(caller);
-    else this.#heldBy.set(caller, held);
-  }
-
-  #held(caller: string): number {
-    return this.#heldBy.get(caller) ?? 0;
+    this.reserve(-bytes, caller);
   }
 }
 
@@ -63,8 +60,10 @@ export class Account {
   subject: string | undefined;
   readonly #client: string | undefined;
   readonly #resources: Resources;
-  readonly #cleanups: (() => void)[] = [];
+  #cleanups: readonly (() => void)[] | undefined;
   #charged = 0;
+  /** The part of the charged bytes that is reserved. */
+  #reserved = 0;
   #isSettled = false;
 
   /** @param client the client's address. */
@@ -81,21 +80,23 @@ export class Account {
   /** Charges bytes until they are refunded, or the call is settled. @throws {HttpError} 503 */
   charge(bytes: number): void {
     if (this.#isSettled) return;
-    if (!this.#resources.memory.reserve(this.#resize(bytes), this.caller)) {
-      this.#charged -= bytes;
-      throw NO_MEMORY;
-    }
+    const charged = this.#charged + bytes;
+    const reserved = Math.min(charged, MAX_CHARGED);
+    const isReserved = this.#resources.memory.reserve(reserved - this.#reserved, this.caller);
+    if (!isReserved) throw NO_MEMORY;
+    this.#charged = charged;
+    this.#reserved = reserved;
   }
 
   /** Releases charged bytes that the call does not need any more. */
   refund(bytes: number): void {
-    if (!this.#isSettled) this.#resources.memory.release(-this.#resize(-bytes), this.caller);
+    this.charge(-bytes);
   }
 
   /** Runs `cleanup` when the call is settled. */
   defer(cleanup: () => void): void {
     if (this.#isSettled) cleanup();
-    else this.#cleanups.push(cleanup);
+    else this.#cleanups = [...(this.#cleanups ?? []), cleanup];
   }
 
   /**
@@ -106,7 +107,12 @@ export class Account {
     if (this.#isSettled) return;
     this.refund(this.#charged);
     this.#isSettled = true;
-    for (const cleanup of this.#cleanups) cleanup();
+    for (const cleanup of this.#cleanups ?? []) cleanup();
+  }
+
+  /** True if work that begins now would wait. */
+  get mustWait(): boolean {
+    return !this.#resources.turns.isFree;
   }
 
   /** Waits if the time of this round of the event loop is used up. */
@@ -128,12 +134,5 @@ export class Account {
   /** See {@link Turns.nextRound}. */
   nextRound(): Promise<void> {
     return this.#resources.turns.nextRound(this);
-  }
-
-  /** Returns the change of the reserved bytes. */
-  #resize(change: number): number {
-    const before = Math.min(this.#charged, MAX_CHARGED);
-    this.#charged += change;
-    return Math.min(this.#charged, MAX_CHARGED) - before;
   }
 }

@@ -77,18 +77,21 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
     try {
       // Only promises are awaited: `await` takes time for a value, too.
       const authenticating = authenticate(call);
-      const { caller, callers } =
-        (authenticating instanceof Promise ? await authenticating : authenticating) ?? {};
-      record.caller = caller;
-      record.callers = callers;
-      account.subject = caller?.subject;
+      const authenticated =
+        authenticating instanceof Promise ? await authenticating : authenticating;
+      record.caller = authenticated?.caller;
+      record.callers = authenticated?.callers;
+      account.subject = record.caller?.subject;
 
-      const reading = account.inTurn(() => checkParameters({ path, query, headers }, account));
+      const hasParameters = query !== '' || operation.parameters.length > 0;
+      const reading =
+        hasParameters || account.mustWait
+          ? account.inTurn(() => checkParameters({ path, query, headers }, account))
+          : { path: {}, query: {}, header: {}, cookie: {} };
       const parameters = reading instanceof Promise ? await reading : reading;
       const { contentType, body } = await readBody(call, account);
 
-      const received = { ...parameters, contentType, body, caller, callers };
-      const request = new RequestContext(call, record, log, received);
+      const request = new RequestContext(call, record, log, parameters, contentType, body);
       const reply = await handle(request);
       if (reply === undefined || reply === null)
         throw new InvalidReply(

@@ -49,7 +49,7 @@ export function recorder(
     return {
       id,
       headers,
-      traceId: tracing?.traceId() ?? TRACE_PARENT.exec(String(traceparent))?.[1],
+      traceId: tracing?.traceId() ?? traceIn(traceparent),
       client,
       account: new Account(resources, client),
       started: performance.now(),
@@ -65,3 +65,6 @@ export function recorder(
     };
   };
 }
+
+const traceIn = (header: string | readonly string[] | undefined): string | undefined =>
+  typeof header === 'string' ? TRACE_PARENT.exec(header)?.[1] : undefined;

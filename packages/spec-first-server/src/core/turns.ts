@@ -33,6 +33,11 @@ export class Turns {
     return this.#spent < MAX_ROUND_MS;
   }
 
+  /** True if no work waits, and calls have not used up the time of this round. */
+  get isFree(): boolean {
+    return this.#waiting === 0 && this.hasTime;
+  }
+
   /**
    * Runs CPU work. If the time of this round of the event loop is used up, the work runs in a later
    * round.
@@ -43,7 +48,7 @@ export class Turns {
    * @throws {unknown} the error of `work`.
    */
   run<T>(taker: TurnTaker, work: () => T, isContinued = false): T | Promise<T> {
-    if ((isContinued || this.#waiting === 0) && this.hasTime) return this.#timed(work);
+    if (this.isFree || (isContinued && this.hasTime)) return this.#timed(work);
     return new Promise((resolve, reject) => {
       this.#enqueue(taker, isContinued, () => {
         try {

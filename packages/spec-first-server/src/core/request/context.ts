@@ -1,12 +1,7 @@
 import Negotiator from 'negotiator';
 import type { Call, CallRecord } from '../call.ts';
 import type { AnyRequest, Log, RequestLog } from '../handlers/types.ts';
-
-/** The parts of a request that its operation has read. */
-type RequestParts = Pick<
-  AnyRequest,
-  'path' | 'query' | 'header' | 'cookie' | 'contentType' | 'body' | 'caller' | 'callers'
->;
+import type { Parameters as ParameterValues } from '../validation/validator.ts';
 
 /**
  * The request of a handler. A class, because V8 stores getters of plain objects in hidden classes:
@@ -29,16 +24,23 @@ export class RequestContext implements AnyRequest {
   readonly #call: Call;
   #controller: AbortController | undefined;
 
-  constructor(call: Call, record: CallRecord, log: Log, parts: RequestParts) {
+  constructor(
+    call: Call,
+    record: CallRecord,
+    log: Log,
+    parameters: ParameterValues,
+    contentType: string | undefined,
+    body: unknown,
+  ) {
     const { headers } = call;
-    this.path = parts.path;
-    this.query = parts.query;
-    this.header = parts.header;
-    this.cookie = parts.cookie;
-    this.contentType = parts.contentType;
-    this.body = parts.body;
-    this.caller = parts.caller;
-    this.callers = parts.callers;
+    this.path = parameters.path;
+    this.query = parameters.query;
+    this.header = parameters.header;
+    this.cookie = parameters.cookie;
+    this.contentType = contentType;
+    this.body = body;
+    this.caller = record.caller;
+    this.callers = record.callers;
     this.headers = headers;
     this.id = record.id;
     this.accepts = (...types) =>

@@ -16,9 +16,8 @@ function contextOf(parts: Partial<Call> = {}) {
     tracing: { name() {}, traceId: () => 'trace-1' },
   })(call);
   record.operationId = 'listPlants';
-  const empty = { path: {}, query: {}, header: {}, cookie: {}, contentType: undefined };
-  const read = { ...empty, body: undefined, caller: undefined, callers: undefined };
-  return { context: new RequestContext(call, record, log, read), lines };
+  const empty = { path: {}, query: {}, header: {}, cookie: {} };
+  return { context: new RequestContext(call, record, log, empty, undefined, undefined), lines };
 }
 
 test('headers and id are those of the call', () => {
