@@ -77,6 +77,8 @@ type AnyCodec = Codec | LazyCodec;
 export class Codecs {
   readonly #own: readonly Codec[];
   readonly #loaded = new Map<AnyCodec, Coder>();
+  /** By format. Each message asks for its codec. */
+  readonly #found = new WeakMap<BodyFormat, AnyCodec>();
 
   /** @param own the codecs that are tried first. */
   constructor(own: readonly Codec[] = []) {
@@ -115,9 +117,12 @@ export class Codecs {
       const codec = [...this.#own, JSON_CODEC].find((each) => each.match(type, format));
       if (codec !== undefined) return codec;
     }
+    const found = this.#found.get(format);
+    if (found !== undefined) return found;
     const type = essenceOf(format.type);
     const codec = [...this.#own, ...CODECS].find((each) => each.match(type, format));
     if (codec === undefined) throw new Error(`no codec matches ${type}`);
+    this.#found.set(format, codec);
     return codec;
   }
 }

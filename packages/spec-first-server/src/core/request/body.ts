@@ -90,8 +90,6 @@ export function bodyReader(
     const length = Number(headers['content-length'] ?? 0);
     if (length > limit && coder.unit !== 'items') throw tooLarge(limit);
     const received = (body: unknown): ReceivedBody => ({ contentType: media.type, body });
-    const validated = async (body: unknown) =>
-      received(await account.inTurn(() => validator.body(media, body, account), true));
 
     if (coder.unit === 'items') {
       const chunks = unread(limitedStream(source, Infinity), account);
@@ -103,7 +101,7 @@ export function bodyReader(
       const storage = formStorage(length || Infinity, defaultLimit, account);
       try {
         const form = await coder.read(storage.charged(chunks), message, storage);
-        return await validated(form);
+        return await account.inTurn(() => received(validator.body(media, form, account)), true);
       } finally {
         chunks.destroy();
       }
@@ -111,20 +109,20 @@ export function bodyReader(
 
     const expectedSize = source instanceof Uint8Array ? source.length : length || limit;
     account.charge(expectedSize);
-    const sent = await readBytes(source, limit, length);
+    const reading = readBytes(source, limit, length);
+    const sent = reading instanceof Promise ? await reading : reading;
     const isDecompressed = isZipped && sent.length > 0;
     const bytes = isDecompressed ? await decompress(sent, limit, account) : sent;
     if (bytes.length === 0 && !(coder.isText && coder.canBeEmpty)) return withoutBody();
     if (coder.isText && !isUtf8(bytes)) throw new UnreadableBody('must be UTF-8');
     const chargedSize = expectedSize + (isDecompressed ? bytes.length : 0);
-    return validated(
-      await account.inTurn(() => {
-        // The values replace the bytes.
-        const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
-        account.charge(size - chargedSize);
-        return coder.isText ? coder.read(bytes.toString(), media) : coder.read(bytes, media);
-      }, true),
-    );
+    return account.inTurn(() => {
+      // The values replace the bytes.
+      const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
+      account.charge(size - chargedSize);
+      const body = coder.isText ? coder.read(bytes.toString(), media) : coder.read(bytes, media);
+      return received(validator.body(media, body, account));
+    }, true);
   }
 
   function withoutBody(): ReceivedBody {
@@ -181,9 +179,10 @@ async function isEmpty(body: Bytes | AsyncIterable<Bytes>): Promise<boolean> {
 
 /** @throws {HttpError} 415 */
 function checkEncoding(header: string | undefined, isStreamed: boolean): string {
+  if (header === undefined) return 'identity';
   const accepted = isStreamed ? ['identity'] : ['gzip', 'identity'];
   // `x-gzip` is another name of `gzip` (RFC 9110 §8.4.1.3).
-  const encoding = header?.toLowerCase().replace(/^x-gzip$/, 'gzip') ?? 'identity';
+  const encoding = header.toLowerCase().replace(/^x-gzip$/, 'gzip');
   if (accepted.includes(encoding)) return encoding;
   throw new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, {
     headers: { 'Accept-Encoding': accepted.join(', ') },
