@@ -54,7 +54,7 @@ const isMarkdown = (file: string): boolean => extname(file) === '.md';
 export function parseFile(file: string, text: string): unknown {
   if (isMarkdown(file)) return text;
   try {
-    if (text.startsWith('{')) return parseJson(text);
+    if (text.startsWith('{')) return parseJson(text, { isLenient: true });
   } catch {
     // The YAML parser reports the position of the error.
   }

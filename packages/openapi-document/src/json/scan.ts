@@ -2,38 +2,33 @@
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
-const PLUS = 0x2b;
 const COMMA = 0x2c;
-const MINUS = 0x2d;
-const POINT = 0x2e;
 const COLON = 0x3a;
-const UPPER_E = 0x45;
 const OPENING_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSING_BRACKET = 0x5d;
-const LOWER_E = 0x65;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
-
-const isInNumber = (code: number): boolean =>
-  isDigit(code) ||
-  code === LOWER_E ||
-  code === UPPER_E ||
-  code === PLUS ||
-  code === MINUS ||
-  code === POINT;
-
 /** Returns the offset after a string. */
 function endOfString(json: string, start: number): number {
-  let index = start + 1;
-  while (index < json.length) {
-    const code = json.charCodeAt(index);
-    if (code === QUOTE) return index + 1;
-    index += code === BACKSLASH ? 2 : 1;
-  }
-  return json.length;
+  let end = json.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(json, end)) end = json.indexOf('"', end + 1);
+  return end === -1 ? json.length : end + 1;
+}
+
+/** Returns true after an odd number of backslashes. */
+function isEscaped(json: string, index: number): boolean {
+  let start = index;
+  while (json.charCodeAt(start - 1) === BACKSLASH) start -= 1;
+  return (index - start) % 2 === 1;
+}
+
+/** Returns the offset of the next character that is not white space. */
+function skipSpace(json: string, start: number): number {
+  let index = start;
+  while (json.charCodeAt(index) <= SPACE) index += 1;
+  return index;
 }
 
 /** Returns true if arrays and objects are nested deeper than that, also in invalid JSON. */
@@ -48,31 +43,78 @@ export function isDeeper(json: string, maxDepth: number): boolean {
   return depth > maxDepth;
 }
 
-/** Replaces the numbers of at least 16 characters or with an exponent in valid JSON. */
-export function replaceLongNumbers(json: string, replace: (number: string) => string): string {
-  let result = '';
-  let copied = 0;
-  let index = 0;
-  while (index < json.length) {
-    let code = json.charCodeAt(index);
-    if (code === QUOTE) {
-      index = endOfString(json, index);
-    } else if (code === MINUS || isDigit(code)) {
-      const start = index;
-      let hasExponent = false;
-      while (isInNumber(code)) {
-        hasExponent ||= code === LOWER_E || code === UPPER_E;
-        index += 1;
-        code = index < json.length ? json.charCodeAt(index) : COMMA;
-      }
-      if (!hasExponent && index - start < 16) continue;
-      result += json.slice(copied, start) + replace(json.slice(start, index));
-      copied = index;
-    } else {
-      index += 1;
+/** Matches parts of numbers of at least 15 characters or with an exponent, also in strings. */
+const LONG_NUMBERS = /\d[\d.]{14}|\d[eE]/g;
+
+const isInNumber = (code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) || '.-+eE'.includes(String.fromCharCode(code));
+
+/** Yields the numbers of at least 15 characters or with an exponent in valid JSON. */
+export function* longNumbers(json: string): Generator<{ text: string; index: number }> {
+  let quote = json.indexOf('"');
+  /** The end of the last string or number. */
+  let end = 0;
+  for (const match of json.matchAll(LONG_NUMBERS)) {
+    while (quote !== -1 && quote < match.index) {
+      end = endOfString(json, quote);
+      quote = json.indexOf('"', end);
     }
+    if (match.index < end) continue;
+    let index = match.index;
+    while (isInNumber(json.charCodeAt(index - 1))) index -= 1;
+    end = match.index + match[0].length;
+    while (isInNumber(json.charCodeAt(end))) end += 1;
+    yield { text: json.slice(index, end), index };
   }
-  return result + json.slice(copied);
+}
+
+/** Returns true if the objects of valid JSON have more names than that. */
+export function hasMoreNames(json: string, limit: number): boolean {
+  let count = 0;
+  let colon = json.indexOf(':');
+  while (colon !== -1) {
+    let before = colon - 1;
+    while (json.charCodeAt(before) <= SPACE) before -= 1;
+    if (json.charCodeAt(before) === QUOTE) count += 1;
+    colon = json.indexOf(':', colon + 1);
+  }
+  // The colon may be in a string.
+  return count > limit && countNames(json) > limit;
+}
+
+function countNames(json: string): number {
+  let count = 0;
+  let quote = json.indexOf('"');
+  while (quote !== -1) {
+    const end = endOfString(json, quote);
+    if (json.charCodeAt(skipSpace(json, end)) === COLON) count += 1;
+    quote = json.indexOf('"', end);
+  }
+  return count;
+}
+
+/** Longer names are not compared, since V8 compares long strings slowly. */
+const MAX_NAME_LENGTH = 1_000;
+
+/** Returns the offset of the first name in valid JSON that its object already has, if any. */
+export function duplicateOffset(json: string): number | undefined {
+  const objects: Set<string>[] = [];
+  for (let index = 0; index < json.length; index += 1) {
+    const code = json.charCodeAt(index);
+    if (code === OPENING_BRACE) objects.push(new Set());
+    else if (code === CLOSING_BRACE) objects.pop();
+    if (code !== QUOTE) continue;
+    const start = index;
+    const end = endOfString(json, start);
+    index = end - 1;
+    const isName = json.charCodeAt(skipSpace(json, end)) === COLON;
+    if (!isName || end - start > MAX_NAME_LENGTH) continue;
+    const name: string = JSON.parse(json.slice(start, end));
+    const names = objects.at(-1);
+    if (names?.has(name)) return start;
+    names?.add(name);
+  }
+  return undefined;
 }
 
 /** Matches the start of a value. */

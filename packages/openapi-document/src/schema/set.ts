@@ -64,6 +64,7 @@ export class JoinedSchemas implements SchemaSet {
   readonly #isReply: boolean;
   readonly #allowsAnything: boolean;
   readonly #typed: TypedFormat | undefined;
+  readonly #hasNot: boolean;
   #selectors = NO_SELECTORS;
   #generation = 0;
   #isSelected = false;
@@ -113,6 +114,7 @@ export class JoinedSchemas implements SchemaSet {
     this.tracksEvaluated = schemas
       .keys()
       .some((schema) => (schema.unevaluatedProperties ?? schema.unevaluatedItems) !== undefined);
+    this.#hasNot = schemas.keys().some(({ not }) => not !== undefined);
     this.hidden = hiddenNames(context, schemas, outerHidden);
     this.#typed = typedFormatOf(this);
     this.#allowsAnything = schemas.keys().every((schema) => Object.keys(schema).length === 0);
@@ -164,9 +166,10 @@ export class JoinedSchemas implements SchemaSet {
     const set = this.#selectFor(value, run);
     const isRefuted = run.violations === undefined && run.count !== countBefore;
     const result = isRefuted ? value : set.#readStructure(value, run);
-    // Unions and conditions saw the members that the reply loses.
-    const isChanged = this.#isReply && result !== value && this.#selectors.length > 0;
-    if (isChanged && run.violations !== undefined && run.count === countBefore) {
+    // Unions and conditions saw the members that the reply loses, and `not` has seen nothing.
+    const isUnseen = result !== value || (set.#hasNot && !run.isStrict);
+    const isUntested = this.#isReply && this.#selectors.length > 0 && isUnseen;
+    if (isUntested && run.violations !== undefined && run.count === countBefore) {
       for (const violation of run.test(this, result, true)
         ? []
         : this.#strictViolations(result, run))

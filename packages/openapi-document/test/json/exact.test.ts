@@ -58,7 +58,7 @@ describe('JSON', () => {
   test('has the values that a reviver with the source of each number gives', () => {
     fc.assert(
       fc.property(jsonTexts, (text) => {
-        const value = parseJson(text);
+        const value = parseJson(text, { isLenient: true });
         expect(value).toEqual(slowlyParsed(text));
         expect(stringifyJson(value)).toBe(stringifyJson(slowlyParsed(text)));
       }),
@@ -91,6 +91,38 @@ describe('JSON', () => {
   test('may begin with a byte order mark', () => {
     expect(parseJson('\uFEFF{"id":9007199254740993}')).toEqual({ id: 9007199254740993n });
     expect(() => parseJson('\uFEFF\uFEFF{}')).toThrow(InvalidJson);
+  });
+
+  test('has no duplicate names in an object', () => {
+    const name = fc.oneof(fc.constantFrom('a', 'b', ':', '":', '\\'), fc.string());
+    const member = fc.tuple(name, fc.constantFrom('1', '":x"', '"\\":"', '{ "a" :1}', '[{"a":1}]'));
+    fc.assert(
+      fc.property(fc.array(member, { maxLength: 6 }), (members) => {
+        const names = members.map(([key]) => key);
+        const json = `{${members.map(([key, value]) => `${JSON.stringify(key)} : ${value}`)}}`;
+        const parse = () => parseJson(json);
+        if (new Set(names).size === names.length) expect(parse()).toEqual(JSON.parse(json));
+        else expect(parse).toThrow(/^must be JSON without duplicate names \(invalid at/);
+        expect(parseJson(json, { isLenient: true })).toEqual(JSON.parse(json));
+      }),
+      randomValues(500),
+    );
+  });
+
+  test.each<[text: string, message: string]>([
+    ['{"a":1,\n "a":2}', 'must be JSON without duplicate names (invalid at line 2, column 2)'],
+    [
+      '[{"a":{},"\\u0061" :2}]',
+      'must be JSON without duplicate names (invalid at line 1, column 10)',
+    ],
+    [
+      '{"a":"1e400","b":[-1e400]}',
+      'must be JSON with numbers up to 1.8e308 (invalid at line 1, column 19)',
+    ],
+    [`{"${'a'.repeat(1_000)}":1,"${'a'.repeat(1_000)}":2}`, 'must be JSON without duplicate names'],
+  ])('%.40j is ambiguous', (text, message) => {
+    expect(() => parseJson(text)).toThrow(new InvalidJson(message));
+    expect(parseJson(text, { isLenient: true })).toEqual(JSON.parse(text));
   });
 
   test.each<[text: string, line: number, column: number]>([

@@ -135,3 +135,21 @@ test('a reply lacks a required member whose `toJSON` returns nothing', () => {
   const reply = { a: { toJSON: () => undefined } };
   expect(read({}, schema, 'response', reply)).toEqual(['/a required']);
 });
+
+test('null in a reply is no value that `not` excludes', () => {
+  expect(read({}, { not: { type: 'null' } }, 'response', null)).toEqual([' not']);
+});
+
+test.each<[schema: object, reply: object, result: unknown]>([
+  [{ not: { required: ['a'] } }, { a: 1, b: 2 }, { b: 2 }],
+  [{ not: { required: ['b'] } }, { a: 1, b: 2 }, [' not']],
+  [{ not: { required: ['b'] } }, { b: 2 }, [' not']],
+  [{ allOf: [{ not: { required: ['a'] } }] }, { a: 1 }, {}],
+  [{ properties: { a: {} }, not: { required: ['a'] } }, { a: 1, b: 2 }, [' not']],
+])('%j of a reply is about the members that are written: %j', (schema, reply, result) => {
+  const declared = { properties: { b: {} }, ...schema };
+  expect(read({}, declared, 'response', reply)).toEqual(result);
+  const inner = { properties: { inner: declared } };
+  const nested = Array.isArray(result) ? ['/inner not'] : { inner: result };
+  expect(read({}, inner, 'response', { inner: reply })).toEqual(nested);
+});
