@@ -3,16 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Document, loadDocument } from 'openapi-document';
 import { ALLOW_OUTSIDE, command, documentFile, messageOf, UsageError } from './command.ts';
-import {
-  type Change,
-  changesBetween,
-  compare,
-  findOasdiff,
-  LEVELS,
-  WEBHOOK,
-} from './diff/oasdiff.ts';
-import { uncompared } from './diff/uncompared.ts';
-import { checkOut, writeSelfContained } from './diff/versions.ts';
+import { type Difference, differencesBetween } from './diff/compare.ts';
+import { compare, findOasdiff, LEVELS, type Rating, rate } from './diff/oasdiff.ts';
+import { checkOut } from './diff/versions.ts';
 
 const USAGE = `Usage: spec-first diff GIT-REF [--fail-on LEVEL] [--format FORMAT] [--allow-outside]
 
@@ -37,9 +30,6 @@ const OPTIONS = {
 
 const OUTPUT_FORMATS = ['text', 'githubactions'];
 
-/** The parts of OpenAPI 3.2 that oasdiff ignores. */
-const NOT_COMPARED = 'QUERY, additionalOperations, querystring and itemSchema of OpenAPI 3.2';
-
 /** Compares the document with its version in a commit. Resolves to the exit code. */
 export const run = command(
   USAGE,
@@ -58,20 +48,23 @@ export const run = command(
       const atRef = (text: string) => text.replaceAll(`${folder}/`, `${ref}:`);
       try {
         const older = checkOut(ref, file, folder);
-        if (!existsSync(older)) {
+        if (older === undefined) {
           console.log(`${file} is new since ${ref}: no client can depend on it`);
           return 0;
         }
         const before = await loadDocument(older, { allowOutside });
         const after = await loadDocument(file, { allowOutside });
         const oasdiff = await findOasdiff();
-        const files = [join(folder, '.before.json'), join(folder, '.after.json')] as const;
-        writeSelfContained(before, files[0]);
-        writeSelfContained(after, files[1]);
-        const changes = [
-          ...(await changesBetween(oasdiff, ...files, signal)),
-          ...uncompared(before, after),
-        ];
+        const differences = differencesBetween(before, after);
+        const ratings = await rate(oasdiff, differences, folder, signal);
+        const changes = differences.map(
+          (difference, index): Change => ({
+            ...difference,
+            id: '',
+            level: 0,
+            ...ratings[index],
+          }),
+        );
 
         const isText = format === 'text';
         // An annotation needs a place in the files of the pull request.
@@ -87,9 +80,6 @@ export const run = command(
           const unresolved = document.describe(document.unresolved);
           if (unresolved !== '') console.error(atRef(`Not compared:\n${unresolved}`));
         }
-        if (after.webhooks.some(({ pointer }) => pointer.startsWith('/paths/')))
-          console.error('Not compared: callbacks.');
-        if (after.version.startsWith('3.2')) console.error(`Not compared: ${NOT_COMPARED}.`);
 
         const lowest = LEVELS.indexOf(failOn);
         return lowest > 0 && changes.some(({ level }) => level >= lowest) ? 1 : 0;
@@ -106,26 +96,25 @@ function rejectUnknown(option: string, value: string, allowed: readonly string[]
     throw new UsageError(`${option} must be one of ${allowed.join(', ')}, got "${value}"`);
 }
 
+/** A difference and its rating. */
+interface Change extends Omit<Difference, 'level'>, Rating {}
+
 /** A change with its `file:line:column`. */
 type PlacedChange = Change & { readonly position: string };
 
 /**
  * Adds the positions of changes, and sorts the changes: errors first.
  *
- * @param before the document with the places of removed operations.
+ * @param before the document with the places that were removed.
  */
 function withPositions(
   changes: readonly Change[],
   before: Document,
   after: Document,
 ): PlacedChange[] {
-  const byDocument = Map.groupBy(changes, (change) =>
-    pointerIn(after, change) === undefined ? before : after,
-  );
+  const byDocument = Map.groupBy(changes, ({ isRemoved }) => (isRemoved ? before : after));
   const placed = [...byDocument].flatMap(([document, group]) => {
-    const positions = document.positions(
-      group.map((change) => pointerIn(document, change) ?? (change.path ? '/paths' : '')),
-    );
+    const positions = document.positions(group.map(({ pointer }) => pointer));
     return group.map((change, index) => ({ ...change, position: positions[index] ?? '' }));
   });
   return placed.sort(
@@ -133,17 +122,11 @@ function withPositions(
   );
 }
 
-/** Returns the pointer to the changed part or operation, if the document has it. */
-const pointerIn = ({ operations, webhooks }: Document, change: Change): string | undefined =>
-  change.pointer ??
-  [...operations, ...webhooks].find(
-    ({ path, method, pointer }) =>
-      (pointer.startsWith('/webhooks/') ? WEBHOOK + path : path) === change.path &&
-      [method.toUpperCase(), undefined, ''].includes(change.operation),
-  )?.pointer;
-
-const messageFor = ({ operation = '', path, text }: Change): string =>
-  path ? `${`${operation} ${path}`.trim()}: ${text}` : text;
+/** Names the operations that contain the place of a change. */
+function messageFor({ text, operations: [first, ...others] }: Change): string {
+  if (first === undefined) return text;
+  return `${text} (${first}${others.length > 0 ? ` and ${others.length} more` : ''})`;
+}
 
 /** Returns a change as one line: `file:line:column level [id] message`. */
 const lineOf = (change: PlacedChange): string =>

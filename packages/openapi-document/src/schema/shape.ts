@@ -351,7 +351,7 @@ function shapeOf(to: Definition): Shape {
 }
 
 /** Returns the types that all schemas allow, as bits, or else the types that they imply. */
-function namedTypes(parts: readonly Json[]): number | undefined {
+export function namedTypes(parts: readonly Json[]): number | undefined {
   const declared = parts.flatMap((part) => declaredTypes(part) || []);
   if (declared.length > 0) return declared.reduce((types, next) => types & next);
   return typeBits(parts.flatMap(typesIn)) || undefined;

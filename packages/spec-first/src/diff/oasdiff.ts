@@ -1,30 +1,19 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { type Json, stringifyJson } from 'openapi-document';
+import type { Difference } from './compare.ts';
 
 /** The levels of changes, by the numbers that oasdiff gives them. */
 export const LEVELS: readonly string[] = ['none', 'info', 'warning', 'error'];
 
-/** The level of changes that may break clients. */
-export const WARNING = LEVELS.indexOf('warning');
-
-/** The start of the path of a webhook, before its name. */
-export const WEBHOOK = 'webhook:';
-
-/** A change that oasdiff reports, or that `uncompared` finds. */
-export interface Change {
+/** A change as oasdiff rates it. */
+export interface Rating {
   readonly id: string;
-  readonly text: string;
   /** An index of {@link LEVELS}. */
   readonly level: number;
-  /** The method. */
-  readonly operation?: string;
-  /** The path, or {@link WEBHOOK} and the name of a webhook. */
-  readonly path?: string;
-  /** The pointer to the changed schema, for a change that `uncompared` finds. */
-  readonly pointer?: string;
 }
 
 /** Compares texts with numbers in them. */
@@ -86,69 +75,63 @@ async function versionOf(file: string): Promise<Oasdiff[]> {
 }
 
 /**
- * Returns the changes between two files. oasdiff runs twice. Without `--flatten-allof`, it misses a
- * property that becomes required in an `allOf`. With this option, it misses changes of keywords
- * such as `const`, and it fails if it cannot merge an `allOf`.
+ * Rates each difference by its highest change in oasdiff. If oasdiff sees none, but sees one in the
+ * opposite direction, the difference is compatible. Otherwise, oasdiff does not compare it.
  *
+ * @param folder a folder for the files that oasdiff reads.
  * @throws {Error} if oasdiff fails, or if `signal` aborts it.
  */
-export async function changesBetween(
+export async function rate(
   { file }: Oasdiff,
-  before: string,
-  after: string,
+  differences: readonly Difference[],
+  folder: string,
   signal: AbortSignal,
-): Promise<Change[]> {
+): Promise<Rating[]> {
+  const versions = (['before', 'after'] as const).map((version) => {
+    const opposite = version === 'before' ? 'after' : 'before';
+    const paths = differences.flatMap((difference, index) => [
+      ...pathItem(`/${index}`, difference[version]),
+      ...pathItem(`/${index}/opposite`, difference[opposite]),
+    ]);
+    const document = {
+      openapi: '3.1.0',
+      info: { title: version, version: '1' },
+      paths: Object.fromEntries(paths),
+    };
+    const path = join(folder, `.${version}.json`);
+    writeFileSync(path, stringifyJson(document));
+    return path;
+  });
   // With `--allow-external-refs=false`, oasdiff opens no connection and no other file.
-  const args = ['changelog', before, after, '--format', 'json', '--allow-external-refs=false'];
+  const args = ['changelog', ...versions, '--format', 'json', '--allow-external-refs=false'];
   const options = { maxBuffer: 2 ** 28, windowsHide: true, signal };
-  const [plain, merged] = await Promise.all([
-    execute(file, args, options),
-    execute(file, [...args, '--flatten-allof'], options).catch((error: Error) => {
-      if (/flatten allOf/.test(error.message)) return { stdout: '[]' };
-      throw error;
-    }),
-  ]);
-  const changes = [plain, merged].flatMap(({ stdout }) => parseChanges(stdout));
-  const keyOf = ({ id, text, operation, path }: Change) =>
-    JSON.stringify([id, text, operation, path]);
-  return [...new Map(changes.map((change) => [keyOf(change), change])).values()];
+  const { stdout } = await execute(file, args, options);
+  const byPath = Map.groupBy(parseChanges(stdout), ({ path }) => path);
+  const highestAt = (path: string) =>
+    byPath.get(path)?.toSorted((one, other) => other.level - one.level)[0];
+  return differences.map((_, index) => {
+    const highest = highestAt(`/${index}`);
+    if (highest !== undefined) return { id: highest.id, level: highest.level };
+    return highestAt(`/${index}/opposite`) === undefined
+      ? { id: 'not-compared-by-oasdiff', level: LEVELS.indexOf('warning') }
+      : { id: 'compatible', level: LEVELS.indexOf('info') };
+  });
+}
+
+const pathItem = (path: string, operation: Json | undefined): [string, Json][] =>
+  operation === undefined ? [] : [[path, { post: operation }]];
+
+interface Change extends Rating {
+  readonly path?: string;
 }
 
 /** @throws {Error} if the output is not a list, since an empty list would mean "no change". */
 function parseChanges(output: string): Change[] {
   try {
     const changes: unknown = JSON.parse(output);
-    if (Array.isArray(changes)) return changes.map(corrected);
+    if (Array.isArray(changes)) return changes;
   } catch {
     // Reported below.
   }
   throw new Error(`the output of oasdiff is not a list of changes: ${output.slice(0, 200)}`);
-}
-
-/** Matches the ids of security changes that lock clients out. oasdiff only rates them `info`. */
-const LOCKS_OUT = /security(?!.*(scope-removed|url-changed|component-added))/;
-
-/** Matches ids of changes after which values select other schemas. oasdiff rates them `info`. */
-const SELECTS_OTHERS = /discriminator-(removed|property-name-changed|mapping-(deleted|changed))$/;
-
-/** Matches the texts of changes of whole webhooks, which have no path. */
-const WHOLE_WEBHOOK = /^webhook `(.*)` (?:added|removed)$/;
-
-function corrected(change: Change): Change {
-  const { id, level, path } = change;
-  // oasdiff writes the prefix of properties only without `--flatten-allof`. Without the prefix, a
-  // change has the same text in both runs, and is reported once.
-  const text = change.text.replaceAll(/allOf\[[^\]]*\]\//g, '');
-  // oasdiff rates the request of a webhook like one that clients send.
-  if (path?.startsWith(WEBHOOK)) {
-    const hint = 'check whether receivers break, since the service sends this request';
-    return { ...change, level: WARNING, text: `${text}: ${hint}` };
-  }
-  const [, webhook] = WHOLE_WEBHOOK.exec(text) ?? [];
-  return {
-    ...change,
-    level: LOCKS_OUT.test(id) || SELECTS_OTHERS.test(id) ? Math.max(level, WARNING) : level,
-    text,
-    ...(webhook !== undefined && { path: WEBHOOK + webhook }),
-  };
 }

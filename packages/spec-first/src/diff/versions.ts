@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { asObject, type Document, type Json } from 'openapi-document';
 import { messageOf } from '../command.ts';
 
 /**
@@ -9,10 +7,11 @@ import { messageOf } from '../command.ts';
  * Uses a separate git index, so the index of the repository does not change.
  *
  * @param file the path of a document, relative to the current folder.
- * @returns the path of the document in the folder. It does not exist if the commit lacks it.
+ * @returns the path of the document in the folder, also if it was renamed since. `undefined` if the
+ *   commit lacks it.
  * @throws {Error} if git cannot read the commit.
  */
-export function checkOut(ref: string, file: string, folder: string): string {
+export function checkOut(ref: string, file: string, folder: string): string | undefined {
   const env = { ...process.env, GIT_INDEX_FILE: join(folder, '.index') };
   const git = (cwd: string, input: string, ...args: string[]): string =>
     execFileSync('git', args, {
@@ -31,7 +30,14 @@ export function checkOut(ref: string, file: string, folder: string): string {
     const patterns = ['*.yaml', '*.yml', '*.json', `:(literal)${path}`];
     const files = git(repository, '', 'ls-files', '-z', '--', ...patterns);
     git(repository, files, 'checkout-index', '-z', '--stdin', `--prefix=${folder}/`);
-    return join(folder, path);
+    if (files.split('\0').includes(path)) return join(folder, path);
+    // Without this, git would not see a renamed file before it is added.
+    git(repository, '', 'add', '--intent-to-add', '--', `:(literal)${path}`);
+    const renames = ['--diff-filter=R', '--find-renames=30%', '--name-status', '-z'];
+    const pairs = git(repository, '', 'diff', ...renames, `${ref}^{commit}`, '--', ...patterns);
+    const names = pairs.split('\0');
+    const former = names[names.lastIndexOf(path) - 1];
+    return former === undefined ? undefined : join(folder, former);
   } catch (cause) {
     throw new Error(
       `git cannot read "${ref}": name a branch, a tag or a commit, and fetch it first
@@ -40,23 +46,3 @@ ${messageOf(cause)}`,
     );
   }
 }
-
-/**
- * Writes a document as one file, without references to other files. oasdiff may follow each `$ref`
- * and each target of a discriminator, even in examples and extensions.
- */
-export function writeSelfContained({ root }: Document, file: string): void {
-  writeFileSync(file, JSON.stringify(root, omitOtherFiles));
-}
-
-/** A replacer for `JSON.stringify` that omits references to other files. */
-function omitOtherFiles(this: Json, key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return JSON.rawJSON(String(value));
-  if (key === '$ref' && !isLocal(value)) return undefined;
-  // A property may be called `mapping`, too.
-  if (key !== 'mapping' || !('propertyName' in this)) return value;
-  return Object.fromEntries(Object.entries(asObject(value)).filter(([, to]) => isLocal(to)));
-}
-
-const isLocal = (reference: unknown): boolean =>
-  typeof reference !== 'string' || reference.startsWith('#');

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { changesBetween, findOasdiff, LEVELS } from '../../src/diff/oasdiff.ts';
+import { findOasdiff, LEVELS, rate } from '../../src/diff/oasdiff.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -53,60 +53,35 @@ describe('findOasdiff', () => {
   });
 });
 
-describe('changesBetween', () => {
+describe('rate', () => {
   const signal = new AbortController().signal;
-  const changesOf = (script: string, abort = signal) => {
+  const place = { text: '', pointer: '', isRemoved: false, operations: [] };
+  const differences = [1, 2].map(() => ({ ...place, before: { responses: {} }, after: undefined }));
+  const ratingsOf = (script: string, abort = signal) => {
     const file = join(program('bin', script), 'oasdiff');
-    return changesBetween({ file, version: '1.0.0' }, 'a.json', 'b.json', abort);
+    return rate({ file, version: '1.0.0' }, differences, folder, abort);
   };
   const print = (...changes: object[]) => `echo '${JSON.stringify(changes)}'`;
-  /** Returns a script that runs the second script if `allOf` is merged, otherwise the first. */
-  const either = (plain: string, merged: string) =>
-    `case "$* " in *" --flatten-allof "*) ${merged};; *) ${plain};; esac`;
-
-  const change = { id: 'changed', text: 'seen', level: 3, operation: 'POST', path: '/a' };
+  const unrated = { id: 'not-compared-by-oasdiff', level: LEVELS.indexOf('warning') };
 
   test('calls oasdiff without references to other files', async () => {
-    const script = 'echo "[{\\"id\\": \\"$*\\", \\"text\\": \\"\\", \\"level\\": 1}]"';
-    const [first] = await changesOf(either(script, 'echo []'));
-    expect(first?.id).toBe('changelog a.json b.json --format json --allow-external-refs=false');
+    const script = `echo "$*" > '${join(folder, 'args')}'; echo '[]'`;
+    expect(await ratingsOf(script)).toEqual([unrated, unrated]);
+    const files = ['before', 'after'].map((name) => join(folder, `.${name}.json`)).join(' ');
+    expect(readFileSync(join(folder, 'args'), 'utf8')).toBe(
+      `changelog ${files} --format json --allow-external-refs=false\n`,
+    );
   });
 
-  test('returns the changes with and without merged allOf, each once', async () => {
-    const others = [
-      { ...change, id: 'other' },
-      { ...change, text: 'other' },
-      { ...change, operation: 'PUT' },
-      { ...change, path: '/b' },
-    ];
-    const inside = { ...change, text: 'the allOf[#/components/schemas/A]/allOf[1]/b was seen' };
-    const merged = { ...change, text: 'the b was seen' };
-    const script = either(print(change, inside), print(merged, ...others, change));
-    expect(await changesOf(script)).toEqual([change, merged, ...others]);
+  test('returns the highest change of each difference', async () => {
+    const changes = [1, 3, 2].map((level) => ({ id: `level-${level}`, level, path: '/1' }));
+    expect(await ratingsOf(print(...changes))).toEqual([unrated, { id: 'level-3', level: 3 }]);
   });
 
-  test('returns the other changes if oasdiff cannot merge allOf', async () => {
-    const script = either(print(change), 'echo "cannot flatten allOf" >&2; exit 103');
-    expect(await changesOf(script)).toEqual([change]);
-  });
-
-  test.each([
-    ['api-security-removed', 1, 'warning'],
-    ['api-security-scope-added', 1, 'warning'],
-    ['api-global-security-added', 3, 'error'],
-    ['api-security-scope-removed', 1, 'info'],
-    ['api-security-component-oauth-url-changed', 1, 'info'],
-    ['api-security-component-added', 1, 'info'],
-    ['request-body-discriminator-mapping-deleted', 1, 'warning'],
-    ['response-property-discriminator-mapping-changed', 1, 'warning'],
-    ['request-property-discriminator-removed', 1, 'warning'],
-    ['response-body-discriminator-property-name-changed', 1, 'warning'],
-    ['request-body-discriminator-mapping-added', 1, 'info'],
-    ['request-parameter-removed', 1, 'info'],
-    ['request-parameter-removed', 2, 'warning'],
-  ])('gives %s of level %i the level %s', async (id, level, name) => {
-    const [result] = await changesOf(print({ ...change, id, level }));
-    expect(LEVELS[result?.level ?? 0]).toBe(name);
+  test('a difference whose opposite is a change is compatible', async () => {
+    const opposite = { id: 'changed', level: 3, path: '/0/opposite' };
+    const compatible = { id: 'compatible', level: LEVELS.indexOf('info') };
+    expect(await ratingsOf(print(opposite))).toEqual([compatible, unrated]);
   });
 
   test.each([
@@ -114,27 +89,26 @@ describe('changesBetween', () => {
     ["echo 'No changes'", 'the output of oasdiff is not a list of changes: No changes'],
     ['echo {}', 'the output of oasdiff is not a list of changes: {}'],
     ['echo cannot read >&2; exit 3', 'cannot read'],
-    [either('echo []', 'exit 3'), 'Command failed'],
   ])('rejects the output of the script %j', async (script, message) => {
-    await expect(changesOf(script)).rejects.toThrow(message);
+    await expect(ratingsOf(script)).rejects.toThrow(message);
   });
 
   test('shows the beginning of a long output only', async () => {
-    const error = await changesOf(`echo '${'x'.repeat(300)}'`).catch(({ message }) => message);
+    const error = await ratingsOf(`echo '${'x'.repeat(300)}'`).catch(({ message }) => message);
     expect(error).toBe(`the output of oasdiff is not a list of changes: ${'x'.repeat(200)}`);
   });
 
   test('accepts long lists', async () => {
-    const long = { ...change, text: 'x'.repeat(2_000_000) };
+    const long = { id: 'x'.repeat(2_000_000), level: 3, path: '/0' };
     const file = join(folder, 'changes.json');
     writeFileSync(file, JSON.stringify([long]));
-    expect(await changesOf(`cat '${file}'`)).toEqual([long]);
+    expect(await ratingsOf(`cat '${file}'`)).toEqual([{ id: long.id, level: 3 }, unrated]);
   });
 
   test('ends oasdiff and rejects after an abort', async () => {
     const abort = new AbortController();
-    const changes = changesOf('exec sleep 60', abort.signal);
+    const ratings = ratingsOf('exec sleep 60', abort.signal);
     setImmediate(() => abort.abort());
-    await expect(changes).rejects.toThrow('The operation was aborted');
+    await expect(ratings).rejects.toThrow('The operation was aborted');
   });
 });
