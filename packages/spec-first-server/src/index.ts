@@ -4,12 +4,14 @@ import type { Variables } from './serve/configuration.ts';
 import type { ServeOptions } from './serve/serve.ts';
 
 export {
+  type Codec,
   type Document,
   DocumentError,
   loadDocument,
   parseJson,
   stringifyJson,
   temporalFormats,
+  UnreadableBody,
 } from 'openapi-document';
 export { expressHandler } from './adapters/express.ts';
 export { type FetchHandler, type FetchOptions, fetchHandler } from './adapters/fetch.ts';

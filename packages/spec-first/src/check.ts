@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import {
+  Codecs,
   checkDocument,
   checkExamples,
   type Document,
@@ -28,8 +29,9 @@ interface CheckResult {
 export async function checkFile(file: string, allowOutside = false): Promise<CheckResult> {
   try {
     const document = await loadDocument(file, { allowOutside });
-    const formats = await serviceFormats();
-    const { problems, broken, notices } = checkDocument(document, { formats });
+    const formats: Formats | undefined = await exportOf('formats');
+    const codecs = new Codecs(await exportOf('codecs'));
+    const { problems, broken, notices } = checkDocument(document, { formats, codecs });
     return {
       document: problems.length > 0 ? undefined : document,
       formats,
@@ -49,14 +51,13 @@ export async function checkFile(file: string, allowOutside = false): Promise<Che
   }
 }
 
-/** Custom formats of the service, which a project may keep in this module. */
-const FORMATS = 'src/formats.ts';
-
-/** @returns `formats` of the project's module, if it exists. */
-async function serviceFormats(): Promise<Formats | undefined> {
-  if (!existsSync(FORMATS)) return undefined;
-  const module: { readonly formats?: Formats } = await import(pathToFileURL(FORMATS).href);
-  return module.formats;
+/**
+ * Reads an option of the service that a project may keep in a module of its own, such as `formats`
+ * in `src/formats.ts`.
+ */
+async function exportOf(name: 'formats' | 'codecs') {
+  const file = `src/${name}.ts`;
+  return existsSync(file) ? (await import(pathToFileURL(file).href))[name] : undefined;
 }
 
 const splitLines = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));

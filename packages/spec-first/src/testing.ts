@@ -38,7 +38,7 @@ export const requestsFor =
   };
 
 /** The options of `testClient`. */
-export interface TestClientOptions extends Pick<ClientOptions, 'headers'> {
+export interface TestClientOptions extends Pick<ClientOptions, 'codecs' | 'headers'> {
   /** The document of the app. By default `openapi.yaml`. */
   readonly document?: DocumentSource;
 }
@@ -53,12 +53,13 @@ export interface TestClientOptions extends Pick<ClientOptions, 'headers'> {
  */
 export async function testClient<Operations>(
   app: RequestListener | Promise<RequestListener>,
-  { document = 'openapi.yaml', headers = {} }: TestClientOptions = {},
+  { document = 'openapi.yaml', headers = {}, codecs = [] }: TestClientOptions = {},
 ): Promise<Client<Operations>> {
   const { basePaths, operations } = await loadDocument(document);
   const origin = await listen(await app);
   return clientOf<Operations>(routesOf<keyof Operations>(operations), {
     baseUrl: origin + basePaths[0],
     headers,
+    codecs,
   });
 }

@@ -8,6 +8,7 @@ import type { Route } from './routes.ts';
 import { responseTo } from './send.ts';
 import type { CallOptions, Client } from './types.ts';
 
+export { type Codec, UnreadableBody } from '../codecs/codec.ts';
 export { encodeBody } from './body.ts';
 export { isSendable, writeParameters } from './parameters.ts';
 export { type Route, routesOf } from './routes.ts';
@@ -18,9 +19,10 @@ export type {
   Flat,
   FormType,
   Get,
-  JsonType,
   StatusRanges,
 } from './types.ts';
+// TypeScript merges declarations of `ValueTypes` only through `export *`.
+export * from './value-types.ts';
 
 export interface ClientOptions extends Pick<CallOptions, 'timeout' | 'retries' | 'reconnect'> {
   /** The URL that the paths of the document are appended to. */

@@ -1,9 +1,9 @@
+import type { ValueType } from './value-types.ts';
+
 /** The type of a member, or `undefined` if there is none. */
 export type Get<T, K extends PropertyKey> = K extends keyof T ? T[K] : undefined;
 /** Merges an intersection into one object type, for shorter messages of the compiler. */
 export type Flat<T> = { [K in keyof T]: T[K] } & {};
-type JsonEssence = 'application/json' | `application/${string}+json` | 'text/json';
-export type JsonType = JsonEssence | `${JsonEssence};${string}`;
 type FormEssence = 'multipart/form-data' | 'application/x-www-form-urlencoded';
 export type FormType = FormEssence | `${FormEssence};${string}`;
 /** Events without an `itemSchema` are bytes. */
@@ -14,7 +14,7 @@ type SentBytes =
   | ArrayBuffer
   | Uint8Array<ArrayBuffer>
   | ReadableStream<Uint8Array<ArrayBuffer>>;
-type BodyOf<Type, Value> = Type extends JsonType | FormType
+type BodyOf<Type, Value> = Type extends ValueType | FormType
   ? Value
   : SentBytes | Extract<Value, AsyncIterable<unknown>>;
 /** `contentType` is required if several media types are declared. */
@@ -75,7 +75,7 @@ type ReceivedContent<Content> = [Content] extends [undefined]
         readonly contentType: T;
         readonly body: Content[T] extends AsyncIterable<unknown>
           ? Content[T]
-          : T extends JsonType
+          : T extends ValueType
             ? Content[T]
             : T extends EventsType
               ? ReadableStream<Uint8Array>

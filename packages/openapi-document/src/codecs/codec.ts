@@ -28,6 +28,8 @@ export interface CodecFacts {
   readonly unit: 'value' | 'form' | 'items' | 'bytes';
   /** True if values may have bytes in place of strings: `Uint8Array`, `Blob` or `File`. */
   readonly hasBytes?: boolean;
+  /** True for values that are text in UTF-8. */
+  readonly isText?: boolean;
 }
 
 /** Reads and writes values, or forms without files, as text in UTF-8. */

@@ -21,7 +21,7 @@ import { banner, explain, help, startError, withToken } from './terminal.ts';
 
 /** The parts of a project's service. */
 export interface ServeOptions<V extends Variables>
-  extends Pick<AppOptions, 'around' | 'errorBody' | 'formats' | 'use' | 'verifiers'> {
+  extends Pick<AppOptions, 'around' | 'codecs' | 'errorBody' | 'formats' | 'use' | 'verifiers'> {
   /**
    * Opens the backend. Returns the handlers, and other parts that depend on the configuration or a
    * database.

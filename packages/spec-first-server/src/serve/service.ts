@@ -69,7 +69,9 @@ export interface OpenContext {
   warn(message: string): void;
 }
 
-export interface ServiceDefinition extends Pick<AppOptions, 'errorBody' | 'formats'>, Hooks {
+export interface ServiceDefinition
+  extends Pick<AppOptions, 'codecs' | 'errorBody' | 'formats'>,
+    Hooks {
   readonly open: (context: OpenContext) => Backend | Promise<Backend>;
   /** True if the document may reference files outside its folder. */
   readonly allowOutside?: boolean | undefined;
@@ -118,6 +120,7 @@ export async function startService(
     ...options,
     errorBody: definition.errorBody,
     formats: definition.formats,
+    codecs: definition.codecs,
     around: backend.around ?? definition.around,
     handlers,
     inDevelopment,

@@ -5,8 +5,8 @@ import type {
   Flat,
   FormType,
   Get,
-  JsonType,
   StatusRanges,
+  ValueType,
 } from 'openapi-document/client';
 import type { Logger } from 'pino';
 
@@ -43,7 +43,7 @@ type Scalar = string | number | bigint | boolean;
  * The body of a request: the value of JSON or of a form, the items of a sequence, a text as the
  * scalar that its schema allows, or else a stream of bytes.
  */
-type ReceivedBody<Type, Value> = Type extends JsonType | FormType
+type ReceivedBody<Type, Value> = Type extends ValueType | FormType
   ? Value
   : [Value] extends [AsyncIterable<unknown>]
     ? Value
@@ -165,7 +165,7 @@ type ReplyHeaders<Headers> =
     : { readonly headers: Headers };
 
 type ReplyBytes = Stream | ReadableStream | Uint8Array | ArrayBuffer | Blob;
-type SentBody<Type, Value> = Type extends JsonType
+type SentBody<Type, Value> = Type extends ValueType
   ? Value
   : [Value] extends [AsyncIterable<unknown>]
     ? Value
@@ -181,7 +181,7 @@ type ReplyBody<Content> = [Content] extends [undefined]
         ?
             | { readonly contentType: string; readonly body: string | ReplyBytes }
             | (Type extends '*/*' | 'application/*'
-                ? { readonly contentType: JsonType; readonly body: Content[Type] }
+                ? { readonly contentType: ValueType; readonly body: Content[Type] }
                 : never)
         : { readonly body: SentBody<Type, Content[Type]> } & ([keyof Content] extends [Type]
             ? { readonly contentType?: Type }
