@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { stringifyJson } from 'openapi-document';
 import type { Answer, Bytes, CallRecord } from '../core/call.ts';
@@ -64,12 +63,9 @@ export class ExpressCall extends NodeCall {
     // Without a body, express.json() may set an empty object.
     this.#isRead = request.readableEnded && hasBody(request);
     this.#parsed = this.#isRead ? parsedBody(request) : undefined;
-  }
-
-  override get headers(): IncomingHttpHeaders {
-    const { headers } = this.request;
     // The parser has decompressed the body.
-    return this.#parsed === undefined ? headers : { ...headers, 'content-encoding': undefined };
+    if (this.#parsed !== undefined)
+      this.headers = { ...request.headers, 'content-encoding': undefined };
   }
 
   /** @throws {Error} if middleware has read the body and its bytes are lost. */

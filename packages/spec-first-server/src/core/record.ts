@@ -43,13 +43,14 @@ export function recorder(
   return (call) => {
     const { client } = call;
     const { 'x-request-id': requestId, traceparent } = call.headers;
+    const trace = typeof traceparent === 'string' ? TRACE_PARENT.exec(traceparent) : undefined;
     const id = typeof requestId === 'string' && SAFE_ID.test(requestId) ? requestId : nextId();
     const headers = [...securityHeaders, 'X-Request-Id', id];
     if (headersFor !== undefined) headers.push(...Object.entries(headersFor(call)).flat());
     return {
       id,
       headers,
-      traceId: tracing?.traceId() ?? traceIn(traceparent),
+      traceId: tracing?.traceId() ?? trace?.[1],
       client,
       account: new Account(resources, client),
       started: performance.now(),
@@ -65,6 +66,3 @@ export function recorder(
     };
   };
 }
-
-const traceIn = (header: string | readonly string[] | undefined): string | undefined =>
-  typeof header === 'string' ? TRACE_PARENT.exec(header)?.[1] : undefined;

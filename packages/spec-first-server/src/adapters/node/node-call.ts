@@ -10,6 +10,8 @@ import { continueRequest, hasBody, readAll, requestBody } from '../../http/reque
  */
 export class NodeCall implements Call {
   readonly request: IncomingMessage;
+  readonly method: string;
+  headers: IncomingHttpHeaders;
   readonly response: ServerResponse;
   readonly path: string;
   readonly query: string;
@@ -20,22 +22,16 @@ export class NodeCall implements Call {
   #signal: AbortSignal | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, client: string | undefined) {
-    const { url = '' } = request;
+    const { url = '', method = '' } = request;
     const queryMark = url.indexOf('?');
     this.request = request;
+    this.method = method;
+    this.headers = request.headers;
     this.response = response;
     this.path = queryMark < 0 ? url : url.slice(0, queryMark);
     this.query = queryMark < 0 ? '' : url.slice(queryMark + 1);
     this.client = client;
     joinPieces(request);
-  }
-
-  get method(): string {
-    return this.request.method ?? '';
-  }
-
-  get headers(): IncomingHttpHeaders {
-    return this.request.headers;
   }
 
   get body(): Bytes | AsyncIterable<Bytes> | undefined {
