@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { type DocumentSource, loadDocument } from 'openapi-document';
 import { type Client, type ClientOptions, clientOf, routesOf } from 'openapi-document/client';
-import { listen } from './contract-tests/client.ts';
+import { listen } from './contract-tests/send.ts';
 
 export { type TestService, type TestServiceOptions, testService } from './test-service.ts';
 

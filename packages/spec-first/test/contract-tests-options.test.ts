@@ -64,7 +64,7 @@ describe('the requests', () => {
     expect(other.requests).not.toEqual(first.requests);
   });
 
-  test('are 40 to 100 for an operation, and more with a larger CONTRACT_RUNS', async () => {
+  test('are 40 to 150 for an operation, and more with a larger CONTRACT_RUNS', async () => {
     const [few, many] = [recorded(), recorded()];
     const listed = ({ requests }: typeof few) =>
       requests.filter((line) => /^GET \/v1\/items[ ?]/.test(line)).length;
@@ -72,8 +72,8 @@ describe('the requests', () => {
     process.env.CONTRACT_RUNS = '100';
     await failedTests({ app: many.app, runs: undefined }, 'listItems');
     expect(listed(few)).toBeGreaterThan(40);
-    expect(listed(few)).toBeLessThan(100);
-    expect(listed(many)).toBeGreaterThan(listed(few) + 30);
+    expect(listed(few)).toBeLessThan(150);
+    expect(listed(many)).toBeGreaterThan(listed(few));
   });
 
   test('are not sent if CONTRACT_RUNS is not a number', async () => {
@@ -133,16 +133,12 @@ describe('contract tests', () => {
       names.map((name) => [name, () => ({ subject: undefined, scopes: 'all' as const })]),
     );
     const shared = createApp({ document, handlers, accessTokens: [oauth], verifiers, errorBody });
-    const failed = await failedTests({ ...options, app: shared }, 'GET /both ');
-    expect(Object.keys(failed).map((name) => name.split(' ')[1])).toEqual([
-      '/body',
-      '/secured',
-      '/either',
-      '/both',
-    ]);
+    const failed = await failedTests({ ...options, app: shared });
+    const paths = Object.keys(failed).map((name) => name.split(' ')[1]);
+    expect(paths.sort()).toEqual(['/body', '/both', '/either', '/secured']);
     for (const message of Object.values(failed))
       expect(message).toMatch(
-        /with the credential of \w+ in place of that of \w+ has the status 200, not 401 or 403/,
+        /a request with (wrong credentials|the credential of \w+ in place of that of \w+) has the status 200/,
       );
   });
 

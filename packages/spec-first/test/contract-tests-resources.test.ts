@@ -176,7 +176,7 @@ test('contract tests do not use the ids of deleted resources again', async () =>
       },
       book({ body }) {
         const { roomId } = Object(body);
-        if (deleted.size > 0) booked.push(roomId);
+        if (deleted.has(roomId)) booked.push(roomId);
         return { status: rooms.has(roomId) ? 204 : 404 };
       },
     };
@@ -184,7 +184,6 @@ test('contract tests do not use the ids of deleted resources again', async () =>
     const app = createApp({ document: file, handlers });
     expect(await failedTests({ document: file, app })).toEqual({});
     expect(deleted.size).toBeGreaterThan(0);
-    expect(booked.some((room) => rooms.has(room))).toBe(true);
-    expect(booked.filter((room) => deleted.has(room))).toEqual([]);
+    expect(booked).toEqual([]);
   });
 });

@@ -29,12 +29,14 @@ const CHARACTERS = [
 /**
  * Yields texts that a regular expression probably matches. Its conditions, such as `\b` and
  * look-ahead, are not considered, so callers must test the texts.
+ *
+ * @param first selects the first text: 0 the shortest, others any.
  */
-export function* patternTexts(pattern: string, lengths: Lengths): Generator<string> {
+export function* patternTexts(pattern: string, lengths: Lengths, first = 0): Generator<string> {
   const expression = parsePattern(pattern);
   if (expression === undefined) return;
   const walk = new Walk(expression);
-  for (let seed = 0; seed < MAX_TEXTS; seed += 1) {
+  for (let seed = first; seed < first + MAX_TEXTS; seed += 1) {
     const text = walk.text(seed, lengths);
     if (text !== undefined) yield text;
   }

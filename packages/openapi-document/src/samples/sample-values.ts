@@ -58,6 +58,22 @@ export function* valuesOf(
   }
 }
 
+/**
+ * Returns one valid value of a schema by choice, or `undefined` if none is found. Zeros lead to the
+ * simplest value, with the first example or the required members only.
+ *
+ * @param choose returns integers of at least 0.
+ */
+export function chosenValue(
+  schemas: Schemas,
+  place: unknown,
+  direction: 'request' | 'response',
+  choose: () => number,
+): unknown {
+  const sampler = new Sampler({ parts: MAX_PARTS }, true, choose);
+  return sampler.value(schemas.at(place, direction), 0);
+}
+
 /** The schemas around a value. */
 type Path = readonly Schema[];
 
@@ -81,16 +97,22 @@ class Sampler {
   readonly #budget: { parts: number };
   readonly #isComplete: boolean;
   readonly #lastCompletePart: number;
+  readonly #choose: (() => number) | undefined;
 
-  /** @param isComplete true to generate optional members and items, too. */
-  constructor(budget: { parts: number }, isComplete: boolean) {
+  /**
+   * @param isComplete true to generate optional members and items, too.
+   * @param choose selects the variation and the optional members of each value.
+   */
+  constructor(budget: { parts: number }, isComplete: boolean, choose?: () => number) {
+    this.#choose = choose;
     this.#budget = budget;
     this.#isComplete = isComplete;
     this.#lastCompletePart = budget.parts - MAX_COMPLETE_PARTS;
   }
 
-  /** @param variation selects one of several values: 0 the first. */
-  value(schema: Schema, variation: number, path: Path = []): unknown {
+  /** @param preferred selects one of several values, unless there are choices: 0 the first. */
+  value(schema: Schema, preferred: number, path: Path = []): unknown {
+    const variation = this.#choose?.() ?? preferred;
     const repetitions = path.filter((outer) => outer.isSame(schema)).length;
     if (repetitions > (this.#isComplete ? 1 : 0) || path.length > MAX_SAMPLE_DEPTH)
       return undefined;
@@ -208,7 +230,12 @@ class Sampler {
         yield* this.#objects(schema, members, variation, path);
         break;
       default:
-        yield* numbersFor(schema, type, variation);
+        // Half of the chosen numbers are small.
+        yield* numbersFor(
+          schema,
+          type,
+          this.#choose !== undefined && variation % 2 === 0 ? (variation / 2) % 16 : variation,
+        );
     }
   }
 
@@ -221,7 +248,7 @@ class Sampler {
     const min = Math.max(Number(schema.limit('minItems') ?? 0), minContaining);
     if (min > MAX_ITEMS) return;
     const max = Number(schema.limit('maxItems') ?? Infinity);
-    const usual = this.#addsOptional(path) ? Math.max(prefixLength, 1 + (variation % 3)) : 0;
+    const usual = this.#addsOptional(path) ? this.#usualLength(prefixLength, variation) : 0;
     const count = Math.min(max, Math.max(min, usual));
     const items: unknown[] = [];
     for (let tries = 0; items.length < count && tries < count + MAX_EQUAL_ITEMS; tries += 1) {
@@ -236,6 +263,12 @@ class Sampler {
     }
     if (items.length >= min) yield items;
     if (items.length > min) yield items.slice(0, min);
+  }
+
+  #usualLength(prefixLength: number, variation: number): number {
+    return this.#choose === undefined
+      ? Math.max(prefixLength, 1 + (variation % 3))
+      : variation % (prefixLength + 4);
   }
 
   *#objects(
@@ -290,14 +323,19 @@ class Sampler {
     const isOpen = schema.describesOtherMembers || schema.namePatterns.length > 0;
     const isFull = (usual: number) => members.size >= Math.min(max, Math.max(min, usual));
     for (const name of schema.names)
-      if (!needed.has(name) && !isFull(addsOptional ? Infinity : 0)) add(name);
-    const usual = members.size + (addsOptional && isOpen ? 1 : 0);
+      if (!needed.has(name) && !isFull(addsOptional ? Infinity : 0) && this.#wants()) add(name);
+    const usual = members.size + (addsOptional && isOpen && this.#wants() ? 1 : 0);
     for (const name of this.#otherNames(schema, variation)) {
       if (isFull(usual)) break;
       if (!members.has(name)) add(name);
     }
     const declared = schema.names.filter((name) => members.has(name));
     return [...new Set([...declared, ...members.keys()])].map((name) => [name, members.get(name)]);
+  }
+
+  /** Decides about an optional member. */
+  #wants(): boolean {
+    return this.#choose === undefined || this.#choose() % 3 > 0;
   }
 
   /** Yields names of members that the schema does not list. */

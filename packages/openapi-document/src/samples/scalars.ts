@@ -5,10 +5,13 @@ import { patternTexts } from './pattern-texts.ts';
 /** The number of numbers that are tried for one schema. */
 const MAX_NUMBERS = 40;
 
-const twoDigits = (count: number): string => String((count % 28) + 1).padStart(2, '0');
+/** The days of a century, since services may reject a date in the far future. */
+const MAX_DAYS = 36_525;
 
-const dateTime = (count: number) => `2024-01-${twoDigits(count)}T12:00:00Z`;
-const time = (count: number) => `12:00:${twoDigits(count)}Z`;
+const date = (count: number) =>
+  new Date(Date.UTC(2024, 0, 1 + (count % MAX_DAYS))).toISOString().slice(0, 10);
+const dateTime = (count: number) => `${date(count)}T12:00:00Z`;
+const time = (count: number) => `12:00:${String((count % 28) + 1).padStart(2, '0')}Z`;
 const email = (count: number) => `name${count || ''}@example.com`;
 const hostname = (count: number) => `host${count || ''}.example.com`;
 const url = (count: number) => `https://example.com/${count || ''}`;
@@ -18,7 +21,7 @@ const path = (count: number) => `/path${count || ''}`;
 const FORMAT_TEXTS: Readonly<Record<string, (count: number) => string>> = {
   'date-time': dateTime,
   'iso-date-time': dateTime,
-  date: (count) => `2024-01-${twoDigits(count)}`,
+  date,
   time,
   'iso-time': time,
   duration: (count) => `P${count + 1}D`,
@@ -49,12 +52,13 @@ export function* textsFor(schema: Schema, variation: number): Generator<string> 
     const text = Object.hasOwn(FORMAT_TEXTS, format) ? FORMAT_TEXTS[format] : undefined;
     if (text !== undefined) yield text(variation);
   }
-  for (const pattern of patterns) yield* rotated([...patternTexts(pattern, length)], variation);
+  for (const pattern of patterns) yield* patternTexts(pattern, length, variation);
   const max = Math.min(length.max, Math.max(length.min, 12));
   const letter = String.fromCharCode(97 + (variation % 26));
   const word = variation === 0 ? 'text' : `text-${variation}`;
-  const text = word.length > max ? letter : word;
-  if (length.min <= MAX_LENGTH) yield text.padEnd(length.min, letter).slice(0, max);
+  const text = word.length > max && variation >= 26 ? variation.toString(36).slice(-max) : word;
+  const fitting = text.length > max ? letter : text;
+  if (length.min <= MAX_LENGTH) yield fitting.padEnd(length.min, letter).slice(0, max);
   // Texts that look-ahead, such as that of passwords, often requires.
   yield 'Aa1!'.repeat(10).slice(0, Math.max(max, 12));
 }
@@ -132,9 +136,14 @@ function* decimalsBetween(
 ): Generator<number> {
   if (step !== undefined) {
     const unit = Number(step);
-    const start = low > 0 ? Math.ceil(low / unit) : Math.min(1, Math.floor(high / unit));
+    const first = Math.ceil(low / unit);
+    const start = low > 0 ? first : Math.min(1, Math.floor(high / unit));
+    const size = Math.floor(high / unit) - first + 1;
+    // Continues at the other end of the range.
+    const wrapped = (index: number) =>
+      Number.isFinite(size) && size > 0 ? first + ((index - first) % size) : index;
     for (let count = 0; count < MAX_NUMBERS; count += 1) {
-      yield decimal((start + count + variation) * unit);
+      yield decimal(wrapped(start + count + variation) * unit);
       yield decimal((start - count) * unit);
     }
     return;

@@ -10,13 +10,24 @@ import {
   type Schemas,
   stringifyJson,
   UnreadableBody,
+  type Violation,
 } from 'openapi-document';
 import {
   createValidators,
   type OperationValidator,
   Violations,
 } from 'spec-first-server/validation';
-import type { ReceivedResponse } from './client.ts';
+
+export interface ReceivedResponse {
+  /** The absolute URL of the request. */
+  readonly url: string;
+  readonly status: number;
+  /** The headers, by names in lower case. Several values of one name are joined with commas. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** True if the sender stopped reading before the end of a stream. */
+  readonly isCut: boolean;
+}
 
 interface ValueValidator extends OperationValidator {
   /**
@@ -52,16 +63,19 @@ export function validatorsFor(
   };
 }
 
-/** Returns the violations that a check throws, or `undefined` for none. */
-export function violationsOf(check: () => unknown): string | undefined {
+/** Returns the violations that a check throws. */
+export function violationsOf(check: () => unknown): readonly Violation[] {
   try {
     check();
-    return undefined;
+    return [];
   } catch (error) {
-    if (error instanceof Violations) return error.message;
+    if (error instanceof Violations) return error.violations;
     throw error;
   }
 }
+
+export const describeViolations = (violations: readonly Violation[]): string =>
+  violations.map(({ path, message }) => `${path} ${message}`).join('; ');
 
 export interface CheckedOperation {
   readonly schemas: Schemas;
@@ -134,8 +148,9 @@ function checkHeaders(
   const violations = violationsOf(() =>
     validator.responseHeaders(declared, Object.fromEntries(values)),
   );
-  if (violations === undefined) return;
-  const message = `the response ${status} has headers that violate their schemas: ${violations}`;
+  if (violations.length === 0) return;
+  const description = describeViolations(violations);
+  const message = `the response ${status} has headers that violate their schemas: ${description}`;
   throw new CheckError('the headers are valid', message);
 }
 
@@ -173,12 +188,10 @@ async function checkBody(
   const { status, headers, body, isCut } = response;
   const check = (part: string, value: unknown) => {
     const violations = violationsOf(() => validator.response(media, value));
-    if (violations === undefined) return;
-    throw bodyError(
-      status,
-      part,
-      `violates its schema: ${violations} in ${stringifyJson(value)?.slice(0, 500)}`,
-    );
+    if (violations.length === 0) return;
+    const excerpt = stringifyJson(value)?.slice(0, 500);
+    const reason = `violates its schema: ${describeViolations(violations)} in ${excerpt}`;
+    throw bodyError(status, part, reason);
   };
   const contentType = headers['content-type'] ?? '';
   const coder = validator.codecs.of(media, contentType);

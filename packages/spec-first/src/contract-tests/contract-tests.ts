@@ -11,29 +11,25 @@ import {
   loadDocument,
   mediaTypesOf,
   type Operation,
+  onFirstUse,
 } from 'openapi-document';
-import { readerOf } from './check-effect.ts';
-import { validatorsFor } from './check-response.ts';
-import { type FailedCheck, isMock, type Target } from './check-runner.ts';
+import { type ReceivedResponse, validatorsFor } from './check-response.ts';
+import { type Credentials, insufficientSecrets, type Secret, secretsFor } from './credentials.ts';
+import { Knowledge } from './knowledge.ts';
+import { createRequests } from './requests.ts';
 import {
-  type Client,
-  createClient,
+  createSender,
+  curlLine,
+  isMock,
   listen,
   PLACEHOLDER_ORIGIN,
-  type ReceivedResponse,
-} from './client.ts';
-import { type Credentials, insufficientSecrets, type Secret, secretsFor } from './credentials.ts';
-import { creatorOf, isEnding, orderOperations } from './operation-order.ts';
-import { trackResources } from './resources.ts';
+  type Sender,
+  writeRequest,
+} from './send.ts';
+import { randomFrom, testSequences } from './sequences.ts';
 import type { TestLog } from './test-log.ts';
-import {
-  createResources,
-  type OperationTest,
-  type Outcome,
-  testAgain,
-  testOperation,
-  titleOf,
-} from './test-operation.ts';
+import { explore, type Outcome, testOperation } from './test-operation.ts';
+import type { Coverage, Exchange, Failure, Target, World } from './world.ts';
 
 export type { Credentials } from './credentials.ts';
 export { type TestLog, testLog } from './test-log.ts';
@@ -87,6 +83,11 @@ export interface ContractTestOptions {
    * for operations that require a scope.
    */
   readonly unscoped?: CredentialSource;
+  /**
+   * Credentials of a caller who owns nothing, in the same form as `credentials`. An operation on a
+   * resource that declares 403 must reject this caller with 401, 403 or 404.
+   */
+  readonly otherCaller?: CredentialSource;
   /** Custom formats of the service, as in `serve`: `{ iban: (text) => isIban(text) }`. */
   readonly formats?: Formats | undefined;
   /** Codecs of the service, as in `serve`. */
@@ -129,97 +130,115 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     defaultSeed;
   // Long enough for a busy machine.
   const timeout = 60_000 + runs * 1_000;
-  const reachable = document.operations.filter(({ template }) => template.isReachable);
-  const operations = orderOperations(reachable);
-  const resources = trackResources(root, operations);
-  const outcomes = new Map<Operation, Outcome>();
-  const schemas = createSchemas(root, { formats: options.formats });
+  const operations = document.operations.filter(
+    ({ id, template, method }) =>
+      // `fetch` cannot send TRACE.
+      template.isReachable && method !== 'trace' && !broken.has(id),
+  );
+  const skipped = document.operations.filter(({ id }) => broken.has(id));
+  const schemas = createSchemas(root, { formats });
   const validatorFor = validatorsFor(schemas, codecs);
+  const outcomes = new Map<Operation, Outcome>(skipped.map((operation) => [operation, SKIPPED]));
+  const coverage: Coverage = {
+    requests: new Map(),
+    statuses: new Set(),
+    mediaTypes: new Set(),
+    keywords: new Set(),
+  };
 
-  let startedClient: Promise<Client> | undefined;
-  async function start(): Promise<Client> {
-    const client = await clientFor(document, options);
-    resources.addSeededIds((await options.seed?.()) ?? {});
-    return client;
-  }
-
-  async function targetOf(operation: Operation): Promise<Target> {
-    startedClient ??= start();
-    const client = await startedClient;
+  const createTarget = onFirstUse((operation: Operation): Target => {
     const secrets = secretsFor(document, operation, readCredentials(options.credentials));
     const testedOperation = withoutClientParameters(operation, secrets);
-    const validator = validatorFor(testedOperation);
-    return { schemas, operation: testedOperation, validator, client, secrets };
-  }
-
-  async function contextOf(operation: Operation): Promise<OperationTest> {
-    const { credentials, unscoped, mayReject = [], mayChange = [], log } = options;
-    const target = await targetOf(operation);
-    const reader = readerOf(operation, operations);
-    const basePath = new URL(target.client.base).pathname.replace(/\/$/, '');
-    return {
-      ...target,
-      operations,
-      // The URL of a running service may have another path than the servers of the document.
-      basePaths: [basePath, ...document.basePaths],
-      resources,
-      log,
-      runs,
-      randomSeed,
-      insufficientSecrets: insufficientSecrets(
-        document,
-        operation,
-        target.secrets,
-        readCredentials(credentials),
-        unscoped && readCredentials(unscoped),
-      ),
-      mayReject: mayReject.includes(operation.id),
-      mayChange: mayChange.includes(operation.id),
-      reader: reader && (await targetOf(reader)),
+    const checked = {
+      schemas,
+      operation: testedOperation,
+      validator: validatorFor(testedOperation),
     };
+    return { ...checked, secrets, requests: createRequests(checked) };
+  });
+
+  /** The test of the operation itself reports the error. */
+  function targetOf({ id }: Operation): Target | undefined {
+    const operation = operations.find((other) => other.id === id);
+    try {
+      return operation && createTarget(operation);
+    } catch {
+      return undefined;
+    }
   }
 
-  function throwFailedChecks(operation: Operation, failedChecks: readonly FailedCheck[]): void {
-    if (failedChecks.length === 0) return;
+  async function start(): Promise<World> {
+    const sender = await senderFor(document, options);
+    const basePath = new URL(sender.root).pathname.replace(/\/$/, '');
+    // The URL of a running service may have another path than the servers of the document.
+    const knowledge = new Knowledge(root, operations, [basePath, ...document.basePaths]);
+    knowledge.addSeeds((await options.seed?.()) ?? {});
+    const random = randomFrom(randomSeed);
+    const state = { refusals: new Map<string, number>(), succeeded: new Set<string>() };
+    const world = { sender, knowledge, coverage, ...state, randomSeed, random, targetOf };
+    await explore(world, operations);
+    return world;
+  }
+  const startedWorld = onFirstUse((_: typeof options) => start());
+
+  async function throwFailures({ sender }: World, name: string, failures: readonly Failure[]) {
+    const described = await Promise.all(
+      failures.map((failure) => describeFailure(sender, failure, options.log)),
+    );
     const sameRuns = process.env.CONTRACT_RUNS ? ` CONTRACT_RUNS=${runs}` : '';
-    const title = `${titleOf(operation)} does not follow the document`;
     const repeat = `  repeat:   CONTRACT_SEED=${randomSeed}${sameRuns} npm test`;
-    throw new Error([title, ...failedChecks.map(describeFailedCheck), repeat].join('\n\n'));
+    throw new Error([`${name} does not follow the document`, ...described, repeat].join('\n\n'));
   }
 
   for (const operation of operations) {
-    const testOperationOnce = async () => {
-      if (broken.has(operation.id)) {
-        outcomes.set(operation, SKIPPED);
-        return;
-      }
-      const creator = isEnding(operation) ? creatorOf(operation, operations) : undefined;
-      if (creator !== undefined)
-        await createResources(await targetOf(creator), resources, randomSeed);
-      const outcome = await testOperation(await contextOf(operation));
+    const testOnce = async () => {
+      const world = await startedWorld(options);
+      const target = createTarget(operation);
+      const { credentials, unscoped, otherCaller, mayReject = [], mayChange = [] } = options;
+      const outcome = await testOperation({
+        world,
+        target,
+        runs,
+        insufficientSecrets: insufficientSecrets(
+          document,
+          operation,
+          target.secrets,
+          readCredentials(credentials),
+          unscoped && readCredentials(unscoped),
+          otherCaller && readCredentials(otherCaller),
+        ),
+        mayReject: mayReject.includes(operation.id),
+        mayChange: mayChange.includes(operation.id),
+      });
       outcomes.set(operation, outcome);
-      throwFailedChecks(operation, outcome.failedChecks);
+      if (outcome.failures.length > 0)
+        await throwFailures(world, titleOf(operation), outcome.failures);
     };
-    test(`${titleOf(operation)} follows the document`, testOperationOnce, timeout);
+    test(`${titleOf(operation)} follows the document`, testOnce, timeout);
   }
 
-  const testAllAgain = async () => {
-    for (const [operation, { responses, failedChecks, isSkipped }] of outcomes) {
-      const isFinal = isSkipped || failedChecks.length > 0 || responses.some(isMock);
-      if (isFinal || operation.method === 'delete') continue;
-      throwFailedChecks(operation, await testAgain(await contextOf(operation)));
-    }
+  const testRelated = async () => {
+    const world = await startedWorld(options);
+    const tested = operations.filter((operation) => {
+      const { failures = [], responses = [], isSkipped } = outcomes.get(operation) ?? {};
+      return failures.length === 0 && !isSkipped && !responses.some(isMock);
+    });
+    const failure = await testSequences(world, tested, runs);
+    if (failure !== undefined) await throwFailures(world, 'The service', [failure]);
   };
-  test('operations follow the document after others have changed the data', testAllAgain, timeout);
+  test('sequences of operations follow the document', testRelated, timeout);
   test(
     'summary of the contract tests',
-    async () => print(summaryOf(outcomes, randomSeed)),
+    async () => print(summaryOf(document.operations, outcomes, coverage, randomSeed)),
     timeout,
   );
 }
 
+const titleOf = ({ method, path, id }: Operation): string =>
+  `${method.toUpperCase()} ${path} (${id})`;
+
 /** The outcome of an operation that a server cannot serve. */
-const SKIPPED: Outcome = { failedChecks: [], responses: [], sentRequests: 0, isSkipped: true };
+const SKIPPED: Outcome = { failures: [], responses: [], isSkipped: true };
 
 const readCredentials = (source: CredentialSource = {}) =>
   typeof source === 'function' ? source() : source;
@@ -240,12 +259,12 @@ const withoutClientParameters = (operation: Operation, secrets: readonly Secret[
   ),
 });
 
-async function clientFor(document: Document, { app, url }: ContractTestOptions): Promise<Client> {
-  if (typeof url === 'string') return createClient(url);
+async function senderFor(document: Document, { app, url }: ContractTestOptions): Promise<Sender> {
+  if (typeof url === 'string') return createSender(url);
   // Messages show a placeholder for the origin, since the service stops with the tests.
-  if (url !== undefined) return createClient(await url(), PLACEHOLDER_ORIGIN);
+  if (url !== undefined) return createSender(await url(), PLACEHOLDER_ORIGIN);
   if (app === undefined) throw new TypeError('contractTests needs a service: pass `app` or `url`');
-  return createClient(`${await listen(await app)}${document.basePaths[0]}`, PLACEHOLDER_ORIGIN);
+  return createSender(`${await listen(await app)}${document.basePaths[0]}`, PLACEHOLDER_ORIGIN);
 }
 
 function integerFromEnvironment(name: string, form: RegExp, expected: string): number | undefined {
@@ -255,19 +274,32 @@ function integerFromEnvironment(name: string, form: RegExp, expected: string): n
   return Number(text);
 }
 
-const describeFailedCheck = ({
-  error: { check, message },
-  response,
-  cause,
-  curl,
-}: FailedCheck): string =>
-  [
+/** The number of requests that a failed test shows. */
+const MAX_SHOWN = 8;
+
+async function describeFailure(
+  { base }: Sender,
+  { error: { check, message }, exchanges }: Failure,
+  log: TestLog | undefined,
+): Promise<string> {
+  const last = exchanges.at(-1);
+  const cause = last && (await log?.causeOf(last.requestId));
+  // A GET changes nothing, unless it is the last request.
+  const shown = exchanges.filter((each) => each === last || each.target.operation.method !== 'get');
+  const lines = await Promise.all(shown.slice(-MAX_SHOWN).map((each) => curlOf(base, each)));
+  return [
     `  check:    ${check}`,
     `  reason:   ${message}`,
     ...(cause === undefined ? [] : [`  log:      ${cause}`]),
-    ...(response === undefined ? [] : [`  response: ${excerptOf(response)}`]),
-    `  request:  ${curl}`,
+    ...(last?.response === undefined ? [] : [`  response: ${excerptOf(last.response)}`]),
+    ...lines.map((line) => `  request:  ${line}`),
   ].join('\n');
+}
+
+async function curlOf(base: string, { target, draft, secrets }: Exchange): Promise<string> {
+  const shown = secrets.map((secret) => ({ ...secret, value: secret.placeholder }));
+  return curlLine(base, await writeRequest(target, draft, shown));
+}
 
 const excerptOf = ({ status, body }: ReceivedResponse): string =>
   `${status} ${body.toString().slice(0, 300)}`.trimEnd();
@@ -276,12 +308,17 @@ const excerptOf = ({ status, body }: ReceivedResponse): string =>
 const UNIQUE_ADVICE =
   ': members that must be unique need a format such as uuid, or more characters';
 
-function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, randomSeed: number): string {
+function summaryOf(
+  operations: readonly Operation[],
+  outcomes: ReadonlyMap<Operation, Outcome>,
+  coverage: Coverage,
+  randomSeed: number,
+): string {
   const isSuccess = ({ status }: ReceivedResponse) => status < 400;
   const tested = [...outcomes].filter(([, { isSkipped }]) => !isSkipped);
   const skipped = [...outcomes].filter(([, { isSkipped }]) => isSkipped);
   const successCount = tested.filter(([, { responses }]) => responses.some(isSuccess)).length;
-  const lines = tested.map(([operation, { responses, sentRequests }]) => {
+  const lines = tested.map(([operation, { responses }]) => {
     const byStatus = Map.groupBy(responses, ({ status }) => status);
     const statuses = [...byStatus].map(([status, list]) => `${list.length} × ${status}`).join(', ');
     const successes = responses.filter(isSuccess).length;
@@ -290,15 +327,23 @@ function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, randomSeed: number
     const advice =
       operation.requestBody && conflicts > responses.length * 0.75 ? UNIQUE_ADVICE : '';
     const mocked = responses.some(isMock) ? ', mocked' : '';
-    return `  ${titleOf(operation)}: ${sentRequests} requests, ${successRate}${mocked}${advice}`;
+    const count = coverage.requests.get(operation.id) ?? 0;
+    return `  ${titleOf(operation)}: ${count} requests, ${successRate}${mocked}${advice}`;
   });
   const mockedCount = tested.filter(([, { responses }]) => responses.some(isMock)).length;
   const mocks = mockedCount > 0 ? ` Answered by mocks: ${mockedCount}.` : '';
   const summary = `${successCount} of ${outcomes.size} operations succeeded at least once.${mocks}`;
+  const declared = operations.flatMap(({ responses }) => responses);
+  const types = declared.flatMap(({ key, media }) => (/^2/.test(key) ? media : []));
   return [
     `Contract tests: ${summary} CONTRACT_SEED=${randomSeed}`,
     ...lines,
     ...(skipped.length > 0 ? [`${skipped.length} skipped, not implemented (501):`] : []),
     ...skipped.map(([operation]) => `  ${titleOf(operation)}`),
+    'Exercised:',
+    `  operations   ${tested.length} of ${operations.length}`,
+    `  responses    ${coverage.statuses.size} of ${declared.length} declared`,
+    `  media types  ${coverage.mediaTypes.size} of ${types.length} declared for success`,
+    `  keywords     ${coverage.keywords.size} violated, each in one place`,
   ].join('\n');
 }

@@ -60,6 +60,8 @@ const exampleCredentials = (requirement: Operation['security'][number]): string 
 export interface InsufficientSecrets {
   readonly label: string;
   readonly secrets: readonly Secret[];
+  /** True for another caller, for whom a resource may not exist. */
+  readonly isOther?: boolean;
 }
 
 /**
@@ -67,6 +69,7 @@ export interface InsufficientSecrets {
  * operation needs no credentials.
  *
  * @param unscoped credentials without any scope.
+ * @param otherCaller credentials of a caller who owns nothing.
  */
 export function insufficientSecrets(
   document: Document,
@@ -74,13 +77,18 @@ export function insufficientSecrets(
   secrets: readonly Secret[],
   source: Credentials | string,
   unscoped?: Credentials | string,
+  otherCaller?: Credentials | string,
 ): InsufficientSecrets[] {
   const requirements = operation.security.map((requirement) => Object.entries(requirement));
   if (secrets.length === 0 || requirements.some((needed) => needed.length === 0)) return [];
   const { securitySchemes: schemes } = document;
-  const wrongSecrets = secrets.map(({ scheme }) =>
-    secretOf(schemes, scheme, WRONG_CREDENTIAL, WRONG_CREDENTIAL),
-  );
+  const credentials = byScheme(schemes, source);
+  const wrongSecrets = secrets.map(({ scheme }) => {
+    // A user name is no secret. A service that ignores passwords accepts any of them.
+    const [user = '', password] = credentials[scheme]?.split(':') ?? [];
+    const wrong = password === undefined ? WRONG_CREDENTIAL : `${user}:${WRONG_CREDENTIAL}`;
+    return secretOf(schemes, scheme, wrong, WRONG_CREDENTIAL);
+  });
   const needsScopes = requirements.every((needed) => needed.some(([, scopes]) => scopes.length));
   return [
     { label: 'without credentials', secrets: [] },
@@ -94,8 +102,21 @@ export function insufficientSecrets(
         ]
       : []),
     ...misplacedSecrets(document, operation, secrets, source),
+    ...(otherCaller !== undefined && isOwned(operation)
+      ? [
+          {
+            label: 'of another caller',
+            secrets: secretsFor(document, operation, otherCaller, `OTHER_${PLACEHOLDER}`),
+            isOther: true,
+          },
+        ]
+      : []),
   ];
 }
+
+/** True if an operation on a resource may be forbidden for some callers. */
+const isOwned = ({ responses, template }: Operation): boolean =>
+  template.names.length > 0 && responses.some(({ key }) => key === '403');
 
 /**
  * Returns variants of an operation's secrets. In each variant, the valid credential of another

@@ -10,7 +10,7 @@ import {
 import { valuesOf } from 'openapi-document/samples';
 
 /** A value that differs from another value in one place. It may be invalid. */
-interface Variant {
+export interface Variant {
   /** The JSON pointer of the place. Every list index is `0`. */
   readonly place: string;
   /** The new value at the place; `undefined` if it is removed. */
@@ -141,8 +141,11 @@ function candidatesOf(samples: Samples, outline: Outline, value: unknown): Candi
     const texts = (lengths: readonly Bound[]) =>
       lengths.filter(isSendable).map((length) => 'x'.repeat(length));
     return {
-      edgeCases: [...listed, ...texts(bounds), UNUSUAL, ...textsOfPatterns(samples, outline)],
-      others: [...examples, ...texts(valuesBeside(bounds, 1)), ...stringsOf(outline, value)],
+      edgeCases: [
+        ...[...listed, ...texts(bounds), UNUSUAL, ...textsOfPatterns(samples, outline)],
+        ...textsOfFormats(outline),
+      ],
+      others: [...examples, ...texts(valuesBeside(bounds, 1)), ...stringsBeside(value)],
     };
   }
   const opposite = typeof value === 'boolean' ? [!value] : [];
@@ -207,10 +210,15 @@ function numbersBeside(outline: Outline, value: Bound, bounds: readonly Bound[])
 export const withoutRoundingErrors = <T>(number: T): T | number =>
   typeof number !== 'number' || Number.isInteger(number) ? number : Number(number.toPrecision(12));
 
-function stringsOf({ formats }: Outline, value: string): string[] {
-  const texts = formats.flatMap((format) => TEXTS_BY_FORMAT[format]?.split(' ') ?? []);
-  return texts.length > 0 ? texts : [`${value}-other`, 'text', value.toUpperCase(), ...TEXTS];
-}
+const textsOfFormats = ({ formats }: Outline): string[] =>
+  formats.flatMap((format) => TEXTS_BY_FORMAT[format]?.split(' ') ?? []);
+
+const stringsBeside = (value: string): string[] => [
+  `${value}-other`,
+  'text',
+  value.toUpperCase(),
+  ...TEXTS,
+];
 
 const isSendable = (length: Bound): length is number =>
   typeof length === 'number' && length >= 0 && length <= MAX_LENGTH;

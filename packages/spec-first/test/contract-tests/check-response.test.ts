@@ -225,10 +225,8 @@ describe('the validator of requests', () => {
     const { validator } = checkedOperation(document, operationIn(document, 'get'), formats);
     const validate = (a: string) =>
       violationsOf(() => validator.parameters({ path: {}, query: { a }, header: {}, cookie: {} }));
-    expect([validate('ab'), validate('abc')]).toEqual([
-      undefined,
-      expect.stringContaining('/query/a'),
-    ]);
+    expect(validate('ab')).toEqual([]);
+    expect(validate('abc')).toMatchObject([{ path: '/query/a', keyword: 'format' }]);
   });
 
   test('rejects members that only responses have', async () => {
@@ -241,8 +239,10 @@ describe('the validator of requests', () => {
     const { validator } = checkedOperation(document, operation);
     const [media] = operation.requestBody?.media ?? [];
     if (media === undefined) throw new Error('no body');
-    expect(violationsOf(() => validator.body(media, { id: 1 }))).toContain('/body/id');
-    expect(violationsOf(() => validator.body(media, { a: 1 }))).toBeUndefined();
+    expect(violationsOf(() => validator.body(media, { id: 1 }))).toMatchObject([
+      { path: '/body/id' },
+    ]);
+    expect(violationsOf(() => validator.body(media, { a: 1 }))).toEqual([]);
   });
 });
 
@@ -252,7 +252,7 @@ test('errors other than violations are not caught', () => {
       throw new TypeError('a bug');
     }),
   ).toThrow(TypeError);
-  expect(violationsOf(() => 1)).toBeUndefined();
+  expect(violationsOf(() => 1)).toEqual([]);
 });
 
 test('the JSON value of a body has exact integers', () => {

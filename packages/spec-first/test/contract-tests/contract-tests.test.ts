@@ -65,10 +65,7 @@ const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
     /the status is 201 for a number where \/body\/id must be an integer from /,
   ],
   'wrong media type accepted': ['POST /items', /the status is 201 for a wrong media type/],
-  'undeclared query accepted': [
-    'GET /items',
-    /the status is 200 for (an undeclared query parameter|.* where \/query\/filter)/,
-  ],
+  'undeclared query accepted': ['GET /items', /the status is 200 for .* where \/query\/filter/],
   'wrong query accepted': ['GET /items', /the status is 200 for .* where \/query\/limit/],
   'no credentials needed': [
     'GET /items',
@@ -86,7 +83,6 @@ const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
   ],
   'closed object ignored': ['GET /items', /the status is 200 for .* where \/query\/filter/],
   'empty query accepted': ['GET /items', /the status is 200 for .* where \/query\/limit/],
-  'failure on 7': ['GET /items', /no request makes the service fail/],
 };
 
 describe('contract tests', () => {
@@ -97,13 +93,7 @@ describe('contract tests', () => {
   /** Faults of one shop. A test shows one fault for each operation and check. */
   const SHOPS: readonly (readonly ShopFault[])[] = [
     ['undeclared status', 'wrong media type'],
-    [
-      'missing header',
-      'failure on long names',
-      'enum ignored',
-      'no credentials needed',
-      'failure on 7',
-    ],
+    ['missing header', 'failure on long names', 'enum ignored', 'no credentials needed'],
     ['wrong header', 'valid rejected', 'date ignored', 'any credentials accepted'],
     ['no response'],
     ['wrong path in Location', 'missing member accepted', 'wrong query accepted'],
@@ -194,12 +184,12 @@ describe('in contract tests,', () => {
     return { tests, requests, app, run };
   }
 
-  test('each reachable operation is tested, then all again, and a summary follows', async () => {
+  test('each reachable operation is tested, then sequences, and a summary follows', async () => {
     const { tests } = await registered();
     expect(tests.map(({ name }) => name)).toEqual([
-      'GET /plants (list) follows the document',
       'DELETE /plants/{id} (remove) follows the document',
-      'operations follow the document after others have changed the data',
+      'GET /plants (list) follows the document',
+      'sequences of operations follow the document',
       'summary of the contract tests',
     ]);
     expect(tests.map(({ timeout }) => timeout)).toEqual([62_000, 62_000, 62_000, 62_000]);
@@ -219,7 +209,8 @@ describe('in contract tests,', () => {
     const { requests, run } = await registered();
     await run();
     const names = new Set(requests.flatMap((request) => request.names));
-    expect([...names].sort()).toEqual(['connection', 'host', 'x-a', 'x-key', 'x-request-id']);
+    expect([...names]).toEqual(expect.arrayContaining(['x-a', 'x-key', 'x-request-id']));
+    expect(names.intersection(new Set(['content-length', 'te', 'expect']))).toEqual(new Set());
     const keys = new Set(requests.filter(({ url }) => url === '/v2/plants').map(({ key }) => key));
     expect(keys).toEqual(new Set(['a', undefined, 'wrong-credential']));
   });

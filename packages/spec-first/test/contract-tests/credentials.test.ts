@@ -44,11 +44,12 @@ describe('a secret', () => {
       const { document, operation } = await secured([{ [scheme]: [] }]);
       const user = scheme === 'basic' ? 'user:' : '';
       const placeholder = format(`${user}TOKEN`);
-      const wrong = format(`${user}wrong-credential`);
+      const wrong = format(`${scheme === 'basic' ? 'ada:' : ''}wrong-credential`);
+      const shown = format(`${user}wrong-credential`);
       for (const source of [{ [scheme]: text }, text]) {
         const secrets = secretsFor(document, operation, source);
         expect(secrets).toEqual([{ scheme, ...place, value: format(text), placeholder }]);
-        const wrongSecrets = [{ scheme, ...place, value: wrong, placeholder: wrong }];
+        const wrongSecrets = [{ scheme, ...place, value: wrong, placeholder: shown }];
         expect(insufficientSecrets(document, operation, secrets, source)).toEqual([
           { label: 'without credentials', secrets: [] },
           { label: 'with wrong credentials', secrets: wrongSecrets },

@@ -26,7 +26,6 @@ export const FAULTS = [
   'old dates rejected',
   'closed object ignored',
   'empty query accepted',
-  'failure on 7',
 ] as const;
 
 export type ShopFault = (typeof FAULTS)[number];
@@ -120,7 +119,6 @@ export function createShop(...faults: readonly ShopFault[]): RequestListener {
     const limitText = query.get('limit') ?? '100';
     const isAccepted = limitText === '' && has('empty query accepted');
     const limit = isAccepted ? 100 : Number(limitText || 'none');
-    if (limit === 7 && has('failure on 7')) return problem(500, 'crashed');
     const ok = Number.isInteger(limit) && limit >= 1 && limit <= 100;
     if (!ok && !has('wrong query accepted')) return problem(400, 'limit is wrong');
     const isColor = (color: string) => color === 'red' || color === 'green' || has('enum ignored');

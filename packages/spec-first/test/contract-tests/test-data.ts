@@ -12,8 +12,6 @@ import {
   stringifyJson,
 } from 'openapi-document';
 import { type CheckedOperation, validatorsFor } from '../../src/contract-tests/check-response.ts';
-import type { Secret } from '../../src/contract-tests/credentials.ts';
-import type { RequestPart, RequestValues } from '../../src/contract-tests/request-parts.ts';
 
 const codecs = new Codecs();
 
@@ -48,28 +46,6 @@ export function checkedOperation(
 }
 
 export const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
-
-export const secretOf = (value: string): Secret => ({
-  ...{ scheme: 'key', in: 'header', name: 'X-Key', value, placeholder: 'TOKEN' },
-});
-
-/** @param values by name: `query limit` for a parameter, `body` for the body. */
-export function requestValues(
-  { parameters, requestBody }: Operation,
-  values: Readonly<Record<string, unknown>>,
-): RequestValues {
-  const [media] = requestBody?.media ?? [];
-  const outline = createSchemas({}).outline(true);
-  const common = { required: true, outline, examples: [], samples: [], violation: () => '' };
-  const body: RequestPart = { ...common, in: 'body', name: '', ...(media && { media }) };
-  return new Map(
-    Object.entries(values).map(([place, value]) => {
-      const [where, name = ''] = place.split(' ');
-      const parameter = parameters.find((other) => other.in === where && other.name === name);
-      return [parameter === undefined ? body : { ...common, in: parameter.in, name }, value];
-    }),
-  );
-}
 
 /** @param body is sent as JSON if it is not text. */
 export const responseOf = (

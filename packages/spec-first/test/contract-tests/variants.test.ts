@@ -125,10 +125,7 @@ describe('variants', () => {
   ])('of a text in the format %s are valid and invalid', (format) => {
     const schema = createSchemas({}).at({ type: 'string', format }, 'sent');
     const texts = values({ format }, 'a').filter((value) => typeof value === 'string');
-    const unusual = texts.shift();
-    expect(unusual).toContain('🌵');
     expect(new Set(texts.map((text) => schema.isValid(text)))).toEqual(new Set([true, false]));
-    expect(texts).not.toContain('a-other');
   });
 
   test('of a boolean and of null are the opposite and the listed values', () => {

@@ -11,10 +11,11 @@ import {
   ParameterError,
   parseJson,
   stringifyJson,
+  type Violation,
   writeForm,
 } from 'openapi-document';
 import { isSendable } from 'openapi-document/client';
-import { valuesOf } from 'openapi-document/samples';
+import { chosenValue, valuesOf } from 'openapi-document/samples';
 import { type CheckedOperation, violationsOf } from './check-response.ts';
 import { withoutRoundingErrors } from './variants.ts';
 
@@ -30,13 +31,12 @@ export interface RequestPart {
   readonly media?: MediaType;
   /** Valid values from the examples of the document. */
   readonly examples: readonly unknown[];
-  /** Valid values made from the schema. */
+  /** A valid value with all members, and one with the required members only. */
   readonly samples: readonly unknown[];
-  /**
-   * Returns the message of the validator for an invalid value, and an empty string for a valid
-   * value. Returns `undefined` if the value cannot be sent unchanged.
-   */
-  violation(value: unknown): string | undefined;
+  /** Returns a valid value, see `chosenValue`. Zeros lead to the simplest value. */
+  choose(next: () => number): unknown;
+  /** Returns the violations of a value. `undefined` if it cannot be sent unchanged. */
+  violations(value: unknown): readonly Violation[] | undefined;
 }
 
 /** The values of a request, before serialization. */
@@ -48,11 +48,14 @@ export const valuesByName = (values: RequestValues, where: RequestPart['in']): J
     [...values].filter(([part]) => part.in === where).map(([{ name }, value]) => [name, value]),
   );
 
-/** The maximum number of samples of a schema. Other values are variants of these samples. */
-const MAX_SAMPLES = 12;
+export const isValid = (part: RequestPart, value: unknown): boolean =>
+  part.violations(value)?.length === 0;
 
 /** Samples for a missing schema and for the schema `true`. */
 const ANY_VALUES = ['text', 1, true, {}];
+
+/** The number of attempts to choose a value that can be sent. */
+const MAX_TRIES = 5;
 
 /**
  * Returns the parameters of an operation, and a body for each media type. Omits optional parameters
@@ -68,33 +71,40 @@ export function requestPartsOf({ schemas, operation, validator }: CheckedOperati
   const { requestBody = { media: [], required: false } } = operation;
   const createPart = (
     schema: unknown,
-    declared: Omit<RequestPart, 'examples' | 'samples' | 'outline'>,
+    declared: Pick<RequestPart, 'in' | 'name' | 'required' | 'media' | 'violations'>,
     examples: readonly unknown[],
     fixedSamples?: readonly unknown[],
   ): RequestPart => {
-    const isValid = (value: unknown) => declared.violation(value) === '';
-    const generated = isObject(schema)
-      ? valuesOf(schemas, schema, 'request').take(MAX_SAMPLES)
-      : ANY_VALUES;
+    const canSend = (value: unknown) => declared.violations(value)?.length === 0;
+    const generated = isObject(schema) ? valuesOf(schemas, schema, 'request').take(12) : ANY_VALUES;
+    const samples = [...(fixedSamples ?? generated)].map(rounded).filter(canSend);
     return {
       ...declared,
       outline: schemas.outline(schema),
-      examples: examples.filter(isValid),
-      samples: [...(fixedSamples ?? generated)].map(rounded).filter(isValid),
+      examples: examples.filter(canSend),
+      samples,
+      choose(next) {
+        const isFixed = fixedSamples !== undefined || !isObject(schema);
+        for (let tries = 0; tries < MAX_TRIES && !isFixed; tries += 1) {
+          const value = rounded(chosenValue(schemas, schema, 'request', next));
+          if (canSend(value)) return value;
+        }
+        return samples[next() % samples.length] ?? examples[0];
+      },
     };
   };
   const noParameters = () => ({ path: {}, query: {}, header: {}, cookie: {} });
   const parameters = operation.parameters.map((parameter) => {
     const { in: where, name, required, schema } = parameter;
-    const violation = (value: unknown) => {
+    const violations = (value: unknown) => {
       const read = writtenAndRead(parameter, value);
       // The validator adds defaults to its input, so it gets a copy.
       const values = { ...noParameters(), [where]: { [name]: structuredClone(read) } };
-      const violations = violationsOf(() => validator.parameters(values));
-      return violations ?? (isDeepStrictEqual(read, value) ? '' : undefined);
+      const found = violationsOf(() => validator.parameters(values));
+      return found.length > 0 || isDeepStrictEqual(read, value) ? found : undefined;
     };
     const examples = parameter.examples().map(({ value }) => value);
-    return createPart(schema, { in: where, name, required, violation }, examples);
+    return createPart(schema, { in: where, name, required, violations }, examples);
   });
   const bodies = requestBody.media.map((media) => {
     const coder = codecs.of(media);
@@ -103,16 +113,17 @@ export function requestPartsOf({ schemas, operation, validator }: CheckedOperati
     const read = isForm
       ? formParser(media, coder)
       : (value: unknown) => parseJson(stringifyJson(value) ?? 'null');
-    const violation = (value: unknown) => {
+    const violations = (value: unknown) => {
       if (!isWritable(media, coder, value)) return undefined;
       let received: unknown;
       try {
         received = read(value);
       } catch (error) {
-        return error instanceof ParameterError ? error.message : undefined;
+        if (!(error instanceof ParameterError)) return undefined;
+        return [{ path: '/body', keyword: 'type', message: error.message }];
       }
-      const violations = violationsOf(() => validator.body(media, received));
-      return violations ?? (!isForm || isSameForm(value, received) ? '' : undefined);
+      const found = violationsOf(() => validator.body(media, received));
+      return found.length > 0 || !isForm || isSameForm(value, received) ? found : undefined;
     };
     const items = coder.unit === 'items' ? media.items : undefined;
     const examples = media.examples.flatMap(({ value }) =>
@@ -123,7 +134,7 @@ export function requestPartsOf({ schemas, operation, validator }: CheckedOperati
     const isUnconstrained = coder.unit === 'bytes' && !media.outline.restrictsBytes;
     return createPart(
       schema,
-      { in: 'body', name: '', required: requestBody.required, media, violation },
+      { in: 'body', name: '', required: requestBody.required, media, violations },
       examples,
       isUnconstrained ? ['text', '🌵'] : undefined,
     );
@@ -144,7 +155,8 @@ export function requestPartsOf({ schemas, operation, validator }: CheckedOperati
 function rounded(value: unknown): unknown {
   const decimal = (_key: string, item: unknown) =>
     typeof item === 'bigint' ? JSON.rawJSON(`${item}`) : withoutRoundingErrors(item);
-  return parseJson(JSON.stringify(value, decimal));
+  const text = JSON.stringify(value, decimal);
+  return text === undefined ? undefined : parseJson(text);
 }
 
 /** Serializes and parses the value of a parameter. Returns `undefined` if it cannot be sent. */
@@ -173,7 +185,7 @@ function formParser(media: MediaType, coder: Coder): (form: unknown) => unknown 
     const texts = Object.fromEntries(fields.filter(([name]) => isText(name)));
     const files = fields
       .filter(([name]) => !isText(name))
-      .map(([name, value]) => [name, [value].flat().map(fileOf)] as const);
+      .map(([name, value]) => [name, [value].flat().map((item) => fileOf(item))] as const);
     const textsByName = Map.groupBy(
       new URLSearchParams(writeForm(texts, media.encoding)),
       ([name]) => name,
@@ -185,7 +197,8 @@ function formParser(media: MediaType, coder: Coder): (form: unknown) => unknown 
   };
 }
 
-const fileOf = (value: unknown): File => new File([String(value)], 'file');
+export const fileOf = (content: unknown, type = ''): File =>
+  new File([String(content)], 'file', { type });
 
 /** Returns true if each field has the sent values. The text `1` differs from 1. Ignores files. */
 const isSameForm = (sent: unknown, received: unknown): boolean =>

@@ -1,4 +1,4 @@
-import type { MediaType, Operation } from 'openapi-document';
+import type { MediaType } from 'openapi-document';
 
 /** Normalizes a name for comparison: `orderid` for `order_id` and `orderId`. */
 export const normalizedName = (name: string): string =>
@@ -6,22 +6,6 @@ export const normalizedName = (name: string): string =>
 
 /** Returns true for the name of an id: `id`, `orderId`, `order_id`, `order-id` or `orderID`. */
 export const isIdName = (name: string): boolean => /(?:^|[_-])id$|Id$|(?<!\p{Lu})ID$/u.test(name);
-
-/**
- * Returns a function that returns true for an id name that contains the name of its resource:
- * `orderId`, but not `id`. Names such as `orderid` only count if a path has a parameter with this
- * name, since words such as `paid` also end with `id`.
- */
-export function idNameTestFor(operations: readonly Operation[]): (name: string) => boolean {
-  const parameterNames = new Set(
-    operations.flatMap(({ template }) => template.names.map(normalizedName)),
-  );
-  return (name) => {
-    const normalized = normalizedName(name);
-    const isParameterId = normalized.endsWith('id') && parameterNames.has(normalized);
-    return normalized !== 'id' && (isIdName(name) || isParameterId);
-  };
-}
 
 /** Returns the name of the ids in a collection: `orderid` for `/customers/{id}/orders`. */
 export function idNameOfPath(path: string): string {
@@ -49,3 +33,7 @@ export const resourcePathOf = (path: string): string => path.slice(0, path.lastI
 
 /** Returns the path of the collection that a resource belongs to: `/rooms` of `/rooms/{roomId}`. */
 export const collectionPathOf = (resource: string): string => resource.replace(/\/[^/]*$/, '');
+
+/** Returns the name of the last parameter of a path, which is the id of a resource. */
+export const idParameterOf = (template: string): string =>
+  /\{([^{}]*)\}[^{}]*$/.exec(template)?.[1] ?? '';

@@ -1,0 +1,333 @@
+import {
+  asArray,
+  asObject,
+  declaredFor,
+  decoded,
+  isObject,
+  type Json,
+  type Operation,
+  pathTemplate,
+  resolveRef,
+  stringifyJson,
+  valueAt,
+} from 'openapi-document';
+import { parsedBody, type ReceivedResponse } from './check-response.ts';
+import {
+  collectionPathOf,
+  idNameOfParameter,
+  idNameOfPath,
+  idNamesOfSchema,
+  isIdName,
+  normalizedName,
+  resourcePathOf,
+} from './names.ts';
+import { type RequestValues, valuesByName } from './parts.ts';
+
+/** The maximum number of known resources of one path template, and of ids of one name. */
+const MAX_KNOWN = 50;
+
+/** The maximum number of items of a list that are learned. */
+const MAX_ITEMS = 5;
+
+/** The path parameters of resources, by the path template. */
+export type Paths = ReadonlyMap<string, Json>;
+
+/** The resources and ids of one response. */
+export interface Lesson {
+  /** The resources of the response. Omits the items of lists. */
+  readonly paths: Paths;
+  /** The names of the id of the body, such as `paymentid`. */
+  readonly names: readonly string[];
+}
+
+/**
+ * The ids of resources, the entity tags, and the operations that create resources, as responses have
+ * shown them. Names only suggest values to try. A check relies on ids that are certain.
+ */
+export class Knowledge {
+  readonly #root: Json;
+  readonly #operations: readonly Operation[];
+  /** Path parameters of resources, newest first, by the path template. */
+  readonly #paths = new Map<string, Json[]>();
+  /** Ids, newest first, by normalized names such as `paymentid`. */
+  readonly #ids = new Map<string, unknown[]>();
+  readonly #etags = new Map<string, string>();
+  /** The operations that created resources, by path template and by the name of the id. */
+  readonly #creators = new Map<string, Set<Operation>>();
+  /** The ids that the option `seed` returned, by normalized name. */
+  readonly #seeded = new Map<string, unknown>();
+  /** The names of path parameters and collections, as names of ids. */
+  readonly #idNames: ReadonlySet<string>;
+  readonly templates: readonly string[];
+
+  /** The paths of the servers, without a trailing slash. */
+  basePaths: readonly string[];
+
+  constructor(root: Json, operations: readonly Operation[], basePaths: readonly string[]) {
+    this.#root = root;
+    this.basePaths = basePaths;
+    this.#operations = operations;
+    const paths = operations.map(({ path }) => resourcePathOf(path));
+    this.templates = [...new Set(paths)].filter((path) => path !== '');
+    this.#idNames = new Set(
+      operations.flatMap(({ path, template }) => [
+        ...template.names.map((name) => idNameOfParameter(path, name)),
+        idNameOfPath(path),
+      ]),
+    );
+  }
+
+  /** Returns the GET operation of a path. */
+  readerOf(path: string): Operation | undefined {
+    return this.#operations.find((other) => other.method === 'get' && other.path === path);
+  }
+
+  /** Returns the DELETE operation of a path. */
+  deleterOf(path: string): Operation | undefined {
+    return this.#operations.find((other) => other.method === 'delete' && other.path === path);
+  }
+
+  /** Returns the GET operations of a path with the base path. */
+  readersAt(pathname: string): readonly Operation[] {
+    return this.#operations.filter(
+      ({ method, path }) => method === 'get' && this.matched(path, pathname) !== undefined,
+    );
+  }
+
+  /** Returns the template of the resources in a collection: `/rooms/{roomId}` of `/rooms`. */
+  itemOf(collection: string): string | undefined {
+    return this.templates.find((template) => collectionPathOf(template) === collection);
+  }
+
+  idsOf(name: string): readonly unknown[] {
+    return this.#ids.get(normalizedName(name)) ?? [];
+  }
+
+  etagOf({ path }: Operation, values: Json): string | undefined {
+    return this.#etags.get(keyOf(resourcePathOf(path), values));
+  }
+
+  /** Returns the operations that created resources of a template, or ids of a name. */
+  creatorsOf(key: string): readonly Operation[] {
+    return [...(this.#creators.get(key) ?? [])];
+  }
+
+  /** Returns the path parameters of known resources, newest first. */
+  pathsOf(template: string): readonly Json[] {
+    return this.#paths.get(template) ?? [];
+  }
+
+  /** Completes the path parameters of an operation with seeded and known ids. */
+  completed({ path: template }: Operation, path: Json): Json {
+    const entries = pathTemplate(resourcePathOf(template)).names.map((name) => {
+      const idName = idNameOfParameter(template, name);
+      const seeded = this.#seeded.get(idName) ?? this.#seeded.get(normalizedName(name));
+      return [name, seeded ?? path[name] ?? this.#ids.get(idName)?.[0]];
+    });
+    return Object.fromEntries(entries.filter(([, id]) => id !== undefined));
+  }
+
+  /** Adds the ids that the option `seed` returned, by name. They take precedence in paths. */
+  addSeeds(idsByName: Json): void {
+    for (const [name, id] of Object.entries(idsByName)) {
+      this.#seeded.set(normalizedName(name), id);
+      this.#addId(normalizedName(name), id);
+    }
+  }
+
+  /** Forgets a deleted resource, and the resources below its path. */
+  forget({ path: template, template: { names } }: Operation, path: Json): void {
+    const isOther = (resource: Json) => names.some((name) => resource[name] !== path[name]);
+    for (const [resource, paths] of this.#paths)
+      if (`${resource}/`.startsWith(`${template}/`))
+        this.#paths.set(resource, paths.filter(isOther));
+    const name = names.at(-1) ?? '';
+    if (!template.endsWith(`{${name}}`)) return;
+    for (const [idName, ids] of this.#ids)
+      this.#ids.set(
+        idName,
+        ids.filter((id) => id !== path[name]),
+      );
+    for (const [idName, id] of this.#seeded) if (id === path[name]) this.#seeded.delete(idName);
+  }
+
+  /**
+   * Learns from a successful response. Ids come from the path of the request, from links, from
+   * `Location`, and from members such as `id` and `roomId`.
+   */
+  learn(operation: Operation, values: RequestValues, response: ReceivedResponse): Lesson {
+    const found = new Map<string, Json>();
+    const path = valuesByName(values, 'path');
+    const add = (template: string, resource: Json) => {
+      const typed = this.#addPath(template, resource);
+      if (typed !== undefined) found.set(template, typed);
+    };
+    const body = parsedBody(response);
+    const own = resourcePathOf(operation.path);
+    const isNew = operation.method === 'put' && !this.#isKnown(own, path);
+    if (own !== '') add(own, path);
+    this.#followLinks(operation, values, response, add);
+    const item = this.itemOf(operation.path);
+    const name = item && pathTemplate(item).names.at(-1);
+    if (item !== undefined && name !== undefined) {
+      const isSingle = idIn(item, name, asObject(body)) !== undefined;
+      for (const entity of isSingle ? [asObject(body)] : entitiesIn(body)) {
+        const resource = { ...path, [name]: idIn(item, name, entity) };
+        if (entity === body) add(item, resource);
+        else this.#addPath(item, resource);
+      }
+    }
+    this.#followLocation(response, add);
+    const names = this.#learnIds(operation, response, body);
+
+    const { etag } = response.headers;
+    if (etag !== undefined)
+      for (const [template, resource] of found) this.#etags.set(keyOf(template, resource), etag);
+    if (/^(post|put)$/.test(operation.method)) {
+      const created = found.keys().filter((template) => template !== own || isNew);
+      for (const key of [...created, ...names]) {
+        if (key !== own && `${own}/`.startsWith(`${key}/`)) continue;
+        const creators = this.#creators.get(key) ?? new Set();
+        this.#creators.set(key, creators.add(operation));
+      }
+    }
+    return { paths: found, names };
+  }
+
+  #isKnown(template: string, path: Json): boolean {
+    return this.pathsOf(template).some((other) => keyOf('', other) === keyOf('', path));
+  }
+
+  /**
+   * Adds a resource. Returns its path parameters in the types of their schemas, such as 7 for the
+   * text `7`. Returns `undefined` if one is missing.
+   */
+  #addPath(template: string, values: Json): Json | undefined {
+    const { names } = pathTemplate(template);
+    const typed = names.flatMap((name) => {
+      const value = values[name];
+      const parameter = this.#operations
+        .find(({ path }) => resourcePathOf(path) === template)
+        ?.parameters.find((other) => other.in === 'path' && other.name === name);
+      if (parameter === undefined || value === undefined || value === null || isObject(value))
+        return [];
+      return [[name, parameter.read(parameter.write(value))] as const];
+    });
+    if (typed.length < names.length) return undefined;
+    const path = Object.fromEntries(typed);
+    for (const [name, value] of typed) this.#addId(idNameOfParameter(template, name), value);
+    const others = this.pathsOf(template).filter((other) => keyOf('', other) !== keyOf('', path));
+    this.#paths.set(template, [path, ...others].slice(0, MAX_KNOWN));
+    return path;
+  }
+
+  #addId(name: string, id: unknown): void {
+    if (name === 'id' || typeof id === 'object' || id === undefined || id === '') return;
+    const distinct = new Set([id, ...(this.#ids.get(name) ?? [])]);
+    this.#ids.set(name, [...distinct].slice(0, MAX_KNOWN));
+  }
+
+  /** Adds the resources of Link Objects (OpenAPI 3.1 §4.8.20). Ignores `operationRef`. */
+  #followLinks(
+    operation: Operation,
+    values: RequestValues,
+    response: ReceivedResponse,
+    add: (template: string, path: Json) => void,
+  ): void {
+    const { links } = declaredFor(operation, response.status)?.source ?? {};
+    for (const link of Object.values(asObject(links))) {
+      const { operationId, parameters } = resolveRef(this.#root, link) ?? {};
+      const linked = Object.entries(asObject(parameters)).map(([name, expression]) => [
+        name.replace(/^path\./, ''),
+        evaluate(expression, values, response),
+      ]);
+      const target = this.#operations.find(({ id }) => id === operationId);
+      const path = { ...valuesByName(values, 'path'), ...Object.fromEntries(linked) };
+      if (target !== undefined) add(resourcePathOf(target.path), path);
+    }
+  }
+
+  /** Adds the resources of `Location`. It takes precedence over members of the body. */
+  #followLocation(
+    { url, headers: { location } }: ReceivedResponse,
+    add: (template: string, path: Json) => void,
+  ): void {
+    const target = location === undefined ? null : URL.parse(location, url);
+    if (target === null) return;
+    for (const template of this.templates) {
+      const texts = this.matched(template, target.pathname);
+      if (texts === undefined) continue;
+      const { names } = pathTemplate(template);
+      const entries = names.map((name, index) => [name, decoded(texts[index] ?? '')]);
+      add(template, Object.fromEntries(entries));
+    }
+  }
+
+  /** Returns the values of the parameters in a path, or `undefined` if it does not match. */
+  matched(template: string, pathname: string): string[] | undefined {
+    const { match, segments } = pathTemplate(template);
+    // `match` ignores segments before those of the template.
+    const isWhole = this.basePaths.some(
+      (base) =>
+        pathname.startsWith(`${base}/`) &&
+        pathname.slice(base.length).split('/').length === segments.length,
+    );
+    return isWhole ? match(pathname) : undefined;
+  }
+
+  /** Adds the ids in members such as `roomId`. Returns the names of the `id` of the body itself. */
+  #learnIds({ path, responses }: Operation, { status }: ReceivedResponse, body: unknown): string[] {
+    const declared = declaredFor({ responses }, status)?.media ?? [];
+    const isList = Array.isArray(body) || Object.values(asObject(body)).some(Array.isArray);
+    const names = [idNameOfPath(path), ...(isList ? [] : declared.flatMap(idNamesOfSchema))];
+    for (const entity of entitiesIn(body)) {
+      for (const [name, value] of Object.entries(entity)) {
+        const normalized = normalizedName(name);
+        if (isIdName(name) || (this.#idNames.has(normalized) && normalized.endsWith('id')))
+          this.#addId(normalized, value);
+      }
+      // A list in a resource contains other resources.
+      if (entity !== body && asObject(body).id !== undefined) continue;
+      for (const name of names) this.#addId(name, entity.id);
+    }
+    return asObject(body).id === undefined ? [] : names;
+  }
+}
+
+/** Returns the id of an entity in responses of its collection, if it is certain. */
+export function idIn(template: string, name: string, entity: Json): unknown {
+  // `roomid` of `/rooms/{roomid}` is an id without a capital letter.
+  const isId = isIdName(name) || normalizedName(name) === idNameOfPath(template);
+  const same = Object.keys(entity).find((key) => normalizedName(key) === normalizedName(name));
+  return (same === undefined ? undefined : entity[same]) ?? (isId ? entity.id : undefined);
+}
+
+const keyOf = (template: string, path: Json): string =>
+  `${template} ${stringifyJson(Object.values(path))}`;
+
+/**
+ * Returns the value of a runtime expression such as `$response.body#/id` (OpenAPI 3.1 §4.8.20.4).
+ * Returns constants unchanged, and also `$url`, `$method` and `$statusCode`.
+ */
+function evaluate(expression: unknown, values: RequestValues, response: ReceivedResponse): unknown {
+  const [, message, where, name = ''] =
+    /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];
+  if (message === undefined) return expression;
+  if (message === 'response')
+    return where === 'header'
+      ? response.headers[name.toLowerCase()]
+      : valueAt(parsedBody(response), name);
+  if (where === 'body') return valueAt(valuesByName(values, 'body')[''], name);
+  // The case of names matters, except in headers.
+  const nameOf = (text: string) => (where === 'header' ? text.toLowerCase() : text);
+  const sent = [...values].find(
+    ([part]) => part.in === where && nameOf(part.name) === nameOf(name),
+  );
+  return sent?.[1];
+}
+
+/** Returns some objects of a response that may have an id: the body, and the items of its lists. */
+const entitiesIn = (body: unknown): Json[] =>
+  [body, ...asArray(body), ...Object.values(asObject(body)).flatMap(asArray)]
+    .filter(isObject)
+    .slice(0, MAX_ITEMS);

@@ -1,0 +1,244 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Codecs, formReader, type MediaType } from 'openapi-document';
+import { encodeBody, writeParameters } from 'openapi-document/client';
+import { shellQuoted } from 'spec-first-server/cli';
+import type { CheckedOperation, ReceivedResponse } from './check-response.ts';
+import type { Secret } from './credentials.ts';
+import { fileOf, type RequestValues, valuesByName } from './parts.ts';
+
+/** The values of a request before serialization, and its deviations from the document. */
+export interface RequestDraft {
+  readonly values: RequestValues;
+  /** Selects one of the declared media types of a file. */
+  readonly index?: number;
+  /** Replaces the serialized body. */
+  readonly rawBody?: string;
+  /** Replaces the declared media type. */
+  readonly contentType?: string;
+  /** Text that is added to the query. */
+  readonly undeclaredQuery?: string;
+}
+
+export interface SerializedRequest {
+  readonly method: string;
+  /** The path and the query, relative to the base URL. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer | undefined;
+}
+
+/** A mock may respond with 5xx, for example if the operation declares no success. */
+export const isMock = ({ headers }: ReceivedResponse): boolean => headers['x-mock'] !== undefined;
+
+/** The origin in messages for a service that stops with the tests. */
+export const PLACEHOLDER_ORIGIN = 'http://localhost:3000';
+
+/**
+ * The number of seconds without data after which a response is given up. Only seconds in which this
+ * process runs count, since a busy machine may suspend it together with the service.
+ */
+const MAX_SILENT_SECONDS = 15;
+
+/** The time to wait for the next chunk of a stream that is known to be slow. In milliseconds. */
+const MAX_PATIENCE = 3_000;
+
+const MIN_PATIENCE = 250;
+
+/** The number of chunks after which a stream is cut at its next pause. */
+const MAX_CHUNKS = 10;
+
+export type Sender = ReturnType<typeof createSender>;
+
+/**
+ * Creates a function that sends requests to a service.
+ *
+ * @param base the URL before the paths of the document.
+ * @param displayedOrigin the origin in messages.
+ */
+export function createSender(base: string, displayedOrigin = new URL(base).origin) {
+  const prefix = new URL(base).pathname.replace(/\/$/, '');
+  const root = new URL(base).origin + prefix;
+  /** The longest pause between the chunks of streams, by operation. In milliseconds. */
+  const pauses = new Map<string, number>();
+
+  return {
+    /** The URL before the paths of the document, for messages. */
+    base: displayedOrigin + prefix,
+    root,
+
+    /**
+     * Sends a request, and reads the response. A stream may have no end: it is read until it pauses
+     * for longer than the operation's streams did before.
+     *
+     * @throws {Error} if there is no response.
+     */
+    async send(
+      id: string,
+      { method, url, headers, body }: SerializedRequest,
+      isStream: (status: number, contentType: string) => boolean,
+    ): Promise<ReceivedResponse> {
+      const controller = new AbortController();
+      let silentSeconds = 0;
+      const timer = setInterval(() => {
+        silentSeconds += 1;
+        const message = `no data for ${MAX_SILENT_SECONDS} seconds`;
+        if (silentSeconds === MAX_SILENT_SECONDS) controller.abort(new Error(message));
+      }, 1_000);
+      try {
+        const init = { method, headers, redirect: 'manual' as const, signal: controller.signal };
+        const response = await fetch(root + url, { ...init, ...(body && { body }) });
+        const received = {
+          url: root + url,
+          status: response.status,
+          headers: Object.fromEntries(response.headers),
+        };
+        if (!isStream(response.status, response.headers.get('Content-Type') ?? ''))
+          return { ...received, body: Buffer.from(await response.arrayBuffer()), isCut: false };
+        const { chunks, longestPause, isCut } = await readChunks(
+          response,
+          Math.max(MIN_PATIENCE, Math.min(MAX_PATIENCE, 4 * (pauses.get(id) ?? Infinity))),
+        );
+        pauses.set(id, Math.max(longestPause, pauses.get(id) ?? 0));
+        return { ...received, body: Buffer.concat(chunks), isCut };
+      } catch (error) {
+        throw controller.signal.aborted ? controller.signal.reason : (Object(error).cause ?? error);
+      } finally {
+        clearInterval(timer);
+      }
+    },
+  };
+}
+
+/** @param patience the longest time to wait for the next chunk, in milliseconds. */
+async function readChunks({ body }: Response, patience: number) {
+  const chunks: Uint8Array[] = [];
+  let longestPause = 0;
+  const reader = body?.getReader();
+  while (reader !== undefined) {
+    const start = performance.now();
+    const isEnough = chunks.length >= MAX_CHUNKS;
+    const next = await Promise.race([reader.read(), pause(isEnough ? 0 : patience)]);
+    if (next === undefined) {
+      await reader.cancel();
+      return { chunks, longestPause, isCut: true };
+    }
+    if (next.done) break;
+    longestPause = Math.max(longestPause, performance.now() - start);
+    chunks.push(next.value);
+  }
+  return { chunks, longestPause, isCut: false };
+}
+
+/** Data may have arrived while this process was suspended, so it is read before the pause ends. */
+const pause = (milliseconds: number): Promise<undefined> =>
+  new Promise((resolve) => {
+    setTimeout(() => setTimeout(() => setImmediate(resolve, undefined), 10), milliseconds).unref();
+  });
+
+/** Serves an app on a free local port. Resolves to the origin. Does not keep the process alive. */
+export async function listen(app: RequestListener): Promise<string> {
+  const server = createServer(app).listen(0, '127.0.0.1').unref();
+  // `unref` of the server does not apply to its connections.
+  server.on('connection', (socket) => socket.unref());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Serializes a request and its credentials. */
+export async function writeRequest(
+  { operation, validator: { codecs } }: Pick<CheckedOperation, 'operation' | 'validator'>,
+  draft: RequestDraft,
+  secrets: readonly Secret[],
+): Promise<SerializedRequest> {
+  const { values, undeclaredQuery } = draft;
+  // Sends `null` as an empty text, to test that the service validates it.
+  const parameters = operation.parameters.map((each) => ({ ...each, mustBeSent: true }));
+  const { url, headers } = writeParameters(
+    { path: operation.path, parameters },
+    {
+      path: valuesByName(values, 'path'),
+      query: valuesByName(values, 'query'),
+      header: valuesByName(values, 'header'),
+      cookie: valuesByName(values, 'cookie'),
+    },
+  );
+  const secretsIn = (place: Secret['in']) => secrets.filter((secret) => secret.in === place);
+  const query = secretsIn('query').map(
+    ({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  const addedQuery = [undeclaredQuery ?? [], query].flat().join('&');
+  const cookies = secretsIn('cookie').map(({ name, value }) => `${name}=${value}`);
+  const [part, value] = [...values].find(([{ media }]) => media !== undefined) ?? [];
+  const body = part?.media && (await encodedBody(codecs, part.media, value, draft));
+  return {
+    method: operation.method.toUpperCase(),
+    url: addedQuery === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${addedQuery}`,
+    headers: {
+      ...headers,
+      ...Object.fromEntries(secretsIn('header').map(({ name, value }) => [name, value])),
+      ...(cookies.length > 0 && { Cookie: [headers.Cookie ?? [], cookies].flat().join('; ') }),
+      ...(body && { 'Content-Type': draft.contentType ?? body.contentType }),
+    },
+    body: body?.bytes,
+  };
+}
+
+async function encodedBody(
+  codecs: Codecs,
+  media: MediaType,
+  value: unknown,
+  { rawBody, index = 0 }: RequestDraft,
+) {
+  const type = concreteType(media.type);
+  const { unit, hasBytes } = codecs.factsOf(media);
+  const form = unit === 'form' && hasBytes ? formWithFiles(media, value, index) : value;
+  const writable = unit === 'items' ? one(value) : form;
+  const { contentType, body } = await encodeBody(codecs, { ...media, type }, writable);
+  const bytes = await new Response(rawBody ?? body).arrayBuffer();
+  return { contentType, bytes: Buffer.from(bytes) };
+}
+
+async function* one(item: unknown): AsyncGenerator<unknown> {
+  yield item;
+}
+
+function formWithFiles(media: MediaType, form: unknown, index: number): object {
+  const reader = formReader(media);
+  const fields = Object.entries(Object(form)).map(([name, value]) => {
+    const { isText, types } = reader.partOf(name);
+    if (isText) return [name, value];
+    const type = concreteType(types[index % types.length] ?? '*/*');
+    const files = [value].flat().map((item) => fileOf(item, type));
+    return [name, Array.isArray(value) ? files : files[0]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** The media types that are sent for ranges. */
+const CONCRETE: Readonly<Record<string, string>> = {
+  '*/*': 'application/octet-stream',
+  'application/*': 'application/octet-stream',
+  'image/*': 'image/png',
+  'audio/*': 'audio/mpeg',
+  'video/*': 'video/mp4',
+};
+
+const concreteType = (range: string): string => CONCRETE[range] ?? range.replace('*', 'plain');
+
+/** Returns a request as a curl command for a POSIX shell. */
+export function curlLine(base: string, { method, url, headers, body }: SerializedRequest): string {
+  const words = [
+    'curl',
+    '-i',
+    // With `-X HEAD`, curl waits for a body.
+    ...({ GET: [], HEAD: ['-I'] }[method] ?? ['-X', method]),
+    shellQuoted(base + url),
+  ];
+  for (const [name, value] of Object.entries(headers))
+    words.push('-H', shellQuoted(`${name}: ${value}`));
+  // `--data-binary` would read a file for a body that begins with `@`.
+  if (body !== undefined) words.push('--data-raw', shellQuoted(body.toString()));
+  return words.join(' ');
+}

@@ -1,0 +1,302 @@
+import {
+  declaredFor,
+  type Json,
+  mediaTypeFor,
+  type Operation,
+  pathTemplate,
+} from 'openapi-document';
+import {
+  CheckError,
+  type CheckedOperation,
+  checkResponse,
+  parsedBody,
+  type ReceivedResponse,
+} from './check-response.ts';
+import type { Secret } from './credentials.ts';
+import type { Knowledge, Lesson, Paths } from './knowledge.ts';
+import { collectionPathOf, idNameOfParameter, resourcePathOf } from './names.ts';
+import { type RequestPart, type RequestValues, valuesByName } from './parts.ts';
+import { isIfMatch, type Requests } from './requests.ts';
+import { isMock, type RequestDraft, type Sender, writeRequest } from './send.ts';
+
+/** An operation under test. */
+export interface Target extends CheckedOperation {
+  readonly secrets: readonly Secret[];
+  readonly requests: Requests;
+}
+
+/** A request that was sent. */
+export interface Exchange {
+  readonly target: Target;
+  readonly draft: RequestDraft;
+  readonly secrets: readonly Secret[];
+  readonly requestId: string;
+  readonly response: ReceivedResponse | undefined;
+}
+
+/** The statuses, media types and violations that the tests have exercised. */
+export interface Coverage {
+  /** The numbers of requests, by the id of the operation. */
+  readonly requests: Map<string, number>;
+  readonly statuses: Set<string>;
+  readonly mediaTypes: Set<string>;
+  readonly keywords: Set<string>;
+}
+
+/** A failed check, with the requests that show it. */
+export interface Failure {
+  readonly error: CheckError;
+  readonly exchanges: readonly Exchange[];
+}
+
+/** All that the tests of one service share. */
+export interface World {
+  readonly sender: Sender;
+  readonly knowledge: Knowledge;
+  readonly coverage: Coverage;
+  /** The numbers of failures to create a resource, by the path template. */
+  readonly refusals: Map<string, number>;
+  /** The ids of the operations that have succeeded. */
+  readonly succeeded: Set<string>;
+  readonly randomSeed: number;
+  /** Returns random integers, for requests that only prepare a test. */
+  readonly random: () => number;
+  /** Returns `undefined` for an operation that cannot be tested. */
+  targetOf(operation: Operation): Target | undefined;
+}
+
+/** The depth of resources that are created for others. */
+const MAX_DEPTH = 4;
+
+/** The number of failures after which an existing resource is used: it may be the only one. */
+const MAX_REFUSALS = 2;
+
+/** The number of attempts to create a resource. */
+const MAX_ATTEMPTS = 3;
+
+export interface SendOptions {
+  readonly secrets?: readonly Secret[];
+  /** True if an undeclared status is an error. */
+  readonly isStrict?: boolean;
+  /** A check of the status, before the response is compared with the document. */
+  readonly check?: (response: ReceivedResponse) => void;
+}
+
+/** A resource as its GET operation shows it. */
+export interface Reading {
+  readonly target: Target;
+  readonly response: ReceivedResponse;
+  readonly body: unknown;
+}
+
+/** A sequence of requests. It keeps them, so that a failure shows all that led to it. */
+export class Run {
+  readonly exchanges: Exchange[] = [];
+  readonly world: World;
+  /** True if requests only use the latest resources. */
+  usesNewest = false;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  fail(check: string, message: string): never {
+    throw new CheckError(check, message);
+  }
+
+  /** Sends a request without checks. @throws {CheckError} if there is no response. */
+  async send(
+    target: Target,
+    draft: RequestDraft,
+    secrets = target.secrets,
+  ): Promise<ReceivedResponse> {
+    const { sender, randomSeed, coverage } = this.world;
+    const { operation } = target;
+    const request = await writeRequest(target, draft, secrets);
+    const number = (coverage.requests.get(operation.id) ?? 0) + 1;
+    coverage.requests.set(operation.id, number);
+    const requestId = `contract-${randomSeed}-${operation.id}-${number}`
+      .replace(/[^\w.:-]/g, '.')
+      .slice(-64);
+    const isStream = (status: number, type: string) => {
+      const declared = declaredFor(operation, status);
+      const media = declared && mediaTypeFor(declared.media, type);
+      return media !== undefined && target.validator.codecs.of(media, type).unit === 'items';
+    };
+    const headers = { 'X-Request-Id': requestId, ...request.headers };
+    let response: ReceivedResponse | undefined;
+    try {
+      response = await sender.send(operation.id, { ...request, headers }, isStream);
+    } catch (error) {
+      this.exchanges.push({ target, draft, secrets, requestId, response });
+      this.fail('each request gets a response', `there is no response: ${Object(error).message}`);
+    }
+    this.exchanges.push({ target, draft, secrets, requestId, response });
+    coverage.statuses.add(`${operation.id} ${declaredFor(operation, response.status)?.key}`);
+    return response;
+  }
+
+  /** Sends a request, and checks the response. @throws {CheckError} */
+  async sendAndCheck(
+    target: Target,
+    draft: RequestDraft,
+    { secrets, isStrict = false, check = () => {} }: SendOptions = {},
+  ): Promise<ReceivedResponse> {
+    const response = await this.send(target, draft, secrets);
+    if (response.status >= 500 && !isMock(response)) {
+      const message = `the status ${response.status} is a failure of the service`;
+      this.fail('no request makes the service fail', message);
+    }
+    check(response);
+    // 413 may be undeclared, since the service itself limits the size of bodies.
+    await checkResponse(target, response, isStrict && response.status !== 413);
+    return response;
+  }
+
+  /** Sends a request, and learns from the response if it succeeds. */
+  async sendAndLearn(target: Target, draft: RequestDraft) {
+    const response = await this.send(target, draft);
+    return { response, ...this.learn(target, draft.values, response) };
+  }
+
+  learn({ operation }: Target, values: RequestValues, response: ReceivedResponse): Lesson {
+    const { knowledge, succeeded } = this.world;
+    if (response.status < 200 || response.status > 299) return { paths: new Map(), names: [] };
+    succeeded.add(operation.id);
+    if (operation.method !== 'delete') return knowledge.learn(operation, values, response);
+    knowledge.forget(operation, valuesByName(values, 'path'));
+    return { paths: new Map(), names: [] };
+  }
+
+  /** Deletes a known resource, since the caller may own one only. */
+  async remove(template: string): Promise<void> {
+    const operation = this.world.knowledge.deleterOf(template);
+    const target = operation && this.world.targetOf(operation);
+    if (target === undefined) return;
+    const values = await this.values(target, target.requests.simplest(), false);
+    await this.sendAndLearn(target, { values });
+  }
+
+  /**
+   * Returns the path parameters of a resource.
+   *
+   * @param isNew true to create one, if an operation is known that does.
+   */
+  async resource(template: string, isNew: boolean, depth = 0): Promise<Json> {
+    const { knowledge, random } = this.world;
+    const known = knowledge.pathsOf(template);
+    const isNewest = this.usesNewest || random() % 2 === 0;
+    const existing = known[isNewest ? 0 : random() % known.length];
+    if (!isNew && existing !== undefined) return existing;
+    const { refusals } = this.world;
+    const isHopeless = existing !== undefined && (refusals.get(template) ?? 0) >= MAX_REFUSALS;
+    if (isHopeless || depth >= MAX_DEPTH) return existing ?? {};
+    const created = await this.create(template, depth);
+    refusals.set(template, created === undefined ? (refusals.get(template) ?? 0) + 1 : 0);
+    return created?.get(template) ?? existing ?? {};
+  }
+
+  /** Creates a resource of a template, or one with an id of a name. */
+  async create(key: string, depth = 0): Promise<Paths | undefined> {
+    const { knowledge, random, targetOf } = this.world;
+    const creators = knowledge.creatorsOf(key);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && creators.length > 0; attempt += 1) {
+      const target = targetOf(creators[random() % creators.length] as Operation);
+      if (target === undefined) continue;
+      const values = await this.values(target, target.requests.choose(random), true, depth + 1);
+      const { response, paths } = await this.sendAndLearn(target, { values });
+      if (response.status < 300) return paths;
+    }
+    return undefined;
+  }
+
+  /**
+   * Completes the values of a request with the ids of resources.
+   *
+   * @param isNew true to create these resources, if operations are known that do.
+   * @param fixed a part with an edge case, which keeps its value.
+   */
+  async values(
+    target: Target,
+    values: RequestValues,
+    isNew: boolean,
+    depth = 0,
+    fixed?: RequestPart,
+  ): Promise<RequestValues> {
+    const { operation, requests } = target;
+    const { knowledge, random } = this.world;
+    const template = resourcePathOf(operation.path);
+    const creators = knowledge.creatorsOf(template);
+    const isCreator = operation.method === 'put' && creators.includes(operation);
+    // A new resource of PUT has a new id.
+    const isOwn = isCreator && isNew;
+    let path: Json = {};
+    if (template !== '' && !isOwn) path = await this.resource(template, isNew, depth);
+    else if (isOwn) path = await this.#parentPath(template, isNew, depth);
+    if (isNew && depth < MAX_DEPTH) {
+      const body = valuesByName(values, 'body')[''];
+      for (const name of new Set(idNamesIn(body))) {
+        const creator = knowledge.creatorsOf(name)[0];
+        if (creator !== undefined && creator !== operation) await this.create(name, depth + 1);
+      }
+    }
+    // The entity tag is that of the last response.
+    if (hasIfMatch(target) !== undefined) await this.read(template, path);
+    const completed = isOwn ? path : knowledge.completed(operation, path);
+    return requests.withIds(
+      values,
+      completed,
+      knowledge,
+      isNew || this.usesNewest ? () => 0 : random,
+      fixed,
+    );
+  }
+
+  async #parentPath(template: string, isNew: boolean, depth: number): Promise<Json> {
+    const parent = resourcePathOf(collectionPathOf(template));
+    return parent === '' ? {} : this.resource(parent, isNew, depth);
+  }
+
+  /**
+   * Reads a resource by the GET operation of its path. Returns `undefined` if there is none, or if
+   * it needs more than the path.
+   */
+  async read(template: string, path: Json): Promise<Reading | undefined> {
+    const reader = this.world.knowledge.readerOf(template);
+    const target = reader && this.world.targetOf(reader);
+    if (target === undefined) return undefined;
+    const values = new Map<RequestPart, unknown>();
+    for (const part of target.requests.parameters) {
+      if (part.in === 'path') values.set(part, path[part.name]);
+      else if (part.required) values.set(part, part.examples[0] ?? part.samples[0]);
+    }
+    if ([...values.values()].includes(undefined)) return undefined;
+    const response = await this.send(target, { values });
+    this.learn(target, values, response);
+    return { target, response, body: parsedBody(response) };
+  }
+}
+
+export const isSuccess = ({ response: { status } }: Reading): boolean =>
+  status >= 200 && status < 300;
+
+export const isGone = ({ response: { status } }: Reading): boolean =>
+  status === 404 || status === 410;
+
+export const hasIfMatch = ({ requests }: Target): RequestPart | undefined =>
+  requests.parameters.find(isIfMatch);
+
+/** Lists the normalized names of the members of a value that may be ids. */
+export function idNamesIn(value: unknown, depth = 0): string[] {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
+  return Object.entries(value).flatMap(([name, member]) => [
+    idNameOfParameter('', name),
+    ...idNamesIn(member, depth + 1),
+  ]);
+}
+
+/** Returns the ids of the parents of a resource. */
+export function parentsOf(template: string, path: Json): Json {
+  const names = pathTemplate(collectionPathOf(template)).names;
+  return Object.fromEntries(names.map((name) => [name, path[name]]));
+}
