@@ -11,8 +11,9 @@ import { type CheckedOperation, parsedBody, type ReceivedResponse } from './chec
 
 /**
  * Describes the first difference between sent members and a response, at each level. Ignores
- * members that the schema of the response does not declare, such as those of another alternative of
- * a union. Also ignores `readOnly` and `writeOnly` members. Returns `undefined` if there is no difference.
+ * members that the schema of the response does not declare, such as those of another alternative
+ * of a union. Also ignores `readOnly` and `writeOnly` members. Returns `undefined` without a
+ * difference.
  */
 export function differenceIn(
   { operation, validator }: CheckedOperation,

@@ -267,7 +267,7 @@ async function checkNeighbour(
     const values = [reading, after].map(({ body }) => stringifyJson(asObject(body)[name]));
     run.fail(
       'other resources stay as they are',
-      `GET ${pathname} has ${name} ${values[1]} after a request to another resource, not ${values[0]}`,
+      `GET ${pathname} has ${name} ${values[1]} after another request, not ${values[0]}`,
     );
   }
 }
@@ -558,7 +558,7 @@ export async function checkUnchanged(
     if (changed !== undefined && isSuccess(after))
       run.fail(
         check,
-        `${changed} is ${stringifyJson(current?.[changed])}, and was ${stringifyJson(former?.[changed])}`,
+        `${changed} was ${stringifyJson(former?.[changed])}, and is another value now`,
       );
   } else if (list?.isComplete) {
     const longer = await readCollection(run, template, path);

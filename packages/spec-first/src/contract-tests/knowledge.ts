@@ -41,8 +41,8 @@ export interface Lesson {
 }
 
 /**
- * The ids of resources, the entity tags, and the operations that create resources, as responses have
- * shown them. Names only suggest values to try. A check relies on ids that are certain.
+ * The ids of resources, the entity tags, and the operations that create resources, as responses
+ * have shown them. Names only suggest values to try. A check relies on ids that are certain.
  */
 export class Knowledge {
   readonly #root: Json;
