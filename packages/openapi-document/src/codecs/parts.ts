@@ -164,7 +164,9 @@ class ByteSplitter {
 function indexOf(bytes: Uint8Array, separator: Uint8Array): number {
   const { length } = separator;
   const last = bytes.length - length;
-  for (let index = bytes.indexOf(0x0d); index >= 0; index = bytes.indexOf(0x0d, index + 1)) {
+  // A call for each byte would make a text of many CR slow.
+  const next = (index: number) => (bytes[index] === 0x0d ? index : bytes.indexOf(0x0d, index));
+  for (let index = next(0); index >= 0; index = next(index + 1)) {
     if (index > last) return -1;
     let matched = 1;
     while (matched < length && bytes[index + matched] === separator[matched]) matched += 1;

@@ -13,7 +13,7 @@ import {
   resolveRef,
 } from './document.ts';
 import { memberKind } from './kinds.ts';
-import { examplesOf, type MediaType, mediaOf } from './media.ts';
+import { type Example, examplesOf, type MediaType, mediaOf } from './media.ts';
 import { isJsonType } from './media-types.ts';
 import { pathTemplate } from './path-template.ts';
 
@@ -62,18 +62,68 @@ export function operationsOf(root: Json, items = pathItemsIn(root, 'paths')): Op
  * An operation: its Operation Object (`source`, OpenAPI 3.1 §4.8.10), and the parameters and the
  * security that it inherits from its path item and from the document.
  */
-export interface Operation extends ReturnType<typeof operationOf> {}
+export interface Operation {
+  readonly id: string;
+  /** In lower case. */
+  readonly method: string;
+  /** The path template, as written in the document. */
+  readonly path: string;
+  readonly template: ReturnType<typeof pathTemplate>;
+  readonly pointer: string;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody: RequestBody | undefined;
+  readonly responses: readonly DeclaredResponse[];
+  /**
+   * Security Requirement Objects: the scopes, by the name of the security scheme. A request must
+   * satisfy one of the objects. If the list or one object is empty, no credentials are needed.
+   */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly source: Json;
+}
 
-function operationOf(tree: SchemaTree, object: OperationObject, id: string) {
+/** A Request Body Object (OpenAPI 3.1 §4.8.13). */
+export interface RequestBody {
+  readonly required: boolean;
+  readonly media: readonly MediaType[];
+  readonly source: Json;
+}
+
+/** A Parameter Object, or a Header Object with its name. The schema may be in `content`. */
+export interface Parameter extends Styled {
+  readonly allowReserved: boolean;
+  readonly schema: unknown;
+  readonly outline: Outline;
+  readonly media: MediaType | undefined;
+  readonly required: boolean;
+  readonly pointer: string;
+  readonly source: Json;
+  /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.3). */
+  examples(): Example[];
+  /** Parses the result of `write`. @throws {URIError | ParameterError} */
+  read(text: string): unknown;
+  /** Serializes a value by `style` and `explode`, see `writeParameter`. */
+  write(value: unknown): string;
+}
+
+/** A Response Object (OpenAPI 3.1 §4.8.17). */
+export interface DeclaredResponse {
+  /** A status code, a range such as `4XX`, or `default`. */
+  readonly key: string;
+  readonly media: readonly MediaType[];
+  /** Header Objects with names in lower case and the style `simple`. */
+  readonly headers: readonly Parameter[];
+  readonly pointer: string;
+  readonly source: Json;
+}
+
+function operationOf(tree: SchemaTree, object: OperationObject, id: string): Operation {
   const { root } = tree;
   const { method, path, source, pointer } = object;
   const template = pathTemplate(path);
   const body = resolveRef(root, source.requestBody);
   return {
     id,
-    /** In lower case. */
     method: method.toLowerCase(),
-    /** The path template, as written in the document. */
     path,
     template,
     pointer,
@@ -84,10 +134,6 @@ function operationOf(tree: SchemaTree, object: OperationObject, id: string) {
       source: body,
     },
     responses: responsesOf(tree, source.responses, `${pointer}/responses`),
-    /**
-     * Security Requirement Objects: the scopes, by the name of the security scheme. A request must
-     * satisfy one of the objects. If the list or one object is empty, no credentials are needed.
-     */
     security: asArray(source.security ?? root.security) as Readonly<
       Record<string, readonly string[]>
     >[],
@@ -188,16 +234,13 @@ function parametersOf(
     .map(([, parameter]) => parameter);
 }
 
-export interface Parameter extends ReturnType<typeof parameterOf> {}
-
-/** Reads a Parameter Object or a Header Object. The schema may be in `content`. */
 function parameterOf(
   tree: SchemaTree,
   source: Json,
   where: Styled['in'],
   name: string,
   pointer: string,
-) {
+): Parameter {
   const defaultStyle = where === 'query' || where === 'cookie' ? 'form' : 'simple';
   const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? defaultStyle);
   const [media] = mediaOf(tree, source.content, pointer);
@@ -220,15 +263,12 @@ function parameterOf(
     required: source.required === true,
     pointer,
     source,
-    /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.3). */
     examples: () => [...examplesOf(tree.root, { source, pointer }), ...(media?.examples ?? [])],
-    /** Parses the result of `write`. @throws {URIError | ParameterError} */
-    read(text: string): unknown {
+    read(text) {
       reader ??= parameterValueReader(styled);
       return reader.read(text);
     },
-    /** Serializes a value by `style` and `explode`, see `writeParameter`. */
-    write: (value: unknown) => writeParameter(styled, value),
+    write: (value) => writeParameter(styled, value),
   };
 }
 
@@ -252,19 +292,20 @@ const responsesOf = (tree: SchemaTree, responses: unknown, pointer: string): Dec
       ),
     );
 
-export interface DeclaredResponse extends ReturnType<typeof responseOf> {}
-
-function responseOf(tree: SchemaTree, key: string, source: Json, pointer: string) {
+function responseOf(
+  tree: SchemaTree,
+  key: string,
+  source: Json,
+  pointer: string,
+): DeclaredResponse {
   const headers = Object.entries(asObject(source.headers)).map(([name, header]) => {
     const declared = { ...resolveRef(tree.root, header), style: 'simple' };
     const headerPointer = `${pointer}/headers/${escapePointerToken(name)}`;
     return parameterOf(tree, declared, 'header', name.toLowerCase(), headerPointer);
   });
   return {
-    /** A status code, a range such as `4XX`, or `default`. */
     key,
     media: mediaOf(tree, source.content, pointer),
-    /** Header Objects with names in lower case and the style `simple`. */
     headers: headers
       // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
       .filter(({ name }) => name !== 'content-type')
