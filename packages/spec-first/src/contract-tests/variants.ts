@@ -25,6 +25,9 @@ const OF_EACH_TYPE = [null, true, 'text', 1.5, [], {}];
 
 const MAX_CHANGED_ITEMS = 2;
 
+/** The number of items that are added to a list of distinct items. */
+const MAX_DISTINCT_ITEMS = 12;
+
 /** The maximum length of strings and lists. Longer values would test size limits, not schemas. */
 const MAX_LENGTH = 5_000;
 
@@ -157,7 +160,13 @@ function withDistinctItems(samples: Samples, outline: Outline, list: readonly un
   const others = list
     .slice(0, 1)
     .flatMap((item) => candidatesOf(samples, outline.item(0), item).edgeCases);
-  const byText = new Map([...list, ...others].map((item) => [stringifyJson(item), item]));
+  const [first] = list;
+  const created = Array.from({ length: MAX_DISTINCT_ITEMS }, (_, index) =>
+    typeof first === 'string' ? `item${index}` : index,
+  ).filter((item) => typeof item === typeof first);
+  const byText = new Map(
+    [...list, ...others, ...created].map((item) => [stringifyJson(item), item]),
+  );
   return [...byText.values()];
 }
 
