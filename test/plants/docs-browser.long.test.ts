@@ -125,6 +125,12 @@ describe('the page of a document with `tryItOut`', () => {
     return operation;
   }
 
+  test('shows a parameter that the path references, and an item of a stream', async () => {
+    const text = await (await opened('plants-watchBed')).locator('.opblock-body').innerText();
+    expect(text).toMatch(/bedId\s*\*?\s*integer/);
+    expect(text).toContain('"name": ');
+  });
+
   test('shows parents and summaries of tags', async () => {
     const titles = await page.locator('.opblock-tag').allInnerTexts();
     expect(titles.map((title) => title.replace(/\s+/g, ' '))).toEqual([
@@ -400,6 +406,21 @@ const plantDocument = {
     { name: 'plants', description: 'The plants in the store' },
   ],
   paths: {
+    '/beds/{bedId}': {
+      parameters: [{ $ref: '#/components/parameters/BedId' }],
+      get: {
+        operationId: 'watchBed',
+        tags: ['plants'],
+        responses: {
+          200: {
+            description: 'Each plant',
+            content: {
+              'application/jsonl': { itemSchema: { $ref: '#/components/schemas/Plant' } },
+            },
+          },
+        },
+      },
+    },
     '/plants': {
       post: {
         operationId: 'createPlant',
@@ -473,6 +494,9 @@ const plantDocument = {
     },
   },
   components: {
+    parameters: {
+      BedId: { name: 'bedId', in: 'path', required: true, schema: { type: 'integer' } },
+    },
     securitySchemes: {
       bearerAuth: { type: 'http', scheme: 'bearer', description: 'An access token' },
     },

@@ -17,7 +17,7 @@ export interface DateLike { toJSON(): string }
 /** A list or tuple that may be readonly if it is sent. */
 export type MaybeReadonly<T extends readonly unknown[], V extends Sent> =
     T | (Readonly<T> & V['list']);
-/** @see openapi.yaml:53 */
+/** @see openapi.yaml:56 */
 export type NewParcel = {
     /**
      * @minLength 1
@@ -31,7 +31,7 @@ export type NewParcel = {
      */
     callbackUrl?: string;
 };
-/** @see openapi.yaml:59 */
+/** @see openapi.yaml:62 */
 export type Parcel = {
     /** @format uuid */
     id: string;
@@ -96,7 +96,7 @@ export interface operations {
     };
     /**
      * Record that a parcel was delivered.
-     * @see openapi.yaml:29
+     * @see openapi.yaml:32
      */
     deliverParcel: {
         parameters: {

@@ -196,7 +196,6 @@ paths:
       expect(scripts[name]).toContain(' --allow-outside');
     expect(text('Dockerfile')).toMatch(/spec-first-server", "--allow-outside"\]\n$/);
     expect(text('test/service.test.ts')).toContain('testService({ allowOutside: true })');
-    expect(text('.github/workflows/ci.yml')).toContain('allow-external-refs: true\n');
     expect((await make(join(folder, 'option'), file, '--allow-outside')).code).toBe(0);
     expect(await readdir(join(folder, 'option'))).toContain('api');
   });
@@ -219,9 +218,6 @@ paths:
     expect(text('.env')).toContain('\nOPENAPI_FILE=openapi.json\n');
     expect(text('Dockerfile')).toContain('COPY openapi.json ./openapi.json\n');
     expect(text('Dockerfile')).toContain(' OPENAPI_FILE=openapi.json\n');
-    const workflow = text('.github/workflows/ci.yml');
-    expect(workflow).toMatch(/ base: origin\/\$\{\{ github\.base_ref \}\}:openapi\.json\n/);
-    expect(workflow).toContain('allow-external-refs: false\n');
     expect(text('README.md')).toMatch(
       /^# Garden RUN 2\n[\s\S]*`openapi\.json` is the source of truth/,
     );
