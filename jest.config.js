@@ -11,6 +11,8 @@ process.on('exit', () => rmSync(compiled, { recursive: true, force: true }));
 export default {
   // Removes the developer's environment variables.
   testEnvironment: '<rootDir>/test/support/test-environment.js',
+  // Finds what tests of the server leave behind.
+  setupFilesAfterEnv: ['<rootDir>/test/support/leftovers-of-servers.js'],
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/packages/*/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^typescript$': '<rootDir>/test/support/typescript.cjs' },

@@ -13,4 +13,15 @@ for (const name of Object.keys(process.env)) {
 // Contract tests send the same requests in each run, so only a change can make them fail.
 process.env.CONTRACT_SEED ??= '1';
 
-export default TestEnvironment;
+export default class extends TestEnvironment {
+  /** Checks what tests leave behind, after all hooks. See leftovers.ts. */
+  async handleTestEvent(event, state) {
+    const { leftovers } = this.global;
+    if (leftovers === undefined) return;
+    if (event.name === 'test_done') {
+      await leftovers.afterTest().catch((error) => event.test.errors.push(error));
+    } else if (event.name === 'run_finish') {
+      await leftovers.afterFile().catch((error) => state.unhandledErrors.push(error));
+    }
+  }
+}

@@ -83,7 +83,10 @@ export function request(
 }
 
 /** Parses the bytes that a server sent (RFC 9112 §6). */
-function parseResponses(bytes: Buffer, head: boolean): { responses: RawResponse[]; rest: string } {
+export function parseResponses(
+  bytes: Buffer,
+  head = false,
+): { responses: RawResponse[]; rest: string } {
   const responses: RawResponse[] = [];
   let at = 0;
   for (;;) {

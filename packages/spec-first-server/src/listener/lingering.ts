@@ -63,4 +63,6 @@ function dropBytes(socket: Socket, pace: Pace): void {
     if (socket.bytesRead > maxBytesRead) socket.destroy();
     else pace.pauseForRound();
   });
+  // Node may parse the rest of the last chunk, and pause at the body of a further request.
+  setImmediate(() => socket.resume());
 }

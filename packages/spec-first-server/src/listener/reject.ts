@@ -53,8 +53,8 @@ export function rejecter(
   function onClientError(error: Error & { readonly code?: string }, socket: Duplex): void {
     const connection = connections.get(socket);
     const { code = '' } = error;
-    if (connection === undefined || !socket.writable || code === 'ECONNRESET')
-      return void socket.destroy();
+    // The bytes of a connection that lingers are dropped. Node destroys a socket with an error.
+    if (connection === undefined || !socket.writable) return;
     const { newestResponse: response, isWaiting, waitsForResponses } = connection.requests;
     if (connection.isClosing && !socket.readableEnded) return;
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && waitsForResponses) {

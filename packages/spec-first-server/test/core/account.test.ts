@@ -1,12 +1,21 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { Account, Resources } from '../../src/core/account.ts';
 
 const MIB = 1024 ** 2;
 
+const opened: Account[] = [];
+afterEach(() => {
+  for (const account of opened.splice(0)) account.settle();
+});
+
 /** Creates accounts of calls that share 64 MiB. */
 function accounts() {
   const resources = new Resources();
-  const open = (client = '192.0.2.1') => new Account(resources, client);
+  const open = (client = '192.0.2.1') => {
+    const account = new Account(resources, client);
+    opened.push(account);
+    return account;
+  };
   return { memory: resources.memory, open };
 }
 

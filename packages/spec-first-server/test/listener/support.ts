@@ -1,5 +1,6 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { afterEach } from '@jest/globals';
 import { Resources } from '../../src/core/account.ts';
 import { Arrivals } from '../../src/listener/arrivals.ts';
 import { ClientConnection, type ServerState } from '../../src/listener/connection.ts';
@@ -52,9 +53,15 @@ export const createState = (): ServerState => ({
   isDraining: false,
 });
 
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
 /** Creates a connection without a client. A test sets the numbers of its bytes. */
 export function createConnection() {
   const socket = new Socket();
+  sockets.push(socket);
   const bytes = { bytesRead: 0, bytesWritten: 0, writableLength: 0 };
   for (const name of ['bytesRead', 'bytesWritten', 'writableLength'] as const) {
     Object.defineProperty(socket, name, { get: () => bytes[name] });

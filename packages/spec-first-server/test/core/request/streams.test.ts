@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createSchemas, loadDocument } from 'openapi-document';
 import { codecsOf } from 'test-support/codecs';
 import { withFiles } from 'test-support/documents';
@@ -98,7 +98,11 @@ describe('checkedItems', () => {
     paths: { '/a': { post: { requestBody: { content } } } },
   };
 
-  const account = new Account(new Resources(), undefined);
+  let account = new Account(new Resources(), undefined);
+  afterEach(() => {
+    account.settle();
+    account = new Account(new Resources(), undefined);
+  });
 
   const prepared = withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
     const { root, operations } = await loadDocument(`${folder}/openapi.json`);
