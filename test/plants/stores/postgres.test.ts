@@ -181,22 +181,6 @@ describe('add', () => {
     ]);
   });
 
-  test('rejects only the plant that violates a constraint, and stores those sent with it', async () => {
-    const url = await server.createSchema();
-    const store = await open(url);
-    await server.query("ALTER TABLE plants ADD CHECK (name <> 'Nettle')", url);
-    const outcomes = await Promise.allSettled([
-      store.add({ id: 1n, name: 'Basil' }),
-      store.add({ id: 2n, name: 'Nettle' }),
-      store.add({ id: 3n, name: 'Sage' }),
-    ]);
-    expect(outcomes).toEqual([
-      { status: 'fulfilled', value: undefined },
-      { status: 'rejected', reason: expect.any(Unavailable) },
-      { status: 'fulfilled', value: undefined },
-    ]);
-  });
-
   test.each([
     ['ADD must int NOT NULL', /"level":50.* rejects a valid plant: null value in column .+must/],
     ['ADD CHECK (name::int > 0)', /"level":50.* rejects a valid plant: SQLSTATE 22P02/],
@@ -530,24 +514,6 @@ describe('a failure', () => {
       await expectStored(url, acknowledged);
       next = after;
     }
-  });
-
-  test('by cut connections under load loses no acknowledged plant', async () => {
-    const url = await server.createSchema();
-    const store = await open(`${url}&application_name=cut`);
-    const run = load(store, 1n);
-    for (let cut = 0; cut < 10; cut += 1) {
-      await delay(30 * Math.random());
-      await server.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE application_name = 'cut'`,
-      );
-    }
-    const before = run.acknowledged.size;
-    await eventually(() => run.acknowledged.size > before + 50);
-    const { acknowledged, failures } = await run.stop();
-    expect(failures.filter((failure) => !(failure instanceof Unavailable))).toEqual([]);
-    await expectStored(url, acknowledged);
   });
 
   test('by a lock on one plant does not delay other plants', async () => {

@@ -164,27 +164,6 @@ describe('several processes on one SQLite file', () => {
     expect(plants()).toEqual(Array.from({ length: 1_000 }, (_, id) => contentOf(BigInt(id))));
   });
 
-  test.each([
-    ['ends', 10, (child: ChildProcess) => once(child, 'exit')],
-    [
-      'is killed',
-      10_000_000,
-      async (child: ChildProcess) => {
-        await eventually(() => plants().length > 20);
-        child.kill('SIGKILL');
-        await once(child, 'exit');
-      },
-    ],
-  ])('do not fail after another process opens the file and %s', async (_, most, end) => {
-    const store = await open();
-    await store.add(contentOf(1n));
-    await end(startAdder(100n, 4, most, join(folder, 'log')));
-    await store.add(contentOf(2n));
-    await store.add(contentOf(3n));
-    await eventually(() => store.ready());
-    expect(plants().filter(({ id }) => id < 100n)).toEqual([1n, 2n, 3n].map(contentOf));
-  });
-
   test(
     'lose no acknowledged plant when they are killed',
     async () => {

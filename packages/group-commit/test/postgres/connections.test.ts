@@ -1,5 +1,4 @@
 import { connect as connectSocket, createServer } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { Client, ClientBase } from 'pg';
 import { eventually } from 'test-support/eventually';
@@ -43,14 +42,6 @@ const pidOf = async (client: ClientBase): Promise<unknown> =>
   (await client.query('SELECT pg_backend_pid() AS pid')).rows[0];
 
 describe('use', () => {
-  test('resolves to the result of a task, and keeps the connection', async () => {
-    const { use, stats } = create(await server.createSchema());
-    expect(stats()).toEqual({ connections: 0, connections_idle: 0 });
-    const pid = await use(pidOf);
-    expect(await use(pidOf)).toEqual(pid);
-    expect(stats()).toEqual({ connections: 1, connections_idle: 1 });
-  });
-
   test('keeps at most max connections', async () => {
     const { use, stats } = create(`${await server.createSchema()}&max=2`);
     const allStarted = Promise.withResolvers<void>();
@@ -257,11 +248,6 @@ describe('an outage', () => {
   });
 });
 
-test('connect rejects with the original error', async () => {
-  const { connect } = create(`postgres://u:p@127.0.0.1:1/notes?connect_timeout=1`);
-  await expect(connect()).rejects.toHaveProperty('code', 'ECONNREFUSED');
-});
-
 test('connect opens one connection and releases it', async () => {
   const clients: Client[] = [];
   const { connect, seconds, stats } = create(await server.createSchema(), async (client) => {
@@ -422,22 +408,6 @@ test('a database closes while the network is silent', async () => {
   expect(await lost).toBeInstanceOf(Unavailable);
 });
 
-test('a closing database commits waiting calls, rejects new ones, and closes its connections', async () => {
-  const url = await server.createSchema();
-  const database = await open(`${url}&application_name=closed`);
-  const waiting = Array.from({ length: 1000 }, () => database.add('Basil'));
-  const closed = database.close();
-  await expect(database.add('Basil')).rejects.toThrow(Unavailable);
-  await Promise.all(waiting);
-  await closed;
-  await eventually(async () => {
-    const rows = await server.query(
-      "SELECT FROM pg_stat_activity WHERE application_name = 'closed'",
-    );
-    return rows.length === 0;
-  });
-});
-
 test('a database is unavailable while the server accepts no connection', async () => {
   const url = await server.createDatabase();
   await open(url);
@@ -493,34 +463,7 @@ test('calls wait for a free connection if the server accepts no other', async ()
   expect(reasons).toEqual([]);
 });
 
-test('a call whose new connection is refused uses a connection that becomes free', async () => {
-  const url = await server.createDatabase();
-  await server.query("CREATE ROLE one LOGIN PASSWORD 'p' CONNECTION LIMIT 1");
-  await server.query('GRANT CREATE ON SCHEMA public TO one', url);
-  const database = await open(url.replace(/\/\/.*@/, '//one:p@'));
-  const quick = () => database.run((client) => client.query('SELECT 1'));
-  await expect(Promise.all([quick(), quick()])).resolves.toHaveLength(2);
-});
-
 describe('run', () => {
-  test('is rejected at the time limit of a call', async () => {
-    const database = await open(await server.createSchema(), { timeout: 300 });
-    const slow = database.run((client) => client.query('SELECT pg_sleep(2)'));
-    await expect(slow).rejects.toMatchObject({
-      name: 'Unavailable',
-      code: 'TIMEOUT',
-      message: expect.stringMatching(/did not respond within 300 ms/),
-    });
-  });
-
-  test('is rejected if too many calls wait', async () => {
-    const database = await open(await server.createSchema(), { maxWaiting: 2 });
-    const calls = [1, 2, 3].map(() => database.run(pidOf));
-    expect(database.stats().waiting).toBe(2);
-    await expect(calls[2]).rejects.toHaveProperty('code', 'BUSY');
-    await Promise.all(calls.slice(0, 2));
-  });
-
   test('reports the code of an outage', async () => {
     const codes: string[] = [];
     const database = await open(await server.createSchema(), {
@@ -531,25 +474,6 @@ describe('run', () => {
     );
     await expect(cut).rejects.toThrow(Unavailable);
     expect(codes).toEqual(['57P01']);
-  });
-
-  test('runs at most max tasks at a time, in the order of the calls', async () => {
-    const database = await open(`${await server.createSchema()}&max=2`);
-    const started: number[] = [];
-    const ends = [0, 1, 2, 3, 4].map(() => Promise.withResolvers<void>());
-    const tasks = ends.map(({ promise }, index) =>
-      database.run(async () => {
-        started.push(index);
-        await promise;
-      }),
-    );
-    await eventually(() => started.length === 2);
-    await delay(20);
-    expect(started).toHaveLength(2);
-    expect(database.stats().connections).toBe(2);
-    for (const { resolve } of ends) resolve();
-    await Promise.all(tasks);
-    expect(started.slice(2)).toEqual([2, 3, 4]);
   });
 
   test('on the only connection does not affect readiness', async () => {
@@ -566,21 +490,5 @@ describe('run', () => {
     end.resolve();
     await slow;
     await eventually(() => expect(database.stats().connections).toBe(1));
-  });
-
-  test('ends before its database is closed', async () => {
-    const database = await open(`${await server.createSchema()}&max=1`);
-    opened.pop();
-    const order: string[] = [];
-    const tasks = [1, 2].map((task) =>
-      database
-        .run((client) => client.query('SELECT pg_sleep(0.6)'))
-        .then(() => order.push(`task ${task}`)),
-    );
-    await database.close();
-    order.push('closed');
-    await Promise.all(tasks);
-    expect(order).toEqual(['task 1', 'task 2', 'closed']);
-    await expect(database.run(async () => 1)).rejects.toHaveProperty('code', 'CLOSED');
   });
 });

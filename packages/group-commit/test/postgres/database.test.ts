@@ -38,15 +38,6 @@ test.each([
   await database.close();
 });
 
-test('a temporary error of the server is Unavailable', async () => {
-  const database = await open(await server.createSchema());
-  const end = database.run((client) =>
-    client.query('SELECT pg_terminate_backend(pg_backend_pid())'),
-  );
-  await expect(end).rejects.toThrow(Unavailable);
-  await database.close();
-});
-
 test('only the row that violates a constraint is rejected', async () => {
   const database = await open(await server.createSchema());
   const outcomes = await Promise.allSettled(['a', '', 'b'].map((text) => database.add(text)));
@@ -130,17 +121,6 @@ describe('insert', () => {
     const { rows } = await database.run((client) => client.query('SELECT 1 AS one'));
     expect(rows).toEqual([{ one: 1 }]);
     await database.close();
-  });
-
-  test('with a duplicate key rejects only that row', async () => {
-    const url = await server.createSchema();
-    const database = await open(url);
-    await server.query('CREATE UNIQUE INDEX once ON notes (text)', url);
-    const outcomes = await Promise.allSettled(['a', 'b', 'a', 'c'].map(database.add));
-    expect(outcomes.filter(({ status }) => status === 'rejected')).toMatchObject([
-      { reason: { name: 'RowRejected', code: '23505', constraint: 'once' } },
-    ]);
-    expect(await server.query('SELECT FROM notes', url)).toHaveLength(3);
   });
 });
 

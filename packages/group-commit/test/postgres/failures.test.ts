@@ -4,8 +4,6 @@ import { DatabaseError } from 'pg';
 import { RowRejected, Unavailable, Unusable } from '../../src/errors.ts';
 import {
   isOutage,
-  READ_ONLY,
-  ROLLED_BACK,
   rowRejected,
   taskError,
   unavailable,
@@ -49,16 +47,6 @@ describe('an error of the server', () => {
     expect(violatesConstraint(systemError(code))).toBe(false);
     expect(isOutage(systemError(code))).toBe(false);
   });
-});
-
-test('READ_ONLY and ROLLED_BACK are the SQLSTATEs of their errors', () => {
-  expect(READ_ONLY).toBe('25006');
-  expect(ROLLED_BACK).toEqual(['40001', '40P01']);
-});
-
-test('Unavailable and Unusable are outages', () => {
-  expect(isOutage(new Unavailable('late', 'TIMEOUT'))).toBe(true);
-  expect(isOutage(new Unusable('wrong'))).toBe(true);
 });
 
 test.each([
@@ -128,11 +116,6 @@ describe('unavailable', () => {
     expect(result.code).toBe(code);
     expect(result.message).toBe(`PostgreSQL at a:1/notes is unavailable: ${message}`);
     expect(result.cause).toHaveProperty('message', message);
-  });
-
-  test('is not wrapped again', () => {
-    const error = new Unavailable('late', 'TIMEOUT');
-    expect(unavailable('a', error)).toBe(error);
   });
 });
 

@@ -23,21 +23,6 @@ const status = async () =>
   (await client.query('SELECT pg_current_xact_id_if_assigned() AS id')).rows;
 
 describe('transact', () => {
-  test('resolves to the result of the task after the commit', async () => {
-    const result = await transact(
-      client,
-      async (inner) => {
-        await insert(inner, 'a');
-        await insert(inner, 'b');
-        expect(await texts()).toEqual([]);
-        return 'done';
-      },
-      LIMITS,
-    );
-    expect(result).toBe('done');
-    expect(await texts()).toEqual(['a', 'b']);
-  });
-
   const bug = new RangeError('no tea');
   test.each<[string, (inner: ClientBase) => Promise<unknown>, object]>([
     ['that throws', () => Promise.reject(bug), bug],
@@ -76,11 +61,6 @@ describe('transact', () => {
     );
     await expect(transaction).rejects.toHaveProperty('code', '23505');
     expect(await status()).toEqual([{ id: null }]);
-  });
-
-  test('rejects if the connection is lost before it begins', async () => {
-    await client.end();
-    await expect(transact(client, async () => 1, LIMITS)).rejects.toThrow(/closed|ended/);
   });
 
   test.each([[200, '200ms']])(

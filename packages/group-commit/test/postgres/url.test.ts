@@ -20,40 +20,6 @@ writeFileSync(authority, cert);
 const read = (url: string) => readUrl(url, 'notes');
 const readQuery = (query: string) => read(`postgres://me@db.example/notes?${query}`);
 
-test('a URL without parameters has the documented defaults', () => {
-  const { targets, ...settings } = read('postgres://me@a/notes');
-  expect(settings).toEqual({
-    location: 'a/notes',
-    connectMs: 3_000,
-    statementMs: 3_000,
-    max: 4,
-    pooled: false,
-    sessionAttributes: 'any',
-    prefersTls: true,
-  });
-  expect(targets).toEqual([
-    {
-      location: 'a',
-      remote: true,
-      config: {
-        host: 'a',
-        port: 5432,
-        user: 'me',
-        database: 'notes',
-        password: null,
-        ssl: { rejectUnauthorized: false },
-        connectionTimeoutMillis: 3_000,
-        statement_timeout: 3_000,
-        query_timeout: 3_500,
-        keepAlive: true,
-        keepAliveInitialDelayMillis: 30_000,
-        pipeline: true,
-        application_name: 'notes',
-      },
-    },
-  ]);
-});
-
 describe('the hosts', () => {
   test.each<[string, string, (string | number)[][]]>([
     [
@@ -94,12 +60,6 @@ describe('the hosts', () => {
     ['db.example', true],
   ])('such as %s are on another machine: %s', (host, remote) => {
     expect(read(`postgres://me@${host}/notes`).targets[0].remote).toBe(remote);
-  });
-
-  test('use the password function instead of the password in the URL', () => {
-    const password = async () => 'from a vault';
-    const { targets } = readUrl('postgres://me:secret@a,b/notes', 'notes', password);
-    expect(targets.map(({ config }) => config.password)).toEqual([password, password]);
   });
 });
 
@@ -217,9 +177,4 @@ test.each<[title: string, variable: string, query: string, ca: unknown]>([
 ])('PGSSLROOTCERT %s', (_title, variable, query, ca) => {
   process.env.PGSSLROOTCERT = variable;
   expect(Object(readQuery(query).targets[0].config.ssl).ca).toBe(ca);
-});
-
-test('a wrong value of a variable is rejected', () => {
-  process.env.PGSSLMODE = 'always';
-  expect(() => readQuery('')).toThrow('sslmode must be one of disable, prefer');
 });

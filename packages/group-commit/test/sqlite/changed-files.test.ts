@@ -51,16 +51,6 @@ describe('A file that was moved, deleted or replaced', () => {
     expect(ids()).toEqual(expect.arrayContaining([1, 3]));
   });
 
-  test('fails the readiness check', async () => {
-    const database = await open();
-    expect(await readiness(database)).toBeUndefined();
-    for (const name of readdirSync(folder)) rmSync(join(folder, name));
-    expect(await readiness(database)).toHaveProperty(
-      'message',
-      expect.stringContaining('moved, deleted or replaced'),
-    );
-  });
-
   test('is created again if it is the log, and no data is lost', async () => {
     const database = await open();
     await database.write('add', { id: 1, text: 'a' });

@@ -37,14 +37,6 @@ describe('A call', () => {
     );
   });
 
-  test('resolves after the commit: another connection sees the data', async () => {
-    const database = await open();
-    for (let id = 1; id <= 20; id++) {
-      await database.write('add', { id, text: 'a' });
-      expect(ids()).toContain(id);
-    }
-  });
-
   test('shares a transaction with the other waiting calls', async () => {
     const batches: number[] = [];
     const database = await open({ onBatch: (calls) => batches.push(calls) });
@@ -131,21 +123,6 @@ describe('A call', () => {
     expect(database.stats().waiting).toBe(0);
     expect(await readiness(database)).toBeUndefined();
   });
-
-  test.each(['write', 'read'] as const)('to %s is rejected if too many wait', async (kind) => {
-    const codes: string[] = [];
-    const database = await open({ maxWaiting: 2, onUnavailable: (code) => codes.push(code) });
-    const calls = [1, 2, 3].map(() => database[kind]('bytes', 1));
-    expect(database.stats().waiting).toBe(2);
-    await expect(calls[2]).rejects.toHaveProperty('code', 'BUSY');
-    await Promise.all(calls.slice(0, 2));
-    expect(codes).toEqual(['BUSY']);
-    expect(database.stats()).toEqual({
-      waiting: 0,
-      database_bytes: statSync(file).size,
-      log_bytes: expect.any(Number),
-    });
-  });
 });
 
 describe('A read', () => {
@@ -191,16 +168,6 @@ describe('A read', () => {
     await database.write('add', 'blue');
     expect(await database.read('list')).toEqual(['blue', 'green', 'red']);
     await database.close();
-  });
-
-  test('that throws fails alone', async () => {
-    const database = await open();
-    const outcomes = await Promise.allSettled([
-      database.read('list'),
-      database.read('fail', 'tea'),
-      database.read('list'),
-    ]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 });
 

@@ -1,18 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from 'test-support/eventually';
 import { Unavailable, Unusable } from '../../src/sqlite/database.ts';
 import { readiness } from '../readiness.ts';
 import {
@@ -66,11 +57,6 @@ describe('openDatabase rejects a path, and changes no file,', () => {
     disconnect();
     writeFileSync(file, readFileSync(file).fill(0xa5, 100));
     await expectUnusable(file, 'is damaged');
-  });
-
-  test('if the file is a folder', async () => {
-    mkdirSync(file);
-    await expectUnusable(file, 'cannot be opened');
   });
 
   test('if the folder cannot be created', async () => {
@@ -148,17 +134,6 @@ describe('A full disk', () => {
 });
 
 describe('A lock of another process', () => {
-  test('delays a call until it is released', async () => {
-    const database = await open();
-    const other = connect();
-    other.exec('BEGIN IMMEDIATE');
-    const add = database.write('add', { id: 1, text: 'a' });
-    await delay(50);
-    expect(database.stats().waiting).toBe(1);
-    other.exec('COMMIT');
-    await add;
-  });
-
   test('rejects all waiting calls and the readiness check, and lets the database close', async () => {
     const reasons: string[] = [];
     const database = await open({ timeout: 1_000, onUnavailable: (code) => reasons.push(code) });
@@ -181,34 +156,5 @@ describe('A lock of another process', () => {
     const late = database.write('add', { id: 5, text: 'a' }).catch((error) => error);
     await database.close();
     expect(await late).toHaveProperty('code', 'SQLITE_BUSY');
-  });
-});
-
-describe('A call that was rejected while it waited is not committed later,', () => {
-  test('if the file was locked', async () => {
-    const database = await open({ timeout: 1_000 });
-    const other = connect();
-    other.exec('BEGIN IMMEDIATE');
-    const first = database.write('add', { id: 1, text: 'a' });
-    // The commit of the first call begins; the other calls stay in the queue.
-    await delay(100);
-    const waiting = [2, 3, 4].map((id) => database.write('add', { id, text: 'a' }));
-    const outcomes = await Promise.allSettled([first, ...waiting]);
-    for (const outcome of outcomes) expect(outcome).toHaveProperty('reason.code', 'SQLITE_BUSY');
-    other.exec('COMMIT');
-    await database.write('add', { id: 5, text: 'a' });
-    expect(ids()).toEqual([5]);
-  });
-
-  test('if it timed out', async () => {
-    const database = await open({ timeout: 300 });
-    const first = database.write('sleep', 900);
-    await delay(100);
-    const waiting = database.write('add', { id: 1, text: 'a' });
-    for (const call of [first, waiting])
-      await expect(call).rejects.toHaveProperty('code', 'TIMEOUT');
-    let id = 2;
-    await eventually(() => database.write('add', { id: id++, text: 'a' }));
-    expect(ids()).not.toContain(1);
   });
 });

@@ -64,11 +64,6 @@ describe('write', () => {
     expect(calls).toEqual(['guard', 'guard', 'guard', 'guard']);
   });
 
-  test('runs calls in one transaction and commits it', () => {
-    expect(runner.write([['isOpen']])).toEqual([{ result: true }]);
-    expect(db.isTransaction).toBe(false);
-  });
-
   test.each<[string, Call, object]>([
     ['throws', ['fail', 'tea'], { name: 'RangeError', message: 'no tea', code: 'NO_NAME' }],
     ['violates a constraint', add(1), { errcode: 1555 }],
@@ -151,11 +146,6 @@ describe('read', () => {
     expect(fileChecks).toBe(2);
     expect(db.isTransaction).toBe(false);
   });
-
-  test('throws an error of the database', () => {
-    expect(() => runner.read([['full']])).toThrow('disk is full');
-    expect(db.isTransaction).toBe(false);
-  });
 });
 
 describe('rehearse', () => {
@@ -178,12 +168,6 @@ describe('rehearse', () => {
     expect(ids()).toEqual([]);
     expect(db.isTransaction).toBe(false);
     expect(fileChecks).toBe(1);
-  });
-
-  test('throws an error of the database, and undoes the calls', () => {
-    expect(() => runner.rehearse([add(1), ['full']])).toThrow('disk is full');
-    expect(ids()).toEqual([]);
-    expect(db.isTransaction).toBe(false);
   });
 });
 

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import type { Call } from '../../src/sqlite/runner.ts';
 import type { Request } from '../../src/sqlite/session.ts';
-import { openLocal, openThread, type SessionClient } from '../../src/sqlite/threads.ts';
+import { openThread, type SessionClient } from '../../src/sqlite/threads.ts';
 import { file, ids, useFolder } from './support.ts';
 
 useFolder();
@@ -22,42 +21,6 @@ afterEach(async () => {
   session = undefined;
 });
 
-describe.each([
-  ['openLocal', async () => openLocal({ file, module, readOnly: false })],
-  ['openThread', async () => openThread({ file, module, readOnly: false })],
-])('%s', (name, open) => {
-  test('responds to requests in order', async () => {
-    session = await open();
-    const answers = await Promise.all([
-      session.send(request('write', add(1), ['bytes', 1])),
-      session.send(request('write', add(2))),
-      session.send(request('read', ['bytes', 2])),
-    ]);
-    expect(answers).toEqual([
-      [undefined, { result: new Uint8Array([7]) }],
-      [],
-      [{ result: new Uint8Array([7, 7]) }],
-    ]);
-    expect(ids()).toEqual([1, 2]);
-  });
-
-  test('runs calls in the main thread (openLocal) or in a worker (openThread)', async () => {
-    session = await open();
-    const [outcome] = Object.values(await session.send(request('read', ['isMainThread'])));
-    expect(outcome).toEqual({ result: name === 'openLocal' });
-  });
-
-  test('closes the file before close() resolves', async () => {
-    session = await open();
-    await session.send(request('write', add(1)));
-    await session.close();
-    session = undefined;
-    // SQLite removes the log when it closes the file.
-    expect(existsSync(`${file}-wal`)).toBe(false);
-    expect(ids()).toEqual([1]);
-  });
-});
-
 test('only the calls with an argument or a result that cannot be cloned fail', async () => {
   session = openThread({ file, module, readOnly: false });
   const symbol: Call = ['add', { id: Symbol('id'), text: 'a' }];
@@ -71,13 +34,6 @@ test('only the calls with an argument or a result that cannot be cloned fail', a
     undefined,
   ];
   expect(await session.send(request('write', ...calls))).toMatchObject(outcomes);
-  expect(ids()).toEqual([1, 2]);
-});
-
-test('the calls beside one with a result that cannot be cloned share its commit', async () => {
-  session = openThread({ file, module, readOnly: false });
-  const answer = await session.send(request('write', add(1), ['uncloneable'], add(2)));
-  expect(answer).toMatchObject([undefined, { error: { name: 'DataCloneError' } }, undefined]);
   expect(ids()).toEqual([1, 2]);
 });
 

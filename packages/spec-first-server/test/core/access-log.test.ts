@@ -52,6 +52,18 @@ const unavailable = new HttpError(503, 'try again later', { cause });
 const stopping = new HttpError(503, 'the service stops', { expected: true });
 
 describe('a line', () => {
+  test('does not contain the path of a preflight, except in development', () => {
+    const preflight = { method: 'OPTIONS', path: '/plants/secret' };
+    const { end, lines, observed } = started();
+    end(preflight, 204);
+    expect(lines[0]).toMatchObject({ method: 'OPTIONS', status: 204 });
+    expect(lines[0]).not.toHaveProperty('path');
+    expect(observed).toEqual([['(page)', 204, expect.any(Number)]]);
+    const development = started({ loggedPaths: 'all' });
+    development.end(preflight, 204);
+    expect(development.lines[0]?.path).toBe('/plants/secret');
+  });
+
   test('has the duration in milliseconds, with three decimals', () => {
     const { end, lines, observed } = started();
     end({ operationId: 'listPlants', started: performance.now() - 2500 }, 200);

@@ -226,6 +226,57 @@ test.each([
   await expect(authenticate('optional')).rejects.toBe(failures[reported]);
 });
 
+describe('a cookie', () => {
+  let authenticate: Awaited<ReturnType<typeof authenticating>>;
+  beforeAll(async () => {
+    const session = { type: 'apiKey', in: 'cookie', name: 'session' };
+    const document = await documentWith({ session }, { get: [{ session: [] }] });
+    const settings = { accessTokens: ['ann:secret'] };
+    authenticate = await authenticating(document, settings, {
+      trustedOrigins: ['https://app.example'],
+    });
+  });
+  const send = (method: string, headers: IncomingHttpHeaders) => {
+    const cookie = 'a=b; session=secret';
+    const request = { method, headers: { host: 'api.example', cookie, ...headers } };
+    return subjectOrStatus(authenticate('get', request));
+  };
+
+  const other = 'https://evil.example';
+  test.each([
+    ['another site', { 'sec-fetch-site': 'cross-site', origin: other }],
+    ['another origin of the site', { 'sec-fetch-site': 'same-site' }],
+    ['another origin in an old browser', { origin: other }],
+    ['a sandboxed page in an old browser', { origin: 'null' }],
+    [
+      'an origin whose name begins like a trusted one',
+      { origin: 'https://app.example.evil.example' },
+    ],
+    ['an origin whose name ends like a trusted one', { origin: 'https://evilapp.example' }],
+    ['an origin with another protocol', { origin: 'http://app.example' }],
+  ])('from %s is accepted for GET, HEAD and OPTIONS only', async (_page, headers) => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'])
+      expect([method, await send(method, headers)]).toEqual([method, 403]);
+    for (const method of ['GET', 'HEAD', 'OPTIONS'])
+      expect([method, await send(method, headers)]).toEqual([method, 'ann']);
+  });
+
+  test.each([
+    ['a page of the service', { 'sec-fetch-site': 'same-origin', origin: 'https://api.example' }],
+    ['a page of the service in an old browser', { origin: 'https://api.example' }],
+    ['the address bar', { 'sec-fetch-site': 'none' }],
+    ['a trusted origin', { 'sec-fetch-site': 'cross-site', origin: 'https://app.example' }],
+    ['no browser', {}],
+  ])('from %s is accepted', async (_page, headers) => {
+    for (const method of ['GET', 'POST', 'DELETE'])
+      expect([method, await send(method, headers)]).toEqual([method, 'ann']);
+  });
+
+  test('that is missing causes a 401, wherever the request comes from', async () => {
+    expect(await send('POST', { cookie: 'a=b', origin: other })).toBe(401);
+  });
+});
+
 test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
   'a scheme and a key named %s are verified like others',
   async (name) => {
