@@ -45,6 +45,7 @@ export {
   type Parameter,
 } from './document/operations.ts';
 export { pathTemplate } from './document/path-template.ts';
+export { basePathsOf } from './document/servers.ts';
 export { InvalidJson, parseJson, stringifyJson } from './json/exact.ts';
 export { formReader } from './parameters/form-reader.ts';
 export { parameterReader } from './parameters/parameter-reader.ts';

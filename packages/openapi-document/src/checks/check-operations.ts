@@ -26,7 +26,7 @@ import type { Report } from './check-structure.ts';
 export function checkOperations(document: Document, codecs: Codecs, report: Report): void {
   const { root, operations } = document;
   const tree = new SchemaTree(root);
-  checkServers(root, report);
+  checkServers(root, '', report);
   checkUnserved(document, report);
   const operationsById = Map.groupBy(
     operations,
@@ -42,7 +42,7 @@ export function checkOperations(document: Document, codecs: Codecs, report: Repo
   // `/a/{x}` and `/a/{y}` are the same URL.
   const operationsByUrl = Map.groupBy(
     operations,
-    ({ method, template }) => `${method} ${template.shape}`,
+    ({ method, template, basePaths }) => `${method} ${basePaths} ${template.shape}`,
   );
   for (const [first, ...others] of operationsByUrl.values()) {
     for (const { pointer, method, path } of others) {
@@ -69,13 +69,14 @@ export function checkOperations(document: Document, codecs: Codecs, report: Repo
   }
 }
 
-function checkServers(root: Json, { notice }: Report): void {
-  for (const [index, server] of asArray(root.servers).entries()) {
+/** Reports undeclared variables in the servers of a document, a path item or an operation. */
+function checkServers({ servers }: Json, pointer: string, { notice }: Report): void {
+  for (const [index, server] of asArray(servers).entries()) {
     const { url, variables } = asObject(server);
     for (const name of pathTemplate(String(url)).names) {
       if (Object.hasOwn(asObject(variables), name)) continue;
       const message = `the variable {${name}} is not declared in variables: it is read as ${name}`;
-      notice(`/servers/${index}/url`, message);
+      notice(`${pointer}/servers/${index}/url`, message);
     }
   }
 }
@@ -190,18 +191,15 @@ const USE_ITEMS = 'Use itemSchema (OpenAPI 3.2)';
 const isPlainEvents = ({ type, items }: MediaType): boolean =>
   essenceOf(type) === 'text/event-stream' && items === undefined;
 
-/** Reports the servers of paths and operations, which are ignored, and links that lead nowhere. */
-function checkUnserved({ root, operations, webhooks }: Document, { notice }: Report): void {
+/** Reports links that lead nowhere, and undeclared variables of servers. */
+function checkUnserved({ root, operations, webhooks }: Document, report: Report): void {
+  const { notice } = report;
   const ids = new Set([...operations, ...webhooks].map(({ source }) => source.operationId));
   walk(root, 'document', '', (object, kind, pointer) => {
-    const { servers, operationId, operationRef } = object;
+    const { operationId, operationRef } = object;
     const isServed =
       (kind === 'pathItem' || kind === 'operation') && !/^\/webhooks|\/callbacks\//.test(pointer);
-    if (isServed && asArray(servers).length > 0) {
-      const message =
-        'servers of a path or an operation are ignored: only those of the document are served';
-      notice(`${pointer}/servers`, message);
-    }
+    if (isServed) checkServers(object, pointer, report);
     if (kind !== 'link') return;
     if (operationId !== undefined && !ids.has(operationId))
       notice(`${pointer}/operationId`, `no operation has the operationId ${operationId}`);

@@ -1,6 +1,7 @@
 import type { Codec } from '../codecs/codec.ts';
 import { Codecs } from '../codecs/codecs.ts';
 import { essenceOf, mediaTypeFor } from '../document/media-types.ts';
+import { baseUrlFor } from '../document/servers.ts';
 import { encodeBody, readBody } from './body.ts';
 import { itemsOf } from './items.ts';
 import { type ParameterInput, writeParameters } from './parameters.ts';
@@ -9,6 +10,7 @@ import { responseTo } from './send.ts';
 import type { CallOptions, Client } from './types.ts';
 
 export { type Codec, UnreadableBody } from '../codecs/codec.ts';
+export { baseUrlFor } from '../document/servers.ts';
 export { encodeBody } from './body.ts';
 export { isSendable, writeParameters } from './parameters.ts';
 export { type Route, routesOf } from './routes.ts';
@@ -25,7 +27,10 @@ export type {
 export * from './value-types.ts';
 
 export interface ClientOptions extends Pick<CallOptions, 'timeout' | 'retries' | 'reconnect'> {
-  /** The URL that the paths of the document are appended to. */
+  /**
+   * The URL that the paths of the document are appended to. For an operation with servers of its own,
+   * their path replaces that of the document. Their host does not replace that of the URL.
+   */
   readonly baseUrl: string;
   /** Headers of all requests, such as `Authorization`. A function is called for each request. */
   readonly headers?:
@@ -57,7 +62,8 @@ export function clientOf<Operations>(
       const { method, media, streams } = route;
       const written = writeParameters(route, input);
       written.verify();
-      const url = (route.path === '' ? baseUrl : baseUrl.replace(/\/$/, '')) + written.url;
+      const base = baseUrlFor(baseUrl, route.serverPath);
+      const url = (route.path === '' ? base : base.replace(/\/$/, '')) + written.url;
       const type = input.body === undefined ? undefined : (input.contentType ?? media[0]?.type);
       const declared = media.find((format) => format.type === type);
       const sent = type && (await encodeBody(codecs, declared ?? { type }, input.body));

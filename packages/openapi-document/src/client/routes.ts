@@ -1,12 +1,15 @@
 import type { BodyFormat } from '../codecs/codec.ts';
 import type { MediaType } from '../document/media.ts';
 import type { Operation } from '../document/operations.ts';
+import type { ServerPath } from '../document/servers.ts';
 import type { Styled } from '../parameters/write-parameter.ts';
 
 /** The parts of an operation that a client needs to call it. */
 export interface Route {
   readonly method: string;
   readonly path: string;
+  /** Set if the operation has servers of its own. */
+  readonly serverPath?: ServerPath;
   readonly parameters: readonly RouteParameter[];
   /** The media types of its body. */
   readonly media: readonly BodyFormat[];
@@ -25,26 +28,39 @@ interface RouteParameter extends Styled {
 /** Returns the routes of operations, by their ids. */
 export const routesOf = <Id extends PropertyKey = string>(operations: readonly Operation[]) =>
   Object.fromEntries(
-    operations.map(({ id, method, path, parameters, requestBody, responses }): [string, Route] => [
-      id,
-      {
-        method: method.toUpperCase(),
-        path,
-        parameters: parameters.map(
-          ({ in: where, name, style, explode, json, allowReserved, required, outline, media }) => ({
-            ...{ in: where, name, style, explode, json, allowReserved },
-            ...((required || outline.defaults.some((value) => value !== null)) &&
-              where !== 'path' && { mustBeSent: true }),
-            media: media && { type: media.type, encoding: media.encoding },
-          }),
-        ),
-        media: (requestBody?.media ?? []).map(formatOf),
-        streams: responses
-          .flatMap(({ media }) => media)
-          .filter(({ items }) => items !== undefined)
-          .map(formatOf),
-      },
-    ]),
+    operations.map(
+      ({ id, method, path, serverPath, parameters, requestBody, responses }): [string, Route] => [
+        id,
+        {
+          method: method.toUpperCase(),
+          path,
+          ...(serverPath && { serverPath }),
+          parameters: parameters.map(
+            ({
+              in: where,
+              name,
+              style,
+              explode,
+              json,
+              allowReserved,
+              required,
+              outline,
+              media,
+            }) => ({
+              ...{ in: where, name, style, explode, json, allowReserved },
+              ...((required || outline.defaults.some((value) => value !== null)) &&
+                where !== 'path' && { mustBeSent: true }),
+              media: media && { type: media.type, encoding: media.encoding },
+            }),
+          ),
+          media: (requestBody?.media ?? []).map(formatOf),
+          streams: responses
+            .flatMap(({ media }) => media)
+            .filter(({ items }) => items !== undefined)
+            .map(formatOf),
+        },
+      ],
+    ),
   ) as { readonly [Key in Id]: Route };
 
 function formatOf({ type, encoding, items }: MediaType): BodyFormat {

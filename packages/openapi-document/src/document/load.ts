@@ -3,15 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { parseJson, stringifyJson } from '../json/exact.ts';
 import { bundle } from './bundle.ts';
 import { correct } from './correct.ts';
-import {
-  asArray,
-  asObject,
-  DocumentError,
-  type Finding,
-  isObject,
-  type Json,
-  resolveRef,
-} from './document.ts';
+import { asObject, DocumentError, type Finding, isObject, resolveRef } from './document.ts';
 import { operationsOf, webhooksOf } from './operations.ts';
 import {
   describeFindings,
@@ -21,8 +13,8 @@ import {
   positionsOf,
   readPositions,
 } from './parse.ts';
-import { pathTemplate } from './path-template.ts';
 import type { FileContent } from './resolver.ts';
+import { basePathsOf } from './servers.ts';
 
 /** An OpenAPI document. Each `$ref` points into `root`, even if there are several files. */
 export interface Document extends Awaited<ReturnType<typeof read>> {}
@@ -98,7 +90,8 @@ async function read(
      * name. The path of a callback is `operationId.name`. Only the first URL of a callback is read.
      */
     webhooks: webhooksOf(root, operations),
-    basePaths: basePathsOf(root),
+    /** The base paths of operations without servers of their own. */
+    basePaths: basePathsOf(root.servers),
     /** The Security Scheme Objects by name, with references resolved. */
     securitySchemes: Object.fromEntries(
       schemes.map(([name, value]) => [name, resolveRef(root, value) ?? {}]),
@@ -146,31 +139,3 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder, not a file',
   ENOENT: 'the file does not exist',
 };
-
-/** The paths of the URLs of Server Objects (OpenAPI 3.1 §4.8.5). */
-function basePathsOf(root: Json): readonly [string, ...string[]] {
-  const paths = asArray(root.servers)
-    .flatMap((server) => urlsOf(asObject(server)))
-    .map((url) => {
-      const path = URL.parse(url, 'http://host/')?.pathname ?? '';
-      return path.startsWith('/') ? path.replace(/\/+$/, '') : '';
-    });
-  const [first = '', ...others] = new Set(paths);
-  return [first, ...others];
-}
-
-/**
- * The URLs of a server without the scheme and the host: one for each combination of the values of
- * the variables in the path (OpenAPI 3.1 §4.8.6). The value of an undeclared variable is its name.
- */
-function urlsOf({ url, variables }: Json): string[] {
-  let urls = [String(url).replace(/^([^/?#]*:)?\/\/[^/?#]*/, '')];
-  for (const name of new Set(pathTemplate(String(urls[0])).names)) {
-    const { enum: values, default: defaultValue = name } = asObject(asObject(variables)[name]);
-    const texts = asArray(values).length > 0 ? asArray(values) : [defaultValue];
-    urls = urls.flatMap((text) =>
-      texts.map((value) => text.replaceAll(`{${name}}`, String(value))),
-    );
-  }
-  return urls;
-}

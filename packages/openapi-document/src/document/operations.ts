@@ -16,6 +16,7 @@ import { memberKind } from './kinds.ts';
 import { type Example, examplesOf, type MediaType, mediaOf } from './media.ts';
 import { isJsonType } from './media-types.ts';
 import { pathTemplate } from './path-template.ts';
+import { basePathsOf } from './servers.ts';
 
 const METHODS = 'get put post delete options head patch trace query'.split(' ');
 
@@ -118,7 +119,10 @@ export interface DeclaredResponse {
 
 function operationOf(tree: SchemaTree, object: OperationObject, id: string): Operation {
   const { root } = tree;
-  const { method, path, source, pointer } = object;
+  const { method, path, source, pointer, item } = object;
+  const ownServers = [source.servers, item.servers].find((list) => asArray(list).length > 0);
+  const basePaths = basePathsOf(ownServers ?? root.servers);
+  const [documentPath] = basePathsOf(root.servers);
   const template = pathTemplate(path);
   const body = resolveRef(root, source.requestBody);
   return {
@@ -126,6 +130,13 @@ function operationOf(tree: SchemaTree, object: OperationObject, id: string): Ope
     method: method.toLowerCase(),
     path,
     template,
+    /** The paths of the servers of the operation, its path item or the document. */
+    basePaths,
+    /** Set if the first base path is not that of the document. */
+    serverPath:
+      basePaths[0] === documentPath
+        ? undefined
+        : { document: documentPath, operation: basePaths[0] },
     pointer,
     parameters: parametersOf(tree, object, template.names),
     requestBody: body && {

@@ -164,18 +164,14 @@ test.each<[place: 'requestBody' | 'response', type: string, schema: unknown, isC
   expect(findings).toEqual(isChecked ? [] : [`notice ${pointer} ${message}`]);
 });
 
-test('servers of a path or an operation are ignored', async () => {
-  const servers = [{ url: '/x' }];
+test('variables of the servers of a path and an operation are declared', async () => {
+  const servers = [{ url: '/{x}' }];
   const callbacks = { done: { '{$url}': { servers, ...get({ servers }) } } };
-  const paths = {
-    '/a': { servers, ...get({ servers, callbacks }) },
-    '/b': { servers: [], ...get() },
-  };
-  const members = { webhooks: { hook: { servers, ...get({ servers }) } } };
-  expect(await check(paths, {}, members)).toEqual(
+  const paths = { '/a': { servers, ...get({ servers, callbacks }) } };
+  expect(await check(paths)).toEqual(
     ['/paths/~1a', '/paths/~1a/get'].map(
       (pointer) =>
-        `notice ${pointer}/servers servers of a path or an operation are ignored: only those of the document are served`,
+        `notice ${pointer}/servers/0/url the variable {x} is not declared in variables: it is read as x`,
     ),
   );
 });

@@ -150,6 +150,17 @@ describe('a call', () => {
     expect(urls).toEqual([url]);
   });
 
+  test.each([
+    ['http://localhost/v1/', 'http://localhost/v2/a'],
+    ['http://localhost/gateway/v1', 'http://localhost/gateway/v2/a'],
+    ['http://localhost/mounted', 'http://localhost/mounted/a'],
+  ])('to a server of its own, with the baseUrl %s, has the URL %s', async (baseUrl, url) => {
+    const { fetch, urls } = fetchOf(new Response());
+    const serverPath = { document: '/v1', operation: '/v2' };
+    await callWith({ ...GET, serverPath }, { fetch, baseUrl })();
+    expect(urls).toEqual([url]);
+  });
+
   test('without input has no body and no headers', async () => {
     const { fetch, requests } = fetchOf(new Response());
     await callWith({ ...GET, media: BYTES }, { fetch })();

@@ -92,3 +92,12 @@ test('a parameter in querystring has its media type', async () => {
     },
   ]);
 });
+
+test('a route has the path of servers of its own', async () => {
+  const { operations } = await documentOf({
+    '/a': { get: { operationId: 'a', responses, servers: [{ url: 'https://x.test/up' }] } },
+    '/b': { get: { operationId: 'b', responses, servers: [{ url: 'https://x.test/' }] } },
+  });
+  const { a, b } = routesOf(operations);
+  expect([a?.serverPath, b?.serverPath]).toEqual([{ document: '', operation: '/up' }, undefined]);
+});

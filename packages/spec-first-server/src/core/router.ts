@@ -46,16 +46,16 @@ interface Search {
 /**
  * Creates a tree of segments from the paths of operations, below each base path. Paths without
  * parameters are also in a map.
+ *
+ * @param mountPath replaces the base paths of all operations.
  */
-export function createRouter(
-  operations: readonly Operation[],
-  basePaths: readonly string[],
-): FindRoute {
+export function createRouter(operations: readonly Operation[], mountPath?: string): FindRoute {
   const root = createNode('');
   const fixedPaths = new Map<string, Node['routes']>();
   const reachable = operations.filter(({ template }) => template.isReachable);
-  for (const basePath of basePaths) {
-    for (const operation of reachable) {
+  for (const operation of reachable) {
+    const basePaths = mountPath === undefined ? operation.basePaths : [mountPath];
+    for (const basePath of basePaths) {
       const path = basePath + operation.path;
       const texts = path.split('/');
       const { routes } = pathTemplate(path).segments.reduce(

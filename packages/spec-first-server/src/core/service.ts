@@ -64,7 +64,7 @@ export async function createService(
   if (context.storesFiles) removeDeadUploads(log);
   const planOf = onFirstUse((operation: Operation) => planOperation(operation, context));
   operations.forEach(planOf);
-  const findBelowServers = createRouter(operations, document.basePaths);
+  const findBelowServers = createRouter(operations);
   let findMounted: FindRoute | undefined;
   const methods = operations.map(({ method }) => method.toUpperCase());
   /** The answer to `OPTIONS *`, with the methods of the server (RFC 9110 §9.3.7). */
@@ -74,7 +74,7 @@ export async function createService(
   };
   function findRoute(method: string, path: string, isMounted = false): ReturnType<FindRoute> {
     if (!isMounted) return findBelowServers(method, path);
-    findMounted ??= createRouter(operations, ['']);
+    findMounted ??= createRouter(operations, '');
     return findMounted(method, path);
   }
 

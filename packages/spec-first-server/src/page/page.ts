@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import {
+  asArray,
   asObject,
+  basePathsOf,
   isObject,
   type Json,
   mapMembers,
@@ -59,7 +61,7 @@ export function openapiPage(
   { basePath = '', prefix = '', tryItOut = false }: PageOptions = {},
 ): ReadonlyMap<string, ReadResource> {
   const pathToRoot = prefix.replace(/\/[^/]+/g, '../').replace(/\/$/, '') || '.';
-  const served = asServed(document, pathToRoot + basePath);
+  const served = asServed(document, pathToRoot, basePath);
   const title = String(asObject(document.info).title);
   const pageHeaders = { 'Content-Security-Policy': contentSecurityPolicy };
   const resources = new Map<string, ReadResource>([
@@ -100,29 +102,32 @@ function cached(
  * that of the document (OpenAPI 3.1 §4.8.5). Referenced path items are inlined, since Swagger UI
  * loads each reference separately.
  */
-function asServed(document: Json, url: string): Json {
+function asServed(document: Json, pathToRoot: string, basePath: string): Json {
+  const served = (item: unknown) => servedItem(item, pathToRoot);
   return {
     ...document,
-    servers: [{ url }],
+    servers: [{ url: pathToRoot + basePath }],
     paths: mapMembers(asObject(document.paths), (item) => {
       const { $ref, ...siblings } = asObject(item);
-      return withoutServers({ ...resolveRef(document, { $ref }), ...siblings });
+      return served({ ...resolveRef(document, { $ref }), ...siblings });
     }),
     components: mapMembers(document.components, (member, name) =>
-      name === 'pathItems' ? mapMembers(member, withoutServers) : member,
+      name === 'pathItems' ? mapMembers(member, served) : member,
     ),
   };
 }
 
-/** Returns a path item without its servers and those of its operations. */
-function withoutServers(item: unknown): unknown {
-  const { servers: _, ...members } = asObject(item);
-  return mapMembers(members, (member, name) => {
-    if (name === 'additionalOperations') return withoutServers(member);
-    if (!isObject(member)) return member;
-    const { servers: _, ...operation } = member;
-    return operation;
-  });
+/** Returns a path item with relative servers. @param pathToRoot the path of the service. */
+function servedItem(item: unknown, pathToRoot: string): unknown {
+  const withServers = (value: unknown): unknown => {
+    if (!isObject(value)) return value;
+    const { servers, ...members } = value;
+    if (asArray(servers).length === 0) return members;
+    return { ...members, servers: [{ url: pathToRoot + basePathsOf(servers)[0] }] };
+  };
+  return mapMembers(withServers(item), (member, name) =>
+    name === 'additionalOperations' ? mapMembers(member, withServers) : withServers(member),
+  );
 }
 
 /** Quotes strings such as `no`, which YAML 1.1 would read as another type. */

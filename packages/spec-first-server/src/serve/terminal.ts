@@ -34,7 +34,7 @@ export async function describeStart(
     url,
     docs: docsPath && reachable + docsPath,
     operations: document.operations.map(
-      ({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`,
+      ({ method, path, basePaths }) => `${method.toUpperCase()} ${basePaths[0]}${path}`,
     ),
     example: await exampleLine(document, url),
     ...facts,

@@ -24,10 +24,11 @@ const PATHS = {
 };
 
 const routerOf = (paths: object, basePaths: readonly string[]) => {
-  const document = { openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths };
+  const servers = basePaths.map((url) => ({ url: url || '/' }));
+  const document = { openapi: '3.1.0', info: { title: 'Test', version: '1' }, servers, paths };
   return withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
     const { operations } = await loadDocument(`${folder}/openapi.json`);
-    return createRouter(operations, basePaths);
+    return createRouter(operations);
   });
 };
 const find = await routerOf(PATHS, ['', '/v1']);
@@ -98,3 +99,17 @@ test.each(['/models/a/%ff', '/models/a/%', '/%zz'])(
     expect(find('GET', path)).toMatchObject({ status: 400 });
   },
 );
+
+test('operations and paths may have servers of their own', async () => {
+  const servers = [{ url: 'https://files.example/up/' }, { url: '/up2' }];
+  const findOwn = await routerOf(
+    { '/a': { servers, ...get('a'), put: { operationId: 'b', servers: [{ url: '/b' }] } } },
+    ['/v1'],
+  );
+  const found = ['GET /up/a', 'GET /up2/a', 'PUT /b/a', 'GET /v1/a', 'PUT /up/a'].map((line) => {
+    const [method = '', path = ''] = line.split(' ');
+    const route = findOwn(method, path);
+    return 'operation' in route ? route.operation.id : route.status;
+  });
+  expect(found).toEqual(['a', 'a', 'b', 404, 405]);
+});

@@ -12,7 +12,7 @@ const document = {
       servers: [{ url: 'https://paths.example' }],
       post: {
         operationId: 'createPlant',
-        servers: [{ url: 'https://operations.example' }],
+        servers: [{ url: 'https://operations.example/up' }],
         responses: { 204: { description: 'no' } },
       },
       additionalOperations: { COPY: { servers: [], responses: {} } },
@@ -64,11 +64,16 @@ describe('the document', () => {
     expect(text.match(/description: "no"/g)).toHaveLength(2);
   });
 
-  test('has no other servers, but keeps other members with this name', async () => {
+  test('has relative servers, but keeps other members with this name', async () => {
     const { paths, components } = await jsonOf();
     expect(paths['/plants']).toEqual({
       summary: 'All plants',
-      post: { operationId: 'createPlant', responses: { 204: { description: 'no' } } },
+      servers: [{ url: '.' }],
+      post: {
+        operationId: 'createPlant',
+        servers: [{ url: './up' }],
+        responses: { 204: { description: 'no' } },
+      },
       additionalOperations: { COPY: { responses: {} } },
     });
     // Path items are inlined, since Swagger UI loads each reference separately.

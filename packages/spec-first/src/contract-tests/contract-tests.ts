@@ -171,7 +171,8 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     const sender = await senderFor(document, options);
     const basePath = new URL(sender.root).pathname.replace(/\/$/, '');
     // The URL of a running service may have another path than the servers of the document.
-    const knowledge = new Knowledge(root, operations, [basePath, ...document.basePaths]);
+    const basePaths = [basePath, ...operations.flatMap((each) => each.basePaths)];
+    const knowledge = new Knowledge(root, operations, basePaths);
     knowledge.addSeeds((await options.seed?.()) ?? {});
     const random = randomFrom(randomSeed);
     const state = { refusals: new Map<string, number>(), succeeded: new Set<string>() };

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Codecs, formReader, type MediaType } from 'openapi-document';
-import { encodeBody, writeParameters } from 'openapi-document/client';
+import { type Codecs, formReader, type MediaType, type Operation } from 'openapi-document';
+import { baseUrlFor, encodeBody, writeParameters } from 'openapi-document/client';
 import { shellQuoted } from 'spec-first-server/cli';
 import type { CheckedOperation, ReceivedResponse } from './check-response.ts';
 import type { Secret } from './credentials.ts';
@@ -25,6 +25,8 @@ export interface SerializedRequest {
   readonly method: string;
   /** The path and the query, relative to the base URL. */
   readonly url: string;
+  /** Set if the operation has servers of its own. */
+  readonly serverPath?: Operation['serverPath'];
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer | undefined;
 }
@@ -76,7 +78,7 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
      */
     async send(
       id: string,
-      { method, url, headers, body }: SerializedRequest,
+      { method, url: path, serverPath, headers, body }: SerializedRequest,
       isStream: (status: number, contentType: string) => boolean,
     ): Promise<ReceivedResponse> {
       const controller = new AbortController();
@@ -88,9 +90,10 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
       }, 1_000);
       try {
         const init = { method, headers, redirect: 'manual' as const, signal: controller.signal };
-        const response = await fetch(root + url, { ...init, ...(body && { body }) });
+        const url = baseUrlFor(root, serverPath) + path;
+        const response = await fetch(url, { ...init, ...(body && { body }) });
         const received = {
-          url: root + url,
+          url,
           status: response.status,
           headers: Object.fromEntries(response.headers),
         };
@@ -174,6 +177,7 @@ export async function writeRequest(
   const body = part?.media && (await encodedBody(codecs, part.media, value, draft));
   return {
     method: operation.method.toUpperCase(),
+    serverPath: operation.serverPath,
     url: addedQuery === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${addedQuery}`,
     headers: {
       ...headers,
@@ -228,13 +232,14 @@ const CONCRETE: Readonly<Record<string, string>> = {
 const concreteType = (range: string): string => CONCRETE[range] ?? range.replace('*', 'plain');
 
 /** Returns a request as a curl command for a POSIX shell. */
-export function curlLine(base: string, { method, url, headers, body }: SerializedRequest): string {
+export function curlLine(base: string, request: SerializedRequest): string {
+  const { method, url, serverPath, headers, body } = request;
   const words = [
     'curl',
     '-i',
     // With `-X HEAD`, curl waits for a body.
     ...({ GET: [], HEAD: ['-I'] }[method] ?? ['-X', method]),
-    shellQuoted(base + url),
+    shellQuoted(baseUrlFor(base, serverPath) + url),
   ];
   for (const [name, value] of Object.entries(headers))
     words.push('-H', shellQuoted(`${name}: ${value}`));
