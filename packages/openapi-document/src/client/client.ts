@@ -28,8 +28,8 @@ export * from './value-types.ts';
 
 export interface ClientOptions extends Pick<CallOptions, 'timeout' | 'retries' | 'reconnect'> {
   /**
-   * The URL that the paths of the document are appended to. For an operation with servers of its own,
-   * their path replaces that of the document. Their host does not replace that of the URL.
+   * The URL that the paths of the document are appended to. For an operation with servers of its
+   * own, their path replaces that of the document. Their host does not replace that of the URL.
    */
   readonly baseUrl: string;
   /** Headers of all requests, such as `Authorization`. A function is called for each request. */
