@@ -16,7 +16,7 @@ import { memberKind } from './kinds.ts';
 import { type Example, examplesOf, type MediaType, mediaOf } from './media.ts';
 import { isJsonType } from './media-types.ts';
 import { pathTemplate } from './path-template.ts';
-import { basePathsOf } from './servers.ts';
+import { basePathsOf, type ServerPath } from './servers.ts';
 
 const METHODS = 'get put post delete options head patch trace query'.split(' ');
 
@@ -70,6 +70,10 @@ export interface Operation {
   /** The path template, as written in the document. */
   readonly path: string;
   readonly template: ReturnType<typeof pathTemplate>;
+  /** The paths of the servers of the operation, its path item or the document. */
+  readonly basePaths: readonly [string, ...string[]];
+  /** Set if the first base path is not that of the document. */
+  readonly serverPath: ServerPath | undefined;
   readonly pointer: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody: RequestBody | undefined;
