@@ -309,6 +309,20 @@ describe('a file of access tokens', () => {
     expect(await auth.reload()).toBe(5);
   });
 
+  test('that is empty when it is reloaded leaves the previous tokens valid', async () => {
+    for (const accessTokens of [[], ['fixed']]) {
+      await writeFile(file, 'old\n');
+      const auth = await authenticatorOf({ accessTokens, accessTokensFile: file });
+      await writeFile(file, '# none\n');
+      for (const _time of [1, 2]) {
+        await expect(auth.reload()).rejects.toThrow(
+          'ACCESS_TOKENS_FILE no longer contains a token',
+        );
+        expect(auth.verify('old', [])).toEqual(ANONYMOUS);
+      }
+    }
+  });
+
   test('that is missing, a folder or empty stops the start; the error contains no path that may be a token', async () => {
     await expect(authenticatorOf({ accessTokensFile: folder })).rejects.toThrow(
       `ACCESS_TOKENS_FILE cannot be read (EISDIR): ${folder}`,
