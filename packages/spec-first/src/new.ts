@@ -137,7 +137,9 @@ export function packageName(folder: string): string {
 function copiedFiles(mainFile: string, { files }: Document, allowOutside: boolean): string[] {
   const folder = realpathSync(dirname(mainFile));
   return files.filter(
-    (path) => existsSync(path) && (allowOutside || isInside(folder, realpathSync(path))),
+    (path) =>
+      path === mainFile ||
+      (existsSync(path) && (allowOutside || isInside(folder, realpathSync(path)))),
   );
 }
 

@@ -200,6 +200,13 @@ paths:
     expect(await readdir(join(folder, 'option'))).toContain('api');
   });
 
+  test('copies a document that is a link to another folder', async () => {
+    const link = join(folder, 'link.yaml');
+    symlinkSync(join(books, 'openapi.yaml'), link);
+    const { files } = await projectFiles(join(folder, 'of-link'), link);
+    expect(files.get('openapi.yaml')).toEqual(readFileSync(link));
+  });
+
   test('names a JSON document in all files of the project', async () => {
     const file = join(folder, 'garden.JSON');
     const get = {
