@@ -12,6 +12,7 @@ import {
   type Operation,
 } from 'openapi-document';
 import type { AccessLogOptions } from './access-log.ts';
+import type { Resources } from './account.ts';
 import { declaredNames } from './declared-names.ts';
 import type { AnyAround, Log } from './handlers/types.ts';
 import type { RecordOptions } from './record.ts';
@@ -92,6 +93,8 @@ export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   readonly methods?: readonly string[];
   /** Aborted when the service stops. Ends event streams. */
   readonly stopping?: AbortSignal;
+  /** The `resources` of another service of this process, to share them. By default its own. */
+  readonly resources?: Resources;
 }
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => SILENT };

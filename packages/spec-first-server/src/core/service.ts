@@ -58,8 +58,7 @@ export async function createService(
 ): Promise<Service> {
   const { operations, context } = await prepare(source, options);
   const { document, errorBody, log } = context;
-  const { tracing } = options;
-  const resources = new Resources();
+  const { tracing, resources = new Resources() } = options;
   const begin = recorder(resources, options);
   if (context.storesFiles) removeDeadUploads(log);
   const planOf = onFirstUse((operation: Operation) => planOperation(operation, context));

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { isIP } from 'node:net';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
-import type { DocumentSource } from 'openapi-document';
+import { type Document, type DocumentSource, loadDocument } from 'openapi-document';
 import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/express.ts';
 import {
   requestError,
@@ -9,6 +9,7 @@ import {
   type TrustProxy,
   watchEnd,
 } from '../adapters/node/index.ts';
+import { Resources } from '../core/account.ts';
 import type { Answer, Call, CallRecord } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
 import type { WhenMissing } from '../core/response/complete-handlers.ts';
@@ -17,8 +18,9 @@ import { createService, type Service } from '../core/service.ts';
 import type { HttpFailure } from '../http/failures.ts';
 import type { FailureResponse } from '../listener/index.ts';
 import { openapiPage } from '../page/page.ts';
+import { combineServices } from './combine-services.ts';
 import { crossOrigin, isPreflight } from './cors.ts';
-import { OPERATOR_PATHS, operatorRoutes, PROBE_PATHS } from './operator-routes.ts';
+import { operatorRoutes, PAGE_PATHS, PROBE_PATHS } from './operator-routes.ts';
 import { openTelemetry } from './tracing.ts';
 
 export interface AppOptions
@@ -63,7 +65,15 @@ const METHODS = process
 
 type ListenerOptions = Pick<AppOptions, 'trustProxy' | 'use'>;
 
+/** The options of one of several documents. */
+export interface DocumentOptions
+  extends Pick<AppOptions, 'around' | 'handlers' | 'log' | 'observe' | 'verifiers'> {
+  readonly document: Document;
+}
+
 export interface AppService extends Service {
+  /** The paths of the pages that are served, such as `/docs`. */
+  readonly docsPaths: readonly string[];
   /**
    * Answers a call that must reach neither middleware nor the service: a preflight of CORS, or a
    * request to another host in development. Returns `undefined` for other calls.
@@ -124,28 +134,52 @@ async function createExpressApp(
 /**
  * Creates the service of a document, with the routes for operators and CORS.
  *
+ * @param others other documents, which share everything else. Each document then has its page below
+ *   its base path.
  * @throws {DocumentError | ConfigError}
  */
-export async function createAppService(options: AppOptions): Promise<AppService> {
+export async function createAppService(
+  options: AppOptions,
+  others: readonly DocumentOptions[] = [],
+): Promise<AppService> {
   const { corsOrigins = [], docs = true, inDevelopment = false, missing, ready } = options;
-  const { operatorPrefix: prefix = '' } = options;
+  const { operatorPrefix: prefix = '', resources = new Resources() } = options;
   const probePaths = PROBE_PATHS.map((path) => prefix + path);
   const hasCors = corsOrigins.length > 0;
-  const service = await createService(options.document, {
+  const document = await loadDocument(options.document);
+  const documents = [document, ...others.map((other) => other.document)];
+  const pagePrefixOf = ({ basePaths }: Document) =>
+    others.length > 0 ? basePaths[0] + prefix : prefix;
+  const pagePaths = documents.flatMap((each) =>
+    PAGE_PATHS.map((path) => pagePrefixOf(each) + path),
+  );
+  const sharedOptions = {
     ...options,
-    headers: hasCors ? (call) => corsHeaders(call) : undefined,
-    loggedPaths: inDevelopment ? 'all' : new Set(OPERATOR_PATHS.map((path) => prefix + path)),
+    headers: hasCors ? (call: Call) => corsHeaders(call) : undefined,
+    loggedPaths: inDevelopment ? ('all' as const) : new Set([...probePaths, ...pagePaths]),
     probePaths,
     methods: METHODS,
+    resources,
     tracing: openTelemetry(),
     trustedOrigins: [corsOrigins].flat(),
-  });
+  };
+  const [first, ...rest] = await Promise.all([
+    createService(document, sharedOptions),
+    ...others.map((other) => createService(other.document, { ...sharedOptions, ...other })),
+  ]);
+  const service = combineServices(first, rest);
   const corsHeaders = crossOrigin(corsOrigins, service.operations);
-  const { root, basePaths } = service.document;
-  const page = docs
-    ? openapiPage(root, { basePath: basePaths[0], prefix, tryItOut: missing === 'mock' })
-    : undefined;
-  const { answerOperator, shadowed } = operatorRoutes(service, ready, page, prefix);
+  const pages = (docs ? documents : []).map((each) => {
+    const pageOptions = { basePath: each.basePaths[0], tryItOut: missing === 'mock' };
+    const pagePrefix = pagePrefixOf(each);
+    return [pagePrefix, openapiPage(each.root, { ...pageOptions, prefix: pagePrefix })] as const;
+  });
+  const { answerOperator, docsPaths, shadowed } = operatorRoutes(
+    service,
+    ready,
+    new Map(pages),
+    prefix,
+  );
   if (shadowed.length > 0) {
     const message = 'operations of the document use paths of operators: set OPERATOR_PREFIX';
     options.log?.warn({ paths: shadowed }, message);
@@ -159,6 +193,7 @@ export async function createAppService(options: AppOptions): Promise<AppService>
 
   return {
     ...service,
+    docsPaths,
     intercept,
     // Not async, to avoid the cost of another promise.
     handle(call, record = service.begin(call)) {

@@ -99,8 +99,14 @@ function isoTime(): () => string {
   };
 }
 
-export function toggleLogLevel(log: Logger, configured: Config['LOG_LEVEL']): void {
+/** @param children logs that have a level of their own. */
+export function toggleLogLevel(
+  log: Logger,
+  configured: Config['LOG_LEVEL'],
+  children: readonly Logger[] = [],
+): void {
   log.level = log.level === 'debug' ? configured : 'debug';
+  for (const child of children) child.level = log.level;
   log.info({ logLevel: log.level }, 'log level changed');
 }
 

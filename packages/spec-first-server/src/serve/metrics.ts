@@ -51,6 +51,7 @@ export function createMetrics(lostLines: () => number) {
   const requests = counter(
     'http_requests_total',
     'Requests answered, by operationId and status; 499 if the client disconnected first',
+    'document',
     'operation',
     'status',
   );
@@ -58,6 +59,13 @@ export function createMetrics(lostLines: () => number) {
     'http_request_duration_seconds',
     'Time from a request to the end of its answer, or to the start of a stream, by operationId',
     SECONDS,
+    'document',
+    'operation',
+  );
+  const deprecatedRequests = counter(
+    'http_deprecated_requests_total',
+    'Requests to deprecated operations, by operationId',
+    'document',
     'operation',
   );
 
@@ -84,17 +92,16 @@ export function createMetrics(lostLines: () => number) {
 
   return {
     read: async () => ({ type: register.contentType, body: await register.metrics() }),
-    /** @param deprecated the ids of the deprecated operations. */
-    observer(deprecated: ReadonlySet<string>) {
-      const deprecatedRequests = counter(
-        'http_deprecated_requests_total',
-        'Requests to deprecated operations, by operationId',
-        'operation',
-      );
+    /**
+     * @param deprecated the ids of the deprecated operations.
+     * @param documentLabel the name of one of several documents.
+     */
+    observer(deprecated: ReadonlySet<string>, documentLabel: { readonly document?: string }) {
       return (operation: string, status: number, seconds: number): void => {
-        requests.inc({ operation, status });
-        duration.observe({ operation }, seconds);
-        if (deprecated.has(operation)) deprecatedRequests.inc({ operation });
+        const labels = { ...documentLabel, operation };
+        requests.inc({ ...labels, status });
+        duration.observe(labels, seconds);
+        if (deprecated.has(operation)) deprecatedRequests.inc(labels);
       };
     },
     onRejected: (status: number): void => requests.inc({ operation: '(rejected)', status }),

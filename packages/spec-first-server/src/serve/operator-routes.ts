@@ -6,32 +6,38 @@ import type { ReadResource, Resource } from '../page/page.ts';
 
 export const PROBE_PATHS = ['/healthz', '/readyz'];
 
-export const OPERATOR_PATHS = [...PROBE_PATHS, '/docs', '/openapi.yaml', '/openapi.json'];
+export const PAGE_PATHS = ['/docs', '/openapi.yaml', '/openapi.json'];
 
 /**
- * Creates the routes for operators: health, readiness, and the document with its page. If the
+ * Creates the routes for operators: health, readiness, and each document with its page. If a
  * document has the same path, its operation is served instead, and `shadowed` contains the path,
  * except `/`.
+ *
+ * @param pages the pages, by the path before `/docs`.
+ * @param prefix the path before `/healthz`.
  */
 export function operatorRoutes(
   service: Service,
   ready: (() => Promise<void>) | undefined,
-  page: ReadonlyMap<string, ReadResource> | undefined,
+  pages: ReadonlyMap<string, ReadonlyMap<string, ReadResource>>,
   prefix: string,
 ) {
-  const resources = probes(ready, service.broken);
-  if (page !== undefined) {
-    for (const [path, read] of page) resources.set(path, read);
+  const routes = new Map<string, ReadResource>();
+  for (const [path, read] of probes(ready, service.broken)) routes.set(prefix + path, read);
+  for (const [pagePrefix, page] of pages) {
+    for (const [path, read] of page) routes.set(pagePrefix + path, read);
     // Relative, so that it works behind a proxy that adds a prefix.
-    resources.set('/', async () => ({ status: 302, headers: { Location: 'docs' } }));
+    routes.set(`${pagePrefix}/`, async () => ({ status: 302, headers: { Location: 'docs' } }));
   }
-  const routes = new Map(Array.from(resources, ([path, read]) => [prefix + path, read]));
   const shadowed = [...routes.keys()].filter((path) => service.has(path));
   for (const path of shadowed) routes.delete(path);
 
   return {
     // A document may have the path `/`: only the redirect to the page is lost, so no warning.
-    shadowed: shadowed.filter((path) => path !== `${prefix}/`),
+    shadowed: shadowed.filter((path) => !pages.has(path.slice(0, -1))),
+    docsPaths: Array.from(pages.keys(), (path) => `${path}/docs`).filter((path) =>
+      routes.has(path),
+    ),
     answerOperator: answerRoutes(service, routes),
   };
 }

@@ -15,13 +15,14 @@ import {
   type Variables,
 } from './configuration.ts';
 import { createLog, endProcess, logStartError, toggleLogLevel, versionText } from './log.ts';
-import type { Backend, OpenContext, ServiceDefinition } from './service.ts';
+import type { AnyBackend, OpenContext, ServiceDefinition } from './service.ts';
 import { handleSignals, stopper } from './stop.ts';
 import { banner, explain, help, startError, withToken } from './terminal.ts';
 
 /** The parts of a project's service. */
 export interface ServeOptions<V extends Variables>
-  extends Pick<AppOptions, 'around' | 'codecs' | 'errorBody' | 'formats' | 'use' | 'verifiers'> {
+  extends Pick<AppOptions, 'around' | 'codecs' | 'errorBody' | 'formats' | 'use' | 'verifiers'>,
+    Pick<ServiceDefinition, 'documents'> {
   /**
    * Opens the backend. Returns the handlers, and other parts that depend on the configuration or a
    * database.
@@ -29,7 +30,7 @@ export interface ServeOptions<V extends Variables>
    * @param values the values of `variables`.
    * @throws {ConfigError} if a variable names something that cannot be opened.
    */
-  readonly open: (values: ValuesOf<V>, context: OpenContext) => Backend | Promise<Backend>;
+  readonly open: (values: ValuesOf<V>, context: OpenContext) => AnyBackend | Promise<AnyBackend>;
   /**
    * The environment variables of the project, by name. `--help` lists them after those of the
    * server.
@@ -94,7 +95,8 @@ async function check<V extends Variables>(
   const { checkService } = await import('./service.ts');
   await checkService(config, definition, log);
   await new Promise((resolve) => log.flush(resolve));
-  process.stdout.write(`The configuration and ${config.OPENAPI_FILE} are valid.\n`);
+  const files = Object.values(definition.documents ?? [config.OPENAPI_FILE]).join(', ');
+  process.stdout.write(`The configuration and ${files} are valid.\n`);
   await endProcess(0);
 }
 
@@ -129,7 +131,7 @@ async function run<V extends Variables>(
   setSignalHandlers({
     stop: stopper(service, log, config.DRAIN_SECONDS),
     reload: service.reload,
-    changeLogLevel: () => toggleLogLevel(log, config.LOG_LEVEL),
+    changeLogLevel: () => toggleLogLevel(log, config.LOG_LEVEL, service.logs),
   });
   await announce(started, (error) => log.warn({ err: error }, 'systemd cannot be notified'));
 }

@@ -9,7 +9,7 @@ import type { AnyHandler } from '../core/handlers/types.ts';
 import { recorder } from '../core/record.ts';
 import { withoutHandler } from '../core/response/complete-handlers.ts';
 import { HttpError } from '../core/response/http-error.ts';
-import { scopesOf, tokenSchemes, type Verifiers } from '../core/security/schemes.ts';
+import { scopesOf, tokenSchemes } from '../core/security/schemes.ts';
 import { createAuthenticator, randomToken } from '../core/security/tokens.ts';
 import { listen } from '../listener/index.ts';
 import type { ReadResource } from '../page/page.ts';
@@ -54,6 +54,15 @@ export interface Backend extends Hooks {
   close?(): Promise<void>;
 }
 
+/** The result of `open` if a process serves several documents. */
+export interface DocumentsBackend extends Omit<Backend, keyof DocumentParts> {
+  /** The handlers of each document, by its name in the option `documents` of `serve`. */
+  readonly documents: Readonly<Record<string, DocumentParts>>;
+}
+
+/** The handlers of one document, and the hooks that replace those of `serve` for it. */
+export type DocumentParts = Pick<Backend, 'around' | 'handlers' | 'verifiers'>;
+
 /** The second argument of `open`. */
 export interface OpenContext {
   /**
@@ -69,10 +78,18 @@ export interface OpenContext {
   warn(message: string): void;
 }
 
+export type AnyBackend = Backend | DocumentsBackend;
+
 export interface ServiceDefinition
   extends Pick<AppOptions, 'codecs' | 'errorBody' | 'formats'>,
     Hooks {
-  readonly open: (context: OpenContext) => Backend | Promise<Backend>;
+  readonly open: (context: OpenContext) => AnyBackend | Promise<AnyBackend>;
+  /**
+   * The paths of several documents, each with a name for the log and the metrics, such as `v1`.
+   * Each document needs a base path of its own in its `servers`. By default, the document in
+   * OPENAPI_FILE is served.
+   */
+  readonly documents?: Readonly<Record<string, string>> | undefined;
   /** True if the document may reference files outside its folder. */
   readonly allowOutside?: boolean | undefined;
 }
@@ -91,7 +108,7 @@ export async function startService(
   log: Logger,
   lostLines = () => 0,
 ) {
-  const { open, allowOutside } = definition;
+  const { open } = definition;
   const inDevelopment = isDevelopment(process.env);
   const stopping = new AbortController();
   let draining = false;
@@ -112,24 +129,26 @@ export async function startService(
   // The error is handled at `await opening`. An error of the document takes precedence.
   const closable = opening.catch(() => undefined);
   opened.defer(async () => (await closable)?.close?.());
-  const document = await readDocument(config.OPENAPI_FILE, allowOutside);
+  const documents = await readDocuments(config, definition);
   const backend = await opening;
-  const { handlers, verifiers = definition.verifiers, location } = backend;
-  const { token, ...options } = await appOptions(config, document, verifiers, log);
-  const service = await createAppService({
-    ...options,
-    errorBody: definition.errorBody,
-    formats: definition.formats,
-    codecs: definition.codecs,
-    around: backend.around ?? definition.around,
-    handlers,
-    inDevelopment,
-    missing: config.MISSING_OPERATIONS,
-    strict: isProduction(process.env),
-    observe: metrics?.observer(deprecatedIn(document)),
-    stopping: stopping.signal,
-    ready,
-  });
+  const parts = partsOf(documents, definition, backend, log, metrics);
+  const [first, ...others] = parts;
+  const { token, ...options } = await appOptions(config, parts, log);
+  const service = await createAppService(
+    {
+      ...options,
+      ...first,
+      errorBody: definition.errorBody,
+      formats: definition.formats,
+      codecs: definition.codecs,
+      inDevelopment,
+      missing: config.MISSING_OPERATIONS,
+      strict: isProduction(process.env),
+      stopping: stopping.signal,
+      ready,
+    },
+    others,
+  );
   if (backend.stats !== undefined) metrics?.watch(() => backend.stats?.() ?? {});
   ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready'));
 
@@ -160,20 +179,22 @@ export async function startService(
   }).catch(rejectAddress('PORT', 'HOST'));
   opened.defer(() => listening.stop());
 
-  const missing = withoutHandler(document.operations, handlers).map(({ id }) => id);
-  const facts = { store: location, metrics: operators && `${operators.url}/metrics`, missing };
-  const docsPath = `${config.OPERATOR_PREFIX}/docs`;
-  const hasDocs = config.DOCS === 'on' && !service.has(docsPath);
+  const missing = parts.flatMap(({ document, handlers }) =>
+    withoutHandler(document.operations, handlers).map(({ id }) => id),
+  );
+  const metricsUrl = operators && `${operators.url}/metrics`;
   const started = await describeStart(
-    document,
+    [first.document, ...others.map(({ document }) => document)],
     listening.url,
-    hasDocs ? docsPath : undefined,
-    facts,
+    service.docsPaths,
+    { store: backend.location, metrics: metricsUrl, missing },
   );
   const running = opened.move();
   return {
     started,
     token,
+    /** The logs of documents. */
+    logs: parts.map((part) => part.log),
     async reload() {
       if (config.ACCESS_TOKENS_FILE === undefined) {
         log.warn('SIGHUP changes no token: ACCESS_TOKENS_FILE is not set');
@@ -211,16 +232,23 @@ export async function checkService(
   { allowOutside, ...definition }: Omit<ServiceDefinition, 'open'>,
   log: Logger,
 ): Promise<void> {
-  const document = await readDocument(config.OPENAPI_FILE, allowOutside);
-  const { token: _, ...options } = await appOptions(config, document, definition.verifiers, log);
-  await createAppService({
-    ...definition,
-    ...options,
-    handlers: {},
-    // Mocks need neither handlers nor verifiers.
-    missing: 'mock',
-    strict: true,
-  });
+  const documents = await readDocuments(config, { ...definition, allowOutside });
+  const noHandlers = Array.from(documents.keys(), (name) => [name, { handlers: {} }]);
+  const backend = { documents: Object.fromEntries(noHandlers) };
+  const parts = partsOf(documents, definition, backend, log);
+  const [first, ...others] = parts;
+  const { token: _, ...options } = await appOptions(config, parts, log);
+  await createAppService(
+    {
+      ...definition,
+      ...options,
+      ...first,
+      // Mocks need neither handlers nor verifiers.
+      missing: 'mock',
+      strict: true,
+    },
+    others,
+  );
 }
 
 const deprecatedIn = ({ operations }: Document): ReadonlySet<string> =>
@@ -264,26 +292,76 @@ function serveOperators(
   );
 }
 
-async function readDocument(file: string, allowOutside?: boolean): Promise<Document> {
-  await access(file, constants.R_OK).catch((cause: NodeJS.ErrnoException) => {
-    throw wrongValue('OPENAPI_FILE', file, `a readable OpenAPI document (${cause.code})`, cause);
+/** Returns the documents by name. The one in OPENAPI_FILE has the name `''`. */
+async function readDocuments(
+  config: Config,
+  { documents, allowOutside }: Pick<ServiceDefinition, 'allowOutside' | 'documents'>,
+): Promise<ReadonlyMap<string, Document>> {
+  const files = documents ?? { '': config.OPENAPI_FILE };
+  const entries = Object.entries(files).map(async ([name, file]) => {
+    await access(file, constants.R_OK).catch((cause: NodeJS.ErrnoException) => {
+      const option = documents === undefined ? 'OPENAPI_FILE' : `documents: ${name}`;
+      throw wrongValue(option, file, `a readable OpenAPI document (${cause.code})`, cause);
+    });
+    return [name, await loadDocument(file, { allowOutside })] as const;
   });
-  return loadDocument(file, { allowOutside });
+  return new Map(await Promise.all(entries));
+}
+
+/**
+ * Returns the parts of each document. The log and the metrics have the names of the documents.
+ *
+ * @throws {ConfigError} if `open` returns parts of other documents than those of `serve`.
+ */
+function partsOf(
+  documents: ReadonlyMap<string, Document>,
+  definition: Omit<ServiceDefinition, 'open'>,
+  backend: AnyBackend,
+  log: Logger,
+  metrics?: Awaited<ReturnType<typeof createMetrics>>,
+) {
+  const parts: Readonly<Record<string, DocumentParts>> =
+    'documents' in backend ? backend.documents : { '': backend };
+  const [first, ...others] = Array.from(documents, ([name, document]) => {
+    const { [name]: part } = parts;
+    if (part === undefined) throw wrongNames(documents, parts);
+    const labels = name === '' ? {} : { document: name };
+    return {
+      document,
+      handlers: part.handlers,
+      around: part.around ?? definition.around,
+      verifiers: part.verifiers ?? definition.verifiers,
+      log: name === '' ? log : log.child(labels),
+      observe: metrics?.observer(deprecatedIn(document), labels),
+    };
+  });
+  if (first === undefined || Object.keys(parts).length > documents.size)
+    throw wrongNames(documents, parts);
+  return [first, ...others] as const;
+}
+
+function wrongNames(documents: ReadonlyMap<string, Document>, parts: object): ConfigError {
+  const list = (names: Iterable<string>) => [...names].filter(Boolean).join(', ') || 'none';
+  return new ConfigError(
+    '`documents` of serve and `documents` of the result of open must have the same names, ' +
+      `got ${list(documents.keys())} and ${list(Object.keys(parts))}`,
+  );
 }
 
 /**
  * Returns the options of the app that follow from the configuration and the document. Generates an
- * access token if the document takes tokens and no credentials are configured, and returns it, too.
+ * access token if a document takes tokens and no credentials are configured, and returns it, too.
  *
  * @throws {ConfigError} if the credentials are wrong, or cannot be generated.
  */
-async function appOptions(
-  config: Config,
-  document: Document,
-  verifiers: Verifiers | undefined,
-  log: Logger,
-) {
-  const schemes = tokenSchemes(document.securitySchemes, verifiers);
+async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log: Logger) {
+  // Schemes of the same name have the same tokens.
+  const schemes = new Map(
+    parts.flatMap(({ document, verifiers }) => [
+      ...tokenSchemes(document.securitySchemes, verifiers),
+    ]),
+  );
+  const documentScopes = new Set(parts.flatMap(({ document }) => [...scopesOf(document)]));
   const needsToken = schemes.size > 0 && !hasCredentials(config);
   const token = needsToken ? generateToken(config, log) : undefined;
   const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config;
@@ -302,14 +380,11 @@ async function appOptions(
     },
     schemes,
     (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
-    { documentScopes: scopesOf(document), warn: (message) => log.warn(message) },
+    { documentScopes, warn: (message) => log.warn(message) },
   );
   return {
     token,
-    document,
-    verifiers,
     authenticator,
-    log,
     bodyLimit: config.BODY_LIMIT,
     docs: config.DOCS === 'on',
     operatorPrefix: config.OPERATOR_PREFIX,

@@ -16,9 +16,9 @@ export type Started = Awaited<ReturnType<typeof describeStart>>;
 
 /** Collects the facts that a start reports. */
 export async function describeStart(
-  document: Document,
+  documents: readonly [Document, ...Document[]],
   serverUrl: string,
-  docsPath: string | undefined,
+  docsPaths: readonly string[],
   facts: {
     readonly store: string | undefined;
     readonly metrics: string | undefined;
@@ -28,15 +28,15 @@ export async function describeStart(
 ) {
   // On some systems, clients cannot connect to a wildcard address.
   const reachable = serverUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-  const [basePath] = document.basePaths;
-  const url = reachable + basePath;
+  const [first, ...others] = documents;
+  const firstUrl = reachable + first.basePaths[0];
   return {
-    url,
-    docs: docsPath && reachable + docsPath,
-    operations: document.operations.map(
-      ({ method, path, basePaths }) => `${method.toUpperCase()} ${basePaths[0]}${path}`,
-    ),
-    example: await exampleLine(document, url),
+    url: others.length > 0 ? reachable : firstUrl,
+    docs: docsPaths.map((path) => reachable + path).join(', ') || undefined,
+    operations: documents
+      .flatMap(({ operations }) => operations)
+      .map(({ method, path, basePaths }) => `${method.toUpperCase()} ${basePaths[0]}${path}`),
+    example: await exampleLine(first, firstUrl),
     ...facts,
   };
 }

@@ -5,8 +5,8 @@ import { HttpError } from '../../src/core/response/http-error.ts';
 import { createService } from '../../src/core/service.ts';
 import { openapiPage } from '../../src/page/page.ts';
 import {
-  OPERATOR_PATHS,
   operatorRoutes,
+  PAGE_PATHS,
   PROBE_PATHS,
   probes,
 } from '../../src/serve/operator-routes.ts';
@@ -37,8 +37,9 @@ async function routesOf(
   const service = await withFiles({ 'openapi.yaml': DOCUMENT.replace('BASE', base) }, (folder) =>
     createService(`${folder}/openapi.yaml`, { handlers: { getPage }, missing: '501' }),
   );
-  const page = docs ? openapiPage(service.document.root, { basePath: base, prefix }) : undefined;
-  const { answerOperator, shadowed } = operatorRoutes(service, ready, page, prefix);
+  const page = openapiPage(service.document.root, { basePath: base, prefix });
+  const pages = new Map(docs ? [[prefix, page]] : []);
+  const { answerOperator, shadowed } = operatorRoutes(service, ready, pages, prefix);
   return {
     shadowed,
     async send(path: string, method = 'GET', headers = {}) {
@@ -55,8 +56,8 @@ async function routesOf(
 
 const PATHS = ['/healthz', '/readyz', '/openapi.json', '/openapi.yaml', '/docs'];
 
-test('OPERATOR_PATHS and PROBE_PATHS list all routes', () => {
-  expect(OPERATOR_PATHS.toSorted()).toEqual(PATHS.toSorted());
+test('PROBE_PATHS and PAGE_PATHS list all routes', () => {
+  expect([...PROBE_PATHS, ...PAGE_PATHS].toSorted()).toEqual(PATHS.toSorted());
   expect([...probes().keys()]).toEqual(PROBE_PATHS);
 });
 

@@ -186,7 +186,7 @@ test.each([
   const get = { operationId: 'get', responses };
   const document = await documentWith({ '/a': { get } }, { servers: [{ url: '/v1' }] });
   const facts = { store: 'memory', metrics: undefined, missing: ['get'] };
-  expect(await describeStart(document, server, path, facts)).toEqual({
+  expect(await describeStart([document], server, [path], facts)).toEqual({
     url,
     docs,
     operations: ['GET /v1/a'],
@@ -198,7 +198,7 @@ test.each([
 test('the start without a page has only the URL of the service', async () => {
   const document = await documentWith({ '/a': { get: { responses } } }, {});
   const facts = { store: 'memory', metrics: undefined, missing: [] };
-  expect(await describeStart(document, 'http://127.0.0.1:3000', undefined, facts)).toMatchObject({
+  expect(await describeStart([document], 'http://127.0.0.1:3000', [], facts)).toMatchObject({
     url: 'http://127.0.0.1:3000',
     docs: undefined,
   });
