@@ -16,6 +16,7 @@ import {
 import { type ReceivedResponse, validatorsFor } from './check-response.ts';
 import { type Credentials, insufficientSecrets, type Secret, secretsFor } from './credentials.ts';
 import { Knowledge } from './knowledge.ts';
+import { collectionPathOf, idParameterOf } from './names.ts';
 import { createRequests } from './requests.ts';
 import {
   createSender,
@@ -154,7 +155,11 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
       operation: testedOperation,
       validator: validatorFor(testedOperation),
     };
-    return { ...checked, secrets, requests: createRequests(checked) };
+    const resource = operations.find(
+      ({ path }) => path.endsWith('}') && collectionPathOf(path) === operation.path,
+    );
+    const ownId = resource && idParameterOf(resource.path);
+    return { ...checked, secrets, requests: createRequests(checked, ownId) };
   });
 
   /** The test of the operation itself reports the error. */

@@ -83,16 +83,21 @@ export function insufficientSecrets(
   if (secrets.length === 0 || requirements.some((needed) => needed.length === 0)) return [];
   const { securitySchemes: schemes } = document;
   const credentials = byScheme(schemes, source);
-  const wrongSecrets = secrets.map(({ scheme }) => {
+  const wrongSecret = (scheme: string): Secret => {
     // A user name is no secret. A service that ignores passwords accepts any of them.
     const [user = '', password] = credentials[scheme]?.split(':') ?? [];
     const wrong = password === undefined ? WRONG_CREDENTIAL : `${user}:${WRONG_CREDENTIAL}`;
     return secretOf(schemes, scheme, wrong, WRONG_CREDENTIAL);
-  });
+  };
   const needsScopes = requirements.every((needed) => needed.some(([, scopes]) => scopes.length));
   return [
     { label: 'without credentials', secrets: [] },
-    { label: 'with wrong credentials', secrets: wrongSecrets },
+    ...requirements.map((needed) => {
+      const names = needed.map(([name]) => name);
+      const schemeNames = requirements.length > 1 ? ` for ${names.join(' and ')}` : '';
+      const label = `with wrong credentials${schemeNames}`;
+      return { label, secrets: names.map(wrongSecret) };
+    }),
     ...(needsScopes && unscoped !== undefined
       ? [
           {

@@ -416,6 +416,32 @@ export async function checkIdempotencyKey(
     );
 }
 
+/** Checks that a POST with the id of another resource does not change it. @throws {CheckError} */
+export async function checkTakenId(run: Run, target: Target): Promise<void> {
+  const { random, knowledge } = run.world;
+  const { requests, operation } = target;
+  const template = knowledge.itemOf(operation.path);
+  if (operation.method !== 'post' || template === undefined) return;
+  const [name = ''] = pathTemplate(template).names;
+  const values = await run.values(target, requests.choose(random), true);
+  const created = await run.sendAndCheck(target, { values });
+  const path = run.learn(target, values, created).paths.get(template);
+  const before = path && (await run.read(template, path));
+  if (path === undefined || before === undefined || !isSuccess(before)) return;
+  const other = requests.withTakenId(
+    await run.values(target, requests.choose(random), false),
+    path[name],
+  );
+  if (other === undefined) return;
+  const { status } = await run.sendAndCheck(target, { values: other });
+  const declaresConflict = operation.responses.some(({ key }) => key === '409');
+  if (status < 300 && declaresConflict)
+    run.fail('an id that is taken is refused', `the status is ${status} for the id ${path[name]}`);
+  const after = status < 400 ? undefined : await run.read(template, path);
+  if (after !== undefined && !isDeepStrictEqual(after.body, before.body))
+    run.fail('a refused request changes nothing', `GET differs after the status ${status}`);
+}
+
 const CONCURRENT = 4;
 
 /** Checks that concurrent requests create resources with different ids. @throws {CheckError} */

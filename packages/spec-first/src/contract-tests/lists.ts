@@ -58,6 +58,12 @@ export async function readList(
     const response = await run.send(target, { values: new Map([...base, ...added]) });
     const read = pageOf(response);
     if (read === undefined) return undefined;
+    const count = read.items.length;
+    if (limit !== undefined && (cursor ?? offset ?? page) !== undefined && count > limitValue)
+      run.fail(
+        'a list has at most as many items as its limit',
+        `the response has ${count} items for ${limit.name}=${limitValue}`,
+      );
     items.push(...read.items);
     total ??= read.total;
     ({ next } = read);

@@ -47,9 +47,11 @@ export type Requests = ReturnType<typeof createRequests>;
 /**
  * Returns functions that make requests to an operation from its schemas and examples.
  *
+ * @param ownId the name of the ids of the resources that the operation creates. Where clients
+ *   choose them, each request has a new one.
  * @throws {Error} if no valid value is found for a required parameter or body.
  */
-export function createRequests(checked: CheckedOperation) {
+export function createRequests(checked: CheckedOperation, ownId?: string) {
   const { operation, schemas, validator } = checked;
   const samples = createSamples(schemas);
   const { parameters, bodies } = requestPartsOf(checked);
@@ -85,9 +87,26 @@ export function createRequests(checked: CheckedOperation) {
     return new Map([...others, ...(part && value !== undefined ? [[part, value] as const] : [])]);
   }
 
+  /** Returns a body with a new id, or a mistake would be rejected since the id is taken. */
+  function withNewId(part: RequestPart, value: unknown, next: () => number): unknown {
+    if (ownId === undefined || !isObject(value) || !Object.hasOwn(value, ownId)) return value;
+    const other = part.choose(next);
+    return isObject(other) ? { ...value, [ownId]: other[ownId] ?? value[ownId] } : value;
+  }
+
   return {
     parameters,
     bodies,
+
+    /** Returns new values with the id of a resource that exists, if clients choose ids. */
+    withTakenId(values: RequestValues, id: unknown): RequestValues | undefined {
+      const [part, body] = [...values].find(([{ in: where }]) => where === 'body') ?? [];
+      if (ownId === undefined || part === undefined || !isObject(body)) return undefined;
+      const taken = { ...body, [ownId]: id };
+      return Object.hasOwn(body, ownId) && isValid(part, taken)
+        ? new Map([...values, [part, taken]])
+        : undefined;
+    },
 
     /** The number of requests that send each example once. */
     exampleCount: Math.max(0, ...parts.map(({ examples }) => examples.length)),
@@ -158,18 +177,27 @@ export function createRequests(checked: CheckedOperation) {
      * Returns the values of a request with the ids of a resource, and with known ids in members and
      * parameters such as `roomId`.
      *
+     * @param usesNewest true to use the ids of the newest resources only.
      * @param fixed a part with an edge case. If it is a parameter, it keeps its value.
      */
     withIds(
       values: RequestValues,
       path: Readonly<Record<string, unknown>>,
       knowledge: Knowledge,
-      next: () => number,
-      fixed?: RequestPart,
+      {
+        random,
+        usesNewest,
+        fixed,
+      }: {
+        readonly random: () => number;
+        readonly usesNewest: boolean;
+        readonly fixed?: RequestPart | undefined;
+      },
     ): RequestValues {
       const idFor = (name: string, value: unknown) => {
         const ids = knowledge.idsOf(name);
-        return ids.length === 0 ? value : ids[next() % 3 === 0 ? 0 : next() % ids.length];
+        if (ids.length === 0) return value;
+        return ids[usesNewest || random() % 3 === 0 ? 0 : random() % ids.length];
       };
       const withIdsInside = (value: unknown): unknown =>
         mapMembers(value, (member, name) => idFor(name, withIdsInside(member)));
@@ -177,7 +205,7 @@ export function createRequests(checked: CheckedOperation) {
         const { in: where, name } = part;
         if (where === 'path') return path[name] ?? value;
         if (where === 'query') return idFor(name, value);
-        if (where === 'body') return withIdsInside(value);
+        if (where === 'body') return withNewId(part, withIdsInside(value), random);
         return isIfMatch(part) ? (knowledge.etagOf(operation, path) ?? value) : value;
       };
       return new Map(

@@ -7,6 +7,7 @@ import {
   checkIdempotencyKey,
   checkRetry,
   checkStaleTags,
+  checkTakenId,
   checkUnchanged,
   isWriting,
   NOTHING_READ,
@@ -196,6 +197,7 @@ class OperationTester {
     const { target } = this.#test;
     await this.#attempt((run) => checkStaleTags(run, target));
     await this.#attempt((run) => checkConcurrent(run, target));
+    await this.#attempt((run) => checkTakenId(run, target));
   }
 
   /** Sends requests with one mistake each. Checks that they are rejected, and change nothing. */

@@ -243,13 +243,8 @@ export class Run {
     // The entity tag is that of the last response.
     if (hasIfMatch(target) !== undefined) await this.read(template, path);
     const completed = isOwn ? path : knowledge.completed(operation, path);
-    return requests.withIds(
-      values,
-      completed,
-      knowledge,
-      isNew || this.usesNewest ? () => 0 : random,
-      fixed,
-    );
+    const usesNewest = isNew || this.usesNewest;
+    return requests.withIds(values, completed, knowledge, { random, usesNewest, fixed });
   }
 
   async #parentPath(template: string, isNew: boolean, depth: number): Promise<Json> {

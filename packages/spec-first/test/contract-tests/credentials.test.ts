@@ -111,7 +111,8 @@ describe('insufficient secrets', () => {
     async (_name, security, isUnscoped) => {
       expect(await labelsOf(security)).toEqual([
         'without credentials',
-        'with wrong credentials',
+        'with wrong credentials for header',
+        'with wrong credentials for oauth',
         ...(isUnscoped ? ['without the scopes'] : []),
       ]);
     },

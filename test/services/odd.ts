@@ -1,0 +1,241 @@
+import { failure, listenerOf, type Received, type Routes, type Sent } from './http.ts';
+
+/** The shape of a collection that differs from the usual one. */
+interface Shape {
+  readonly collection: string;
+  readonly idName?: string;
+  /** The status of a successful POST. */
+  readonly created?: 200 | 201 | 202;
+  /** The body of a successful POST: the item, its id only, or none with a `Location`. */
+  readonly reply?: 'item' | 'id' | 'location';
+  /** The list: an array, or an object with the items in `data`. */
+  readonly list?: 'array' | 'data' | 'none';
+  /** The status of a deleted item. */
+  readonly gone?: 404 | 410;
+  /** The body of a successful DELETE: none, or the deleted item. */
+  readonly deleted?: 204 | 200;
+  readonly ids?: 'integer' | 'text';
+  /** The item in an envelope `{ item }`. */
+  readonly isWrapped?: boolean;
+  /** PUT creates an item that is missing. */
+  readonly isUpsert?: boolean;
+}
+
+/** Correct services, whose collections have unusual names and shapes. */
+export const SHAPES: Readonly<Record<string, Shape>> = {
+  'a collection named stops': { collection: 'stops' },
+  'a collection named returns, with ids only in Location': {
+    collection: 'returns',
+    reply: 'location',
+  },
+  'a collection named archives, which answers with the id only': {
+    collection: 'archives',
+    reply: 'id',
+  },
+  'a collection named refunds, without a list': { collection: 'refunds', list: 'none' },
+  'a collection named login, with integers as ids': { collection: 'login', ids: 'integer' },
+  'a collection named search, in an envelope': {
+    collection: 'search',
+    isWrapped: true,
+    list: 'data',
+  },
+  'a collection named cancel, whose deleted items are 410': { collection: 'cancel', gone: 410 },
+  'a collection named events, whose DELETE answers with the item': {
+    collection: 'events',
+    deleted: 200,
+  },
+  'a collection whose id is named code': { collection: 'vouchers', idName: 'code' },
+  'a collection whose PUT creates': { collection: 'settings', isUpsert: true },
+  'a collection whose POST is 200': { collection: 'withdrawals', created: 200, list: 'data' },
+  'a collection whose POST is 202': { collection: 'endpoints', created: 202, reply: 'id' },
+};
+
+export function documentOf({
+  collection,
+  idName = 'id',
+  created = 201,
+  reply = 'item',
+  list = 'array',
+  deleted = 204,
+  gone = 404,
+  ids = 'text',
+  isWrapped = false,
+  isUpsert = false,
+}: Shape): string {
+  const ref = { $ref: '#/components/schemas/Item' };
+  const id = ids === 'integer' ? { type: 'integer', minimum: 1 } : { type: 'string', minLength: 1 };
+  const itemSchema = isWrapped
+    ? { type: 'object', required: ['item'], properties: { item: ref } }
+    : ref;
+  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+  const error = (description: string) => ({
+    description,
+    ...json({ type: 'object', required: ['message'], properties: { message: { type: 'string' } } }),
+  });
+  const requestBody = { required: true, ...json({ $ref: '#/components/schemas/NewItem' }) };
+  const replies = {
+    item: { description: 'The item.', ...json(itemSchema) },
+    id: {
+      description: 'The id.',
+      ...json({ type: 'object', required: [idName], properties: { [idName]: id } }),
+    },
+    location: {
+      description: 'Created.',
+      headers: { Location: { required: true, schema: { type: 'string' } } },
+    },
+  };
+  const items = { type: 'array', items: ref };
+  const all =
+    list === 'array' ? items : { type: 'object', required: ['data'], properties: { data: items } };
+  const failures = {
+    400: error('Wrong.'),
+    [gone]: error('None.'),
+    404: error('None.'),
+    415: error('Type.'),
+  };
+  return JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: collection, version: '1.0.0' },
+    paths: {
+      [`/${collection}`]: {
+        ...(list !== 'none' && {
+          get: {
+            operationId: 'listItems',
+            responses: { 200: { description: 'All.', ...json(all) } },
+          },
+        }),
+        post: {
+          operationId: 'addItem',
+          requestBody,
+          responses: { [created]: replies[reply], 400: error('Wrong.'), 415: error('Type.') },
+        },
+      },
+      [`/${collection}/{${idName}}`]: {
+        parameters: [{ name: idName, in: 'path', required: true, schema: id }],
+        get: {
+          operationId: 'getItem',
+          responses: { 200: { description: 'The item.', ...json(itemSchema) }, ...failures },
+        },
+        put: {
+          operationId: 'putItem',
+          requestBody,
+          responses: {
+            200: { description: 'The item.', ...json(itemSchema) },
+            ...(isUpsert && { 201: { description: 'New.', ...json(itemSchema) } }),
+            ...failures,
+          },
+        },
+        delete: {
+          operationId: 'deleteItem',
+          responses: {
+            ...(deleted === 204
+              ? { 204: { description: 'Deleted.' } }
+              : { 200: { description: 'Deleted.', ...json(itemSchema) } }),
+            ...failures,
+          },
+        },
+      },
+    },
+    components: {
+      schemas: {
+        NewItem: {
+          type: 'object',
+          required: ['name'],
+          properties: {
+            name: { type: 'string', minLength: 1, maxLength: 40 },
+            price: { type: 'number', minimum: 0, multipleOf: 0.01 },
+          },
+        },
+        Item: {
+          allOf: [
+            { $ref: '#/components/schemas/NewItem' },
+            { type: 'object', required: [idName], properties: { [idName]: id } },
+          ],
+        },
+      },
+    },
+  });
+}
+
+type Json = Record<string, unknown>;
+
+export function createItems({
+  collection,
+  idName = 'id',
+  created = 201,
+  reply = 'item',
+  list = 'array',
+  deleted = 204,
+  gone = 404,
+  ids = 'text',
+  isWrapped = false,
+  isUpsert = false,
+}: Shape) {
+  const items = new Map<string, Json>();
+  const graves = new Set<string>();
+  let count = 0;
+  const bodyOf = (item: Json) => (isWrapped ? { item } : item);
+
+  function read({ headers, json }: Received): Json | Sent {
+    if (headers['content-type']?.split(';')[0] !== 'application/json') return failure(415);
+    const { name, price } = Object(json);
+    const isName = typeof name === 'string' && name !== '' && [...name].length <= 40;
+    const cents = Number(price) * 100;
+    const isPrice =
+      price === undefined ||
+      (typeof price === 'number' &&
+        price >= 0 &&
+        Math.abs(cents - Math.round(cents)) <= cents * 1e-12);
+    const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
+    return isObject && isName && isPrice
+      ? { name, ...(price !== undefined && { price }) }
+      : failure(400);
+  }
+
+  const withId = (route: (id: string, request: Received) => Sent) => (request: Received) => {
+    const [id = ''] = request.ids;
+    return ids === 'integer' && !/^[1-9]\d*$/.test(id) ? failure(400) : route(id, request);
+  };
+  const missing = (id: string) => failure(graves.has(id) ? gone : 404);
+  const idOf = (id: string) => (ids === 'integer' ? Number(id) : id);
+
+  const routes: Routes = {
+    [`GET /${collection}`]: () => {
+      const data = [...items.values()];
+      return { status: 200, body: list === 'array' ? data : { data } };
+    },
+    [`POST /${collection}`]: (request) => {
+      const body = read(request);
+      if ('status' in body) return body as unknown as Sent;
+      count += 1;
+      const id = ids === 'integer' ? String(count) : `i${count}`;
+      const item = { ...body, [idName]: idOf(id) };
+      items.set(id, item);
+      if (reply === 'location')
+        return { status: created, headers: { Location: `/${collection}/${id}` } };
+      return { status: created, body: reply === 'id' ? { [idName]: idOf(id) } : bodyOf(item) };
+    },
+    [`GET /${collection}/{}`]: withId((id) => {
+      const item = items.get(id);
+      return item === undefined ? missing(id) : { status: 200, body: bodyOf(item) };
+    }),
+    [`PUT /${collection}/{}`]: withId((id, request) => {
+      const body = read(request);
+      if ('status' in body) return body as unknown as Sent;
+      const isNew = !items.has(id);
+      if (isNew && !isUpsert) return missing(id);
+      const item = { ...body, [idName]: idOf(id) };
+      items.set(id, item);
+      return { status: isNew ? 201 : 200, body: bodyOf(item) };
+    }),
+    [`DELETE /${collection}/{}`]: withId((id) => {
+      const item = items.get(id);
+      if (item === undefined) return missing(id);
+      items.delete(id);
+      graves.add(id);
+      return deleted === 204 ? { status: 204 } : { status: 200, body: bodyOf(item) };
+    }),
+  };
+  if (list === 'none') delete (routes as Record<string, unknown>)[`GET /${collection}`];
+  return listenerOf(routes);
+}
