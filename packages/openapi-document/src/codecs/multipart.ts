@@ -5,7 +5,7 @@ import { type FormCoder, UnreadableBody } from './codec.ts';
 import { writeJsonText } from './json.ts';
 import { boundaryOf, type Part, partHeader, partsOf, withBoundary } from './parts.ts';
 
-const MAX_PARTS = 1000;
+const MAX_BODY_PARTS = 1000;
 
 const RULES = {
   requirement: 'must be multipart/form-data (RFC 7578), and begin and end with its boundary',
@@ -23,8 +23,8 @@ export const multipart: FormCoder = {
     let partCount = 0;
     for await (const part of partsOf(chunks, contentType, RULES)) {
       partCount += 1;
-      if (partCount > MAX_PARTS)
-        throw new UnreadableBody(`must have at most ${MAX_PARTS} parts`, { status: 413 });
+      if (partCount > MAX_BODY_PARTS)
+        throw new UnreadableBody(`must have at most ${MAX_BODY_PARTS} parts`, { status: 413 });
       const { name, filename, type, charset } = fieldOf(part);
       const { isFile, isText, types } = reader.partOf(name);
       const isSentAsFile = filename !== undefined || type === 'application/octet-stream';
