@@ -169,7 +169,11 @@ describe('the unit of systemd', () => {
   test('sets only variables of the service', () => {
     const lines = unit.match(/(?<=^Environment=).*/gm)?.join(' ') ?? '';
     const names = Array.from(lines.matchAll(/(\w+)=/g), ([, name]) => name);
-    const variableNames = ['NODE_ENV', ...Object.keys({ ...SERVER_VARIABLES, ...variables })];
+    const variableNames = [
+      'NODE_ENV',
+      'PATH',
+      ...Object.keys({ ...SERVER_VARIABLES, ...variables }),
+    ];
     expect(names.filter((name) => !variableNames.includes(String(name)))).toEqual([]);
     // systemctl reload sends SIGHUP, which reads this file again.
     expect(names).toContain('ACCESS_TOKENS_FILE');

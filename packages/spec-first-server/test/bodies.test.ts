@@ -88,7 +88,7 @@ describe('multipart/form-data', () => {
     const field = '{ type: string, format: binary, minLength: 2, maxLength: 30000000 }';
     const list = `{ type: array, items: ${field} }`;
     const schema = `{ type: object, properties: { file: ${field}, list: ${list} } }`;
-    const document = `openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\npaths:\n  /files:\n    post:\n      operationId: files\n      requestBody: { content: { multipart/form-data: { schema: ${schema}, x-body-limit: 50000000 } } }\n      responses: { '200': { description: it, content: { application/json: {} } } }\n`;
+    const document = `openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\npaths:\n  /files:\n    post:\n      operationId: files\n      requestBody: { content: { multipart/form-data: { schema: ${schema}, x-body-limit: 300mb } } }\n      responses: { '200': { description: it, content: { application/json: {} } } }\n`;
     const files: AnyHandler = ({ body }) => ({
       status: 200,
       body: (body as { file: File }).file.size,

@@ -75,7 +75,6 @@ describe('over HTTP', () => {
     ['9007199254740992.5', OUTSIDE],
     ['0.5', 'must be integer'],
     ['1e-1', 'must be integer'],
-    ['1e400', 'must be integer'],
   ])('%s is not an int64 in path, query or body', async (number, message) => {
     reply({});
     for (const [body, target, path] of [

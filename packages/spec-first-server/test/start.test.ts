@@ -309,11 +309,6 @@ describe('the start logs a notice for', () => {
       'openapi.yaml:3:16 operation a declares no response',
     ],
     [
-      'servers of an operation',
-      operation('servers: [{ url: /x }]'),
-      'openapi.yaml:7:7 servers of a path or an operation are ignored',
-    ],
-    [
       'a path with a query',
       operation('summary: x', '/a?b=c'),
       'openapi.yaml:5:5 a path cannot contain ? or #',

@@ -136,6 +136,7 @@ function parameterCheck(
 ) => ReturnType<OperationValidator['parameters']> {
   return (source, budget) => {
     const { values, violations } = read(source);
+    let isComplete = true;
     try {
       const checked = validator.parameters(values, budget);
       if (violations.length === 0) return checked;
@@ -144,8 +145,9 @@ function parameterCheck(
       // A parameter that cannot be parsed has no value, and would be reported as missing, too.
       const unread = new Set(violations.map(({ path }) => path));
       violations.unshift(...error.violations.filter(({ path }) => !unread.has(path)));
+      ({ isComplete } = error);
     }
-    throw new Violations(violations);
+    throw new Violations(violations, isComplete);
   };
 }
 

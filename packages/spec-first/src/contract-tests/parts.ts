@@ -68,7 +68,9 @@ export function requestPartsOf({ schemas, operation, validator }: CheckedOperati
   bodies: RequestPart[];
 } {
   const { codecs } = validator;
-  const { requestBody = { media: [], required: false } } = operation;
+  // `fetch` sends no body with GET or HEAD.
+  const hasBody = operation.method !== 'get' && operation.method !== 'head';
+  const { requestBody = { media: [], required: false } } = hasBody ? operation : {};
   const createPart = (
     schema: unknown,
     declared: Pick<RequestPart, 'in' | 'name' | 'required' | 'media' | 'violations'>,

@@ -84,7 +84,8 @@ export function bodyReader(
     const coder = validator.codecs.of(media, contentType);
     checkCharset(coder, contentType);
     const message = { format: media, contentType };
-    const limit = bodyLimitOf(media, coder, defaultLimit);
+    const facts = validator.codecs.factsOf(media, contentType);
+    const limit = bodyLimitOf(media, facts, defaultLimit);
     const isStreamed = coder.unit !== 'value' && !isTextForm(coder);
     const isZipped = checkEncoding(headers['content-encoding'], isStreamed) === 'gzip';
     const length = Number(headers['content-length'] ?? 0);
