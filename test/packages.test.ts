@@ -160,10 +160,9 @@ describe('a project that npm run new creates for a document', () => {
       loop = start(library, ['node_modules/spec-first/dist/main.js', 'dev'], secret);
       const [, url = ''] = await loop.waitForOutput(/listening +(http:\S+)/);
       expect((await fetch(`${url}/books`)).headers.has('x-mock')).toBe(true);
-      const handler = `{
-        listBooks: () => ({ status: 200 as const, headers: { 'X-Total-Count': 0 }, body: [] }),
-      }`;
-      writeFileSync(handlers, empty.replace('= {}', `= ${handler}`));
+      const handler =
+        "listBooks: () => ({ status: 200, headers: { 'X-Total-Count': 0 }, body: [] })";
+      writeFileSync(handlers, empty.replace('listBooks: unimplemented', handler));
       await eventually(async () => {
         const answer = await fetch(`${url}/books`);
         expect(answer.headers.has('x-mock')).toBe(false);

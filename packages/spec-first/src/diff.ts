@@ -57,13 +57,15 @@ export const run = command(
         const oasdiff = await findOasdiff();
         const differences = differencesBetween(before, after);
         const ratings = await rate(oasdiff, differences, folder, signal);
-        const changes = differences.map(
-          (difference, index): Change => ({
-            ...difference,
-            id: '',
-            level: 0,
-            ...ratings[index],
-          }),
+        const changes = mergeSame(
+          differences.map(
+            (difference, index): Change => ({
+              ...difference,
+              id: '',
+              level: 0,
+              ...ratings[index],
+            }),
+          ),
         );
 
         const isText = format === 'text';
@@ -101,6 +103,19 @@ interface Change extends Omit<Difference, 'level'>, Rating {}
 
 /** A change with its `file:line:column`. */
 type PlacedChange = Change & { readonly position: string };
+
+/**
+ * Says a change of one place once, with its highest rating: a schema of requests may be part of one
+ * of responses.
+ */
+function mergeSame(changes: readonly Change[]): Change[] {
+  const byPlace = Map.groupBy(changes, ({ pointer, text }) => `${pointer} ${text}`);
+  return [...byPlace.values()].flatMap((same) => {
+    const operations = [...new Set(same.flatMap((change) => change.operations))];
+    const [highest] = same.toSorted((one, other) => other.level - one.level);
+    return highest === undefined ? [] : [{ ...highest, operations }];
+  });
+}
 
 /**
  * Adds the positions of changes, and sorts the changes: errors first.

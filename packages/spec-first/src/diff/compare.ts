@@ -34,18 +34,14 @@ interface Pair {
   readonly outer: { readonly pair: Pair; readonly key: string; readonly name: string }[];
 }
 
-/** Returns the differences that may matter to clients, or to receivers of webhooks. */
+/**
+ * Returns the differences that may matter to clients, or to receivers of webhooks. A schema that is
+ * part of several others is listed with each of them.
+ */
 export function differencesBetween(before: Document, after: Document): Difference[] {
   const pairs = new Map<Json, Map<Json, Pair>>();
   pairOf(documentPart(before), documentPart(after), writeOperation);
-  const differences = [...pairs.values()].flatMap((byFormer) =>
-    [...byFormer.values()].flatMap(differencesIn),
-  );
-  const byPlace = Map.groupBy(differences, ({ pointer, text }) => `${pointer} ${text}`);
-  return [...byPlace.values()].flatMap((same) => {
-    const operations = same.flatMap((difference) => difference.operations);
-    return same.slice(0, 1).map((difference) => ({ ...difference, operations }));
-  });
+  return [...pairs.values()].flatMap((byFormer) => [...byFormer.values()].flatMap(differencesIn));
 
   /** Pairs the parts inside the parts, too. A component is paired once. */
   function pairOf(former: Part, current: Part, write: Write): Pair {

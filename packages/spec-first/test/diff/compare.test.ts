@@ -304,7 +304,8 @@ const CASES: readonly (readonly [
       },
       components: { parameters: { Q: { name: 'q', in: 'query', schema: string, required: true } } },
     },
-    'error Q: parameter query q changed from optional to required (2)',
+    'error Q: parameter query q changed from optional to required (1)',
+    'error Q: parameter query q changed from optional to required (1)',
   ],
   [
     'headers of responses',
