@@ -87,6 +87,18 @@ test('a call that breaks the contract is an error that names the violation', asy
   match(JSON.stringify(value.errors), /text/);
 });
 
+test('a call with an undeclared name is an error that names it', async () => {
+  const ann = await clientWith('a-token-of-ann-for-tests');
+  for (const [input, name] of [
+    [{ limit: 1 }, 'limit'],
+    [{ query: { limt: 1 } }, 'query.limt'],
+  ] as const) {
+    const { isError, content } = await ann.callTool({ name: 'listNotes', arguments: input });
+    equal(isError, true);
+    match(JSON.stringify(content), new RegExp(`${name} is not a part of the input`));
+  }
+});
+
 test('a call without a token, or with a wrong one, is an error', async () => {
   for (const token of [undefined, 'a-token-of-nobody-at-all']) {
     const { isError, value } = await callTool(await clientWith(token), 'listNotes');

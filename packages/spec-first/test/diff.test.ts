@@ -80,6 +80,29 @@ test('exits with 0 when the document has not changed', async () => {
   });
 });
 
+test('a change has its highest rating, also if responses extend the schema of a request', async () => {
+  const content = (name: string) =>
+    `content: { application/json: { schema: { $ref: '#/components/schemas/${name}' } } }`;
+  const documentOf = (required: string) => `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0 }
+paths:
+  /plants:
+    get: { operationId: list, responses: { '200': { description: All., ${content('Plant')} } } }
+    post: { operationId: add, requestBody: { ${content('New')} }, responses: { '200': { description: It., ${content('Plant')} } } }
+components:
+  schemas:
+    New: { type: object, required: [${required}], properties: { name: { type: string }, tag: { type: string } } }
+    Plant: { allOf: [{ $ref: '#/components/schemas/New' }, { type: object, properties: { id: { type: integer } } }] }
+`;
+  write('openapi.yaml', documentOf('name'));
+  git('commit', '-q', '-a', '-m', 'second');
+  write('openapi.yaml', documentOf('name, tag'));
+  const { status, stdout } = await diff(['main']);
+  expect(stdout).toContain('error [request-property-became-required] New: property tag');
+  expect(stdout).toContain('Changes since main: error 1, warning 0, info 0');
+  expect(status).toBe(1);
+});
+
 test('exits with 1 for a breaking change in a referenced file, and changes nothing in the repository', async () => {
   write('schemas/new.yaml', NEW_PLANT.replace('code: { type: integer }', 'code: { type: string }'));
   const { status, stdout, stderr } = await diff(['main']);

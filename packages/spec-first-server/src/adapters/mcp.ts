@@ -105,30 +105,48 @@ function toolOf(document: Document, operation: Operation) {
   return { id, description, inputSchema: inputOf(document, operation) };
 }
 
-/** Returns the schema of a tool's input. `validate` accepts all: the operation validates it. */
+/**
+ * Returns the schema of a tool's input. `validate` rejects names that a request would lose. The
+ * operation validates the values.
+ */
 function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJSON<Input> {
   const { parameters, requestBody } = operation;
   const properties: Record<string, unknown> = {};
   const required: string[] = [];
+  const names = new Map<string, ReadonlySet<string>>();
+  const strict = { type: 'object', additionalProperties: false };
   for (const part of ['path', 'query', 'header'] as const) {
     const group = parameters.filter((parameter) => parameter.in === part);
     if (group.length === 0) continue;
     const entries = group.map(({ name, schema }) => [name, schema]);
-    const names = group.filter((parameter) => parameter.required).map(({ name }) => name);
-    properties[part] = { type: 'object', properties: Object.fromEntries(entries), required: names };
-    if (names.length > 0) required.push(part);
+    const needed = group.filter((parameter) => parameter.required).map(({ name }) => name);
+    properties[part] = { ...strict, properties: Object.fromEntries(entries), required: needed };
+    names.set(part, new Set(group.map(({ name }) => name)));
+    if (needed.length > 0) required.push(part);
   }
   if (requestBody !== undefined) {
     properties.body = requestBody.media.find(({ type }) => isJsonType(type))?.schema ?? {};
     if (requestBody.required) required.push('body');
   }
   const $defs = Object(root.components).schemas;
-  const schema = withLocalRefs({ type: 'object', properties, required, $defs });
+  const schema = withLocalRefs({ ...strict, properties, required, $defs });
+  const validate = (value: unknown) => {
+    const input: Input = Object(value);
+    const unknown = Object.entries(input).flatMap(([part, group]) =>
+      Object.hasOwn(properties, part)
+        ? Object.keys(names.has(part) ? Object(group) : {})
+            .filter((name) => !names.get(part)?.has(name))
+            .map((name) => `${part}.${name}`)
+        : [part],
+    );
+    if (unknown.length === 0) return { value: input };
+    return { issues: unknown.map((name) => ({ message: `${name} is not a part of the input` })) };
+  };
   return {
     '~standard': {
       version: 1,
       vendor: 'openapi-document',
-      validate: (value) => ({ value: Object(value) }),
+      validate,
       jsonSchema: { input: () => schema, output: () => schema },
     },
   };
