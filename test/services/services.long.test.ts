@@ -31,6 +31,7 @@ const shelfWith = (fault?: string) => ({
 
 /** Faults that a run may not find, with the reason. docs/testing.md counts them. */
 const NOT_FOUND: Readonly<Record<string, string>> = {
+  'author filter matches a prefix': 'few authors begin with the same letter',
   'duplicate items are accepted': 'no mistake repeats an item of this list',
   'stored text is trimmed': 'no text of the run has spaces at its ends that the service removes',
   'default limit is 5': 'the list has fewer items',
