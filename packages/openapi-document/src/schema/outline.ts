@@ -181,22 +181,6 @@ export class Outline extends Facts {
     return source.contentMediaType !== undefined || !isTyped;
   }
 
-  /**
-   * The text of a keyword in the schemas that always describe a value, without annotations. Empty
-   * if the keyword restricts nothing.
-   */
-  restriction(keyword: string): string {
-    return this.#applied.flatMap((schema) => restrictionOf(schema, keyword) ?? []).join();
-  }
-
-  /** As `restriction`, without the schemas that the schema references. */
-  ownRestriction(keyword: string): string {
-    return this.#sources
-      .filter(isObject)
-      .flatMap((schema) => restrictionOf(schema, keyword) ?? [])
-      .join();
-  }
-
   /** The schemas that always describe a value. */
   get #applied(): readonly Json[] {
     return this.#sources.filter(isObject).flatMap((source) => this.#tree.applied(source));
@@ -226,20 +210,6 @@ export class Outline extends Facts {
 
 /** The steps for matching one name. A longer name ends with `BudgetExceeded`. */
 const MAX_NAME_STEPS = 1_000_000;
-
-/**
- * Returns a restriction as text without annotations. Returns `undefined` if it restricts nothing,
- * and for `additionalProperties`, `unevaluatedProperties` and `unevaluatedItems` with a schema.
- */
-function restrictionOf(schema: Json, keyword: string): string | undefined {
-  const value = schema[keyword];
-  const isClosing = /^(additional|unevaluated)/.test(keyword);
-  if (isClosing ? value !== false : value === false) return undefined;
-  return JSON.stringify(value, (key, member) => {
-    if (/^(title|description|examples?|x-.*)$/.test(key)) return undefined;
-    return typeof member === 'bigint' ? String(member) : member;
-  });
-}
 
 /** The types in `type`, or else the types that other keywords imply. */
 export function typesIn(schema: Json): TypeName[] {

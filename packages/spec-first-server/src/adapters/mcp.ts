@@ -113,15 +113,15 @@ function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJS
   const { parameters, requestBody } = operation;
   const properties: Record<string, unknown> = {};
   const required: string[] = [];
-  const names = new Map<string, ReadonlySet<string>>();
+  const groups = new Map<string, Values>();
   const strict = { type: 'object', additionalProperties: false };
   for (const part of ['path', 'query', 'header'] as const) {
     const group = parameters.filter((parameter) => parameter.in === part);
     if (group.length === 0) continue;
-    const entries = group.map(({ name, schema }) => [name, schema]);
+    const members = Object.fromEntries(group.map(({ name, schema }) => [name, schema]));
     const needed = group.filter((parameter) => parameter.required).map(({ name }) => name);
-    properties[part] = { ...strict, properties: Object.fromEntries(entries), required: needed };
-    names.set(part, new Set(group.map(({ name }) => name)));
+    properties[part] = { ...strict, properties: members, required: needed };
+    groups.set(part, members);
     if (needed.length > 0) required.push(part);
   }
   if (requestBody !== undefined) {
@@ -132,13 +132,14 @@ function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJS
   const schema = withLocalRefs({ ...strict, properties, required, $defs });
   const validate = (value: unknown) => {
     const input: Input = Object(value);
-    const unknown = Object.entries(input).flatMap(([part, group]) =>
-      Object.hasOwn(properties, part)
-        ? Object.keys(names.has(part) ? Object(group) : {})
-            .filter((name) => !names.get(part)?.has(name))
-            .map((name) => `${part}.${name}`)
-        : [part],
-    );
+    const unknown = Object.entries(input).flatMap(([part, value]) => {
+      if (!Object.hasOwn(properties, part)) return [part];
+      const members = groups.get(part);
+      const names = members === undefined ? [] : Object.keys(Object(value));
+      return names
+        .filter((name) => !Object.hasOwn(members ?? {}, name))
+        .map((name) => `${part}.${name}`);
+    });
     if (unknown.length === 0) return { value: input };
     return { issues: unknown.map((name) => ({ message: `${name} is not a part of the input` })) };
   };
