@@ -14,8 +14,35 @@ export {
   type ValueCoder,
 } from './codecs/codec.ts';
 export { Codecs } from './codecs/codecs.ts';
-export { bodyLimitOf, parseSize } from './document/body-limit.ts';
-export { deprecationOf } from './document/deprecation.ts';
+export { InvalidJson, parseJson, stringifyJson } from './json/exact.ts';
+export { bodyLimitOf, parseSize } from './operations/body-limit.ts';
+export { deprecationOf } from './operations/deprecation.ts';
+export { type Document, type DocumentSource, loadDocument } from './operations/load.ts';
+export type { Example, MediaType } from './operations/media.ts';
+export {
+  type DeclaredResponse,
+  declaredFor,
+  mediaTypesOf,
+  type Operation,
+  type Parameter,
+} from './operations/operations.ts';
+export { basePathsOf } from './operations/servers.ts';
+export { formReader } from './parameters/form-reader.ts';
+export { parameterReader } from './parameters/parameter-reader.ts';
+export { ParameterError } from './parameters/read-value.ts';
+export { cookiesOf } from './parameters/texts.ts';
+export { writeForm } from './parameters/write-parameter.ts';
+export type { Annotations } from './schema/annotations.ts';
+export type { Budget } from './schema/budget.ts';
+export type { Formats, TypedFormat } from './schema/formats.ts';
+export { typeNames } from './schema/json-types.ts';
+export { DEFAULT_STEPS, type Violation } from './schema/model.ts';
+export type { Outline } from './schema/outline.ts';
+export type { Schema } from './schema/schema.ts';
+export { createSchemas, type Schemas } from './schema/schemas.ts';
+export { type Definition, namedTypes, type Shape, type ShapeMember } from './schema/shape.ts';
+export { temporalFormats } from './schema/temporal-formats.ts';
+export type { View } from './schema/tree.ts';
 export {
   asArray,
   asObject,
@@ -32,35 +59,7 @@ export {
   refTo,
   resolveRef,
   valueAt,
-} from './document/document.ts';
-export { walk } from './document/kinds.ts';
-export { type Document, type DocumentSource, loadDocument } from './document/load.ts';
-export type { Example, MediaType } from './document/media.ts';
-export { charsetOf, essenceOf, isJsonType, mediaTypeFor } from './document/media-types.ts';
-export {
-  type DeclaredResponse,
-  declaredFor,
-  mediaTypesOf,
-  type Operation,
-  type Parameter,
-} from './document/operations.ts';
-export { pathTemplate } from './document/path-template.ts';
-export { basePathsOf } from './document/servers.ts';
-export { InvalidJson, parseJson, stringifyJson } from './json/exact.ts';
-export { formReader } from './parameters/form-reader.ts';
-export { parameterReader } from './parameters/parameter-reader.ts';
-export { ParameterError } from './parameters/read-value.ts';
-export { cookiesOf } from './parameters/texts.ts';
-export { writeForm } from './parameters/write-parameter.ts';
-export type { Annotations } from './schema/annotations.ts';
-export type { Budget } from './schema/budget.ts';
-export type { Formats, TypedFormat } from './schema/formats.ts';
-export { typeNames } from './schema/json-types.ts';
-export { SUBSCHEMAS } from './schema/keywords.ts';
-export { DEFAULT_STEPS, type Violation } from './schema/model.ts';
-export type { Outline } from './schema/outline.ts';
-export type { Schema } from './schema/schema.ts';
-export { createSchemas, type Schemas } from './schema/schemas.ts';
-export { type Definition, namedTypes, type Shape, type ShapeMember } from './schema/shape.ts';
-export { temporalFormats } from './schema/temporal-formats.ts';
-export type { View } from './schema/tree.ts';
+} from './source/document.ts';
+export { SUBSCHEMAS, walk } from './source/kinds.ts';
+export { charsetOf, essenceOf, isJsonType, mediaTypeFor } from './source/media-types.ts';
+export { pathTemplate } from './source/path-template.ts';

@@ -1,4 +1,3 @@
-import { asArray, asObject, escapePointerToken, type Json, valueAt } from '../document/document.ts';
 import {
   childrenOf,
   constantsOf,
@@ -9,6 +8,7 @@ import {
 import { declares } from '../schema/names.ts';
 import type { Tag } from '../schema/tag.ts';
 import type { SchemaTree } from '../schema/tree.ts';
+import { asArray, asObject, escapePointerToken, type Json, valueAt } from '../source/document.ts';
 import type { Report } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 

@@ -1,9 +1,9 @@
-import { asObject, escapePointerToken, type Json, pointerTokens } from '../document/document.ts';
-import { essenceOf } from '../document/media-types.ts';
-import { SUBSCHEMAS } from '../schema/keywords.ts';
 import { impossibleNames } from '../schema/names.ts';
 import { Outline } from '../schema/outline.ts';
 import type { SchemaTree } from '../schema/tree.ts';
+import { asObject, escapePointerToken, type Json, pointerTokens } from '../source/document.ts';
+import { SUBSCHEMAS } from '../source/kinds.ts';
+import { essenceOf } from '../source/media-types.ts';
 import type { Report } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 

@@ -1,6 +1,11 @@
 import type { Codecs } from '../codecs/codecs.ts';
-import { bodyLimitOf } from '../document/body-limit.ts';
-import { deprecationOf } from '../document/deprecation.ts';
+import { bodyLimitOf } from '../operations/body-limit.ts';
+import { deprecationOf } from '../operations/deprecation.ts';
+import type { Document } from '../operations/load.ts';
+import type { MediaType } from '../operations/media.ts';
+import type { Operation } from '../operations/operations.ts';
+import { namesWithDefault } from '../schema/names.ts';
+import { SchemaTree } from '../schema/tree.ts';
 import {
   asArray,
   asObject,
@@ -8,15 +13,10 @@ import {
   type Json,
   resolveRef,
   valueAt,
-} from '../document/document.ts';
-import { walk } from '../document/kinds.ts';
-import type { Document } from '../document/load.ts';
-import type { MediaType } from '../document/media.ts';
-import { essenceOf } from '../document/media-types.ts';
-import type { Operation } from '../document/operations.ts';
-import { pathTemplate } from '../document/path-template.ts';
-import { namesWithDefault } from '../schema/names.ts';
-import { SchemaTree } from '../schema/tree.ts';
+} from '../source/document.ts';
+import { walk } from '../source/kinds.ts';
+import { essenceOf } from '../source/media-types.ts';
+import { pathTemplate } from '../source/path-template.ts';
 import type { Report } from './check-structure.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { asObject, decoded, type Json, pointerTokens } from '../document/document.ts';
-import { walk } from '../document/kinds.ts';
 import { hasCycle, reachedBy } from '../schema/cycles.ts';
 import { patternOf, translate } from '../schema/pattern-syntax.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
+import { asObject, decoded, type Json, pointerTokens } from '../source/document.ts';
+import { walk } from '../source/kinds.ts';
 import { checkDiscriminator } from './check-discriminator.ts';
 import { checkEncoding, checkMediaType, checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';

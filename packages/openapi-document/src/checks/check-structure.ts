@@ -4,6 +4,10 @@ import schema31 from '@seriousme/openapi-schema-validator/schemas/v3.1/schema.js
 import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.json' with {
   type: 'json',
 };
+import { stringifyJson } from '../json/exact.ts';
+import { KEYWORDS, SUBSCHEMA } from '../schema/keywords.ts';
+import type { Violation } from '../schema/model.ts';
+import { createSchemas } from '../schema/schemas.ts';
 import {
   asArray,
   asObject,
@@ -12,12 +16,8 @@ import {
   onFirstUse,
   pointerTokens,
   valueAt,
-} from '../document/document.ts';
-import { type Kind, walk } from '../document/kinds.ts';
-import { stringifyJson } from '../json/exact.ts';
-import { KEYWORDS, SUBSCHEMA } from '../schema/keywords.ts';
-import type { Violation } from '../schema/model.ts';
-import { createSchemas } from '../schema/schemas.ts';
+} from '../source/document.ts';
+import { type Kind, walk } from '../source/kinds.ts';
 import { similarName } from './similar-name.ts';
 
 export interface Report {

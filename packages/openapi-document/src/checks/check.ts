@@ -1,4 +1,10 @@
 import { Codecs } from '../codecs/codecs.ts';
+import type { Document } from '../operations/load.ts';
+import type { Operation } from '../operations/operations.ts';
+import { tagOfBase } from '../schema/discriminator.ts';
+import type { Formats } from '../schema/formats.ts';
+import { createSchemas } from '../schema/schemas.ts';
+import type { SchemaTree } from '../schema/tree.ts';
 import {
   asObject,
   decoded,
@@ -7,14 +13,8 @@ import {
   isObject,
   pointersTo,
   valueAt,
-} from '../document/document.ts';
-import { type MemberKind, walk } from '../document/kinds.ts';
-import type { Document } from '../document/load.ts';
-import type { Operation } from '../document/operations.ts';
-import { tagOfBase } from '../schema/discriminator.ts';
-import type { Formats } from '../schema/formats.ts';
-import { createSchemas } from '../schema/schemas.ts';
-import type { SchemaTree } from '../schema/tree.ts';
+} from '../source/document.ts';
+import { type MemberKind, walk } from '../source/kinds.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
 import { checkStructure, type Report } from './check-structure.ts';

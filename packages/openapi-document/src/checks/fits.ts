@@ -1,9 +1,9 @@
-import { asArray, type Finding, type Json, pointerTokens } from '../document/document.ts';
-import { walk } from '../document/kinds.ts';
-import { examplesOf } from '../document/media.ts';
-import { essenceOf, isJsonType, URLENCODED } from '../document/media-types.ts';
+import { examplesOf } from '../operations/media.ts';
 import type { Formats } from '../schema/formats.ts';
 import { createSchemas, type Schemas } from '../schema/schemas.ts';
+import { asArray, type Finding, type Json, pointerTokens } from '../source/document.ts';
+import { walk } from '../source/kinds.ts';
+import { essenceOf, isJsonType, URLENCODED } from '../source/media-types.ts';
 
 /**
  * Returns the reason why an example or a default does not fit its schema. It may have the members

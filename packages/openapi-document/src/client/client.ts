@@ -1,7 +1,7 @@
 import type { Codec } from '../codecs/codec.ts';
 import { Codecs } from '../codecs/codecs.ts';
-import { essenceOf, mediaTypeFor } from '../document/media-types.ts';
-import { baseUrlFor } from '../document/servers.ts';
+import { baseUrlFor } from '../operations/servers.ts';
+import { essenceOf, mediaTypeFor } from '../source/media-types.ts';
 import { encodeBody, readBody } from './body.ts';
 import { itemsOf } from './items.ts';
 import { type ParameterInput, writeParameters } from './parameters.ts';
@@ -10,7 +10,7 @@ import { responseTo } from './send.ts';
 import type { CallOptions, Client } from './types.ts';
 
 export { type Codec, UnreadableBody } from '../codecs/codec.ts';
-export { baseUrlFor } from '../document/servers.ts';
+export { baseUrlFor } from '../operations/servers.ts';
 export { encodeBody } from './body.ts';
 export { isSendable, writeParameters } from './parameters.ts';
 export { type Route, routesOf } from './routes.ts';

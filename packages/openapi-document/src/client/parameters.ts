@@ -1,10 +1,10 @@
-import { isObject } from '../document/document.ts';
-import { pathTemplate } from '../document/path-template.ts';
 import { stringifyJson } from '../json/exact.ts';
 import { parameterReader } from '../parameters/parameter-reader.ts';
 import type { Readable } from '../parameters/read-value.ts';
 import type { TextSchema } from '../parameters/texts.ts';
 import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
+import { isObject } from '../source/document.ts';
+import { pathTemplate } from '../source/path-template.ts';
 import type { Route } from './routes.ts';
 
 /** The values of parameters, by location and name. */

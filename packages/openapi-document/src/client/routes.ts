@@ -1,7 +1,7 @@
 import type { BodyFormat } from '../codecs/codec.ts';
-import type { MediaType } from '../document/media.ts';
-import type { Operation } from '../document/operations.ts';
-import type { ServerPath } from '../document/servers.ts';
+import type { MediaType } from '../operations/media.ts';
+import type { Operation } from '../operations/operations.ts';
+import type { ServerPath } from '../operations/servers.ts';
 import type { Styled } from '../parameters/write-parameter.ts';
 
 /** The parts of an operation that a client needs to call it. */

@@ -5,7 +5,7 @@ import {
   isJsonSequence,
   isJsonType,
   URLENCODED,
-} from '../document/media-types.ts';
+} from '../source/media-types.ts';
 import type { BodyFormat, Codec, CodecFacts, Coder } from './codec.ts';
 
 /** A codec of this package, which is loaded when a document or a call needs it. */

@@ -1,6 +1,6 @@
-import { asObject } from '../document/document.ts';
 import { jsonOrText } from '../parameters/texts.ts';
 import type { EventData } from '../schema/event.ts';
+import { asObject } from '../source/document.ts';
 import { type ItemsCoder, itemTooLarge, type UnreadableBody } from './codec.ts';
 import { readJsonText, writeJsonText } from './json.ts';
 import { utf8Texts } from './texts.ts';

@@ -1,5 +1,5 @@
-import { isJsonType, isTextual } from '../document/media-types.ts';
 import { stringifyJson } from '../json/exact.ts';
+import { isJsonType, isTextual } from '../source/media-types.ts';
 import { type Chunks, type ItemsCoder, itemTooLarge } from './codec.ts';
 import { readJsonText } from './json.ts';
 import { boundaryOf, joined, partsOf, withBoundary } from './parts.ts';

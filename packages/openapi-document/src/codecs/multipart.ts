@@ -1,6 +1,6 @@
-import { isJsonType } from '../document/media-types.ts';
 import { formReader } from '../parameters/form-reader.ts';
 import { type FormEncoding, styledField, writeForm } from '../parameters/write-parameter.ts';
+import { isJsonType } from '../source/media-types.ts';
 import { type FormCoder, UnreadableBody } from './codec.ts';
 import { writeJsonText } from './json.ts';
 import { boundaryOf, type Part, partHeader, partsOf, withBoundary } from './parts.ts';

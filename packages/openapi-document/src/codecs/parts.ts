@@ -1,4 +1,4 @@
-import { parseHeader } from '../document/media-types.ts';
+import { parseHeader } from '../source/media-types.ts';
 import { type Chunks, UnreadableBody } from './codec.ts';
 import { utf8 } from './texts.ts';
 

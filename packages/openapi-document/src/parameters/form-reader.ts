@@ -1,5 +1,5 @@
-import type { Json } from '../document/document.ts';
-import { essenceOf, isJsonType, URLENCODED } from '../document/media-types.ts';
+import type { Json } from '../source/document.ts';
+import { essenceOf, isJsonType, URLENCODED } from '../source/media-types.ts';
 import { ParameterError, type Readable, readJson, valueReader } from './read-value.ts';
 import { coerce, jsonOrText, pairsOf, type TextSchema } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';

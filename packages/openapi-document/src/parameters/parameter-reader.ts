@@ -1,5 +1,5 @@
-import { escapePointerToken } from '../document/document.ts';
-import type { pathTemplate } from '../document/path-template.ts';
+import { escapePointerToken } from '../source/document.ts';
+import type { pathTemplate } from '../source/path-template.ts';
 import { parameterValueReader } from './form-reader.ts';
 import { ParameterError, type Readable } from './read-value.ts';
 import { cookiesOf, pairsOf } from './texts.ts';

@@ -1,7 +1,7 @@
-import { decoded } from '../document/document.ts';
 import { parseJson, parseNumber } from '../json/exact.ts';
 import type { TypeName } from '../schema/json-types.ts';
 import type { Outline } from '../schema/outline.ts';
+import { decoded } from '../source/document.ts';
 
 /** The facts about a schema that decide which value a text stands for. */
 export interface TextSchema

@@ -1,5 +1,5 @@
-import { essenceOf, isJsonType, URLENCODED } from '../document/media-types.ts';
 import { stringifyJson } from '../json/exact.ts';
+import { essenceOf, isJsonType, URLENCODED } from '../source/media-types.ts';
 
 /** The members of a parameter, a header or a field that define its serialization. */
 export interface Styled {

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Codecs } from '../codecs/codecs.ts';
 import { lines } from '../codecs/lines.ts';
 import { records } from '../codecs/records.ts';
-import type { Json } from '../document/document.ts';
-import type { MediaType } from '../document/media.ts';
-import { essenceOf, isJsonLines, isJsonSequence } from '../document/media-types.ts';
+import type { MediaType } from '../operations/media.ts';
 import type { TypeName } from '../schema/json-types.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { Union } from '../schema/unions.ts';
+import type { Json } from '../source/document.ts';
+import { essenceOf, isJsonLines, isJsonSequence } from '../source/media-types.ts';
 import { patternTexts } from './pattern-texts.ts';
 import { numbersFor, rotated, textsFor } from './scalars.ts';
 

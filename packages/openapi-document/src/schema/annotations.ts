@@ -1,4 +1,4 @@
-import { asArray, type Json } from '../document/document.ts';
+import { asArray, type Json } from '../source/document.ts';
 import type { LimitKeyword } from './facts.ts';
 import type { SchemaSet } from './model.ts';
 import { Schema } from './schema.ts';

@@ -1,4 +1,4 @@
-import { asArray, type Json } from '../document/document.ts';
+import { asArray, type Json } from '../source/document.ts';
 import { equalityKey } from './equality.ts';
 import { typeBitOf } from './json-types.ts';
 import type { ArrayRules, Assertion, Run, SchemaSet } from './model.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../document/document.ts';
+import type { Json } from '../source/document.ts';
 import { schemasInPlace } from './discriminator.ts';
 import type { SchemaTree } from './tree.ts';
 

@@ -1,4 +1,4 @@
-import { asArray, asObject, type Json } from '../document/document.ts';
+import { asArray, asObject, type Json } from '../source/document.ts';
 import { IN_PLACE, mapKeyword } from './keywords.ts';
 import type { Tag } from './tag.ts';
 import type { SchemaTree } from './tree.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asArray, asObject, isObject, type Json, mapMembers } from '../document/document.ts';
-import { isJsonType } from '../document/media-types.ts';
+import { asArray, asObject, isObject, type Json, mapMembers } from '../source/document.ts';
+import { isJsonType } from '../source/media-types.ts';
 import { IN_PLACE, mapKeyword } from './keywords.ts';
 import type { SchemaTree } from './tree.ts';
 

@@ -1,4 +1,4 @@
-import { asArray, type Json } from '../document/document.ts';
+import { asArray, type Json } from '../source/document.ts';
 import { isExact } from './numbers.ts';
 
 /** Facts that several schemas of one value state, each in its own keywords. */

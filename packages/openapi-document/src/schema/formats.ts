@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import addFormats, { type FormatName } from 'ajv-formats';
-import { onFirstUse } from '../document/document.ts';
+import { onFirstUse } from '../source/document.ts';
 import { type Budget, spend } from './budget.ts';
 import { compilePattern } from './patterns.ts';
 

@@ -1,18 +1,6 @@
-import { asArray, asObject, type Json } from '../document/document.ts';
+import { asArray, asObject, type Json } from '../source/document.ts';
+import { SUBSCHEMAS } from '../source/kinds.ts';
 import { TYPE_BITS } from './json-types.ts';
-
-/**
- * Keywords whose value is one schema, a list of schemas, or schemas by name (JSON Schema 2020-12
- * §10, §11).
- */
-export const SUBSCHEMAS = {
-  one: [
-    ...['not', 'if', 'then', 'else', 'items', 'contains', 'propertyNames'],
-    ...['additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'],
-  ],
-  list: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
-  named: ['properties', 'patternProperties', 'dependentSchemas', '$defs'],
-};
 
 /** Returns the value of a keyword with each schema in it replaced. */
 export function mapKeyword(

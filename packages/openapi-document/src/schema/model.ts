@@ -1,4 +1,4 @@
-import { escapePointerToken, type Json } from '../document/document.ts';
+import { escapePointerToken, type Json } from '../source/document.ts';
 import { type Budget, BudgetExceeded, spend } from './budget.ts';
 import type { TypedFormat } from './formats.ts';
 import type { SchemaTree, TextTest, View } from './tree.ts';

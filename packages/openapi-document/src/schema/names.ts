@@ -1,4 +1,4 @@
-import { asArray, asObject, type Json } from '../document/document.ts';
+import { asArray, asObject, type Json } from '../source/document.ts';
 import type { SchemaTree } from './tree.ts';
 
 /** Lists the required names that `additionalProperties: false` forbids. */

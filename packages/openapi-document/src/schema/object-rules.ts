@@ -1,4 +1,4 @@
-import { asObject, type Json } from '../document/document.ts';
+import { asObject, type Json } from '../source/document.ts';
 import type { Budget } from './budget.ts';
 import { typeBitOf } from './json-types.ts';
 import { type Assertion, type Member, type ObjectRules, Run, type SchemaSet } from './model.ts';

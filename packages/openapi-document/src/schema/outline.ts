@@ -1,5 +1,5 @@
-import { asArray, asObject, isObject, type Json } from '../document/document.ts';
-import { type Form, isTextual } from '../document/media-types.ts';
+import { asArray, asObject, isObject, type Json } from '../source/document.ts';
+import { type Form, isTextual } from '../source/media-types.ts';
 import { Facts } from './facts.ts';
 import { createFormats } from './formats.ts';
 import { type TypeName, typeBitOf, typeBits, typeNames } from './json-types.ts';

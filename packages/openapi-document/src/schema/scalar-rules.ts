@@ -1,6 +1,7 @@
 /** The assertions about values without members: texts, numbers, files, and constants. */
-import { asArray, isObject, type Json } from '../document/document.ts';
+
 import { stringifyJson } from '../json/exact.ts';
+import { asArray, isObject, type Json } from '../source/document.ts';
 import { spend } from './budget.ts';
 import { equalityKey } from './equality.ts';
 import type { TypedFormat } from './formats.ts';

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../document/document.ts';
+import { isObject, type Json } from '../source/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
 import { baseTagName } from './discriminator.ts';
 import { Facts, type LimitKeyword } from './facts.ts';

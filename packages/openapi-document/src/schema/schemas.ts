@@ -1,4 +1,4 @@
-import { type Json, valueAt } from '../document/document.ts';
+import { type Json, valueAt } from '../source/document.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
 import { createFormats, type Formats } from './formats.ts';
 

@@ -1,5 +1,5 @@
 import { isDate } from 'node:util/types';
-import { asArray, asObject, isObject, type Json } from '../document/document.ts';
+import { asArray, asObject, isObject, type Json } from '../source/document.ts';
 import { arrayRules } from './array-rules.ts';
 import { type Budget, spend } from './budget.ts';
 import { isBytes } from './equality.ts';

@@ -5,7 +5,7 @@ import {
   escapePointerToken,
   type Json,
   pointerTokens,
-} from '../document/document.ts';
+} from '../source/document.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
 import { tagOfBase } from './discriminator.ts';
 import { TYPE_BITS, type TypeName, typeBits, typeNames } from './json-types.ts';

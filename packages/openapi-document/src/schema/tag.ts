@@ -1,4 +1,4 @@
-import type { Json } from '../document/document.ts';
+import type { Json } from '../source/document.ts';
 
 /** The member that selects one of several schemas (OpenAPI 3.1 §4.8.25). */
 export interface Tag {

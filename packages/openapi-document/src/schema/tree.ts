@@ -1,4 +1,4 @@
-import { asArray, asObject, isObject, type Json, valueAt } from '../document/document.ts';
+import { asArray, asObject, isObject, type Json, valueAt } from '../source/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
 import { alternativesIn } from './keywords.ts';
 import { compilePattern, type Pattern } from './patterns.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../document/document.ts';
+import type { Json } from '../source/document.ts';
 import type { Membership } from './model.ts';
 
 type Schemas = ReadonlyMap<Json, Membership>;

@@ -1,5 +1,5 @@
 /** Unions, conditions and discriminators: they select further schemas for a value. */
-import { isObject, type Json } from '../document/document.ts';
+import { isObject, type Json } from '../source/document.ts';
 import { baseTagName, tagOfBase, tagOfUnion } from './discriminator.ts';
 import { isBytes } from './equality.ts';
 import { TYPE_BITS, typeBitOf } from './json-types.ts';

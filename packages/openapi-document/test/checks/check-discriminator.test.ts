@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkDiscriminator } from '../../src/checks/check-discriminator.ts';
-import { valueAt } from '../../src/document/document.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
+import { valueAt } from '../../src/source/document.ts';
 import { findingsOf } from '../support/findings.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });

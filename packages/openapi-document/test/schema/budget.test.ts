@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Json } from '../../src/document/document.ts';
 import { BudgetExceeded, spend } from '../../src/schema/budget.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
+import type { Json } from '../../src/source/document.ts';
 
 const ROOT = { $ref: '#/components/schemas/Root' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { asArray, type Json } from '../../src/document/document.ts';
 import { tagOfBase, tagOfUnion } from '../../src/schema/discriminator.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
+import { asArray, type Json } from '../../src/source/document.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const rootOf = (schemas: object) => ({ components: { schemas } });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Json } from '../../src/document/document.ts';
 import { decodedEvent, type EventData, eventDataOf } from '../../src/schema/event.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
+import type { Json } from '../../src/source/document.ts';
 
 const JSON_TEXT = { type: 'string', contentMediaType: 'application/json' };
 const eventOf = (data: unknown) => ({ type: 'object', properties: { data } });

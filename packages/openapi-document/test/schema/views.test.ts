@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Json } from '../../src/document/document.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
 import type { View } from '../../src/schema/tree.ts';
+import type { Json } from '../../src/source/document.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 

@@ -1,10 +1,9 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { parseJson, stringifyJson } from '../json/exact.ts';
-import { bundle } from './bundle.ts';
-import { correct } from './correct.ts';
-import { asObject, DocumentError, type Finding, isObject, resolveRef } from './document.ts';
-import { operationsOf, webhooksOf } from './operations.ts';
+import { bundle } from '../source/bundle.ts';
+import { correct } from '../source/correct.ts';
+import { asObject, DocumentError, type Finding, isObject, resolveRef } from '../source/document.ts';
 import {
   describeFindings,
   mergeFindings,
@@ -12,8 +11,9 @@ import {
   parseFile,
   positionsOf,
   readPositions,
-} from './parse.ts';
-import type { FileContent } from './resolver.ts';
+} from '../source/parse.ts';
+import type { FileContent } from '../source/resolver.ts';
+import { operationsOf, webhooksOf } from './operations.ts';
 import { basePathsOf } from './servers.ts';
 
 /** An OpenAPI document. Each `$ref` points into `root`, even if there are several files. */

@@ -2,11 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import {
   declaredFor,
   type Operation,
-  operationObjects,
   operationsOf,
-  pathItemsIn,
   webhooksOf,
-} from '../../src/document/operations.ts';
+} from '../../src/operations/operations.ts';
+import { operationObjects, pathItemsIn } from '../../src/source/path-items.ts';
 
 function operationOf(operation: object, item: object = {}, root: object = {}): Operation {
   const [first] = operationsOf({ ...root, paths: { '/a/{id}': { ...item, post: operation } } });

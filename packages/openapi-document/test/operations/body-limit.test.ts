@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Codecs } from '../../src/codecs/codecs.ts';
-import { bodyLimitOf, parseSize } from '../../src/document/body-limit.ts';
+import { bodyLimitOf, parseSize } from '../../src/operations/body-limit.ts';
 import { documentOf } from '../support/operations.ts';
 
 async function mediaOf(type: string, media: object) {

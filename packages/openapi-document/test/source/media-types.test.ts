@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { essenceOf, isJsonType, mediaTypeFor } from '../../src/document/media-types.ts';
 import { Outline } from '../../src/schema/outline.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
+import { essenceOf, isJsonType, mediaTypeFor } from '../../src/source/media-types.ts';
 
 test.each([
   ['application/json', true],

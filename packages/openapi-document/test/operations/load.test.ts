@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/files';
 import { checkDocument } from '../../src/checks/check.ts';
-import { loadDocument } from '../../src/document/load.ts';
+import { loadDocument } from '../../src/operations/load.ts';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const OK = "'200': { description: done, content: { application/json: {} } }";

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { pathTemplate } from '../../src/document/path-template.ts';
+import { pathTemplate } from '../../src/source/path-template.ts';
 
 test.each([
   ['/plants/{id}', '/plants/5', ['5']],

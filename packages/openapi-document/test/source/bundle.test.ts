@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { bundle } from '../../src/document/bundle.ts';
-import { asObject } from '../../src/document/document.ts';
-import { originOf, parseFile } from '../../src/document/parse.ts';
+import { bundle } from '../../src/source/bundle.ts';
+import { asObject } from '../../src/source/document.ts';
+import { originOf, parseFile } from '../../src/source/parse.ts';
 
 function bundled(files: Readonly<Record<string, string>>) {
   const source = asObject(parseFile('openapi.yaml', files['openapi.yaml'] ?? ''));

@@ -8,48 +8,14 @@ import {
   capitalized,
   escapePointerToken,
   freeName,
-  isObject,
   type Json,
   resolveRef,
-} from './document.ts';
-import { memberKind } from './kinds.ts';
+} from '../source/document.ts';
+import { isJsonType } from '../source/media-types.ts';
+import { type OperationObject, operationObjects, pathItemsIn } from '../source/path-items.ts';
+import { pathTemplate } from '../source/path-template.ts';
 import { type Example, examplesOf, type MediaType, mediaOf } from './media.ts';
-import { isJsonType } from './media-types.ts';
-import { pathTemplate } from './path-template.ts';
 import { basePathsOf, type ServerPath } from './servers.ts';
-
-const METHODS = 'get put post delete options head patch trace query'.split(' ');
-
-/** A Path Item Object (`item`) with its path. */
-interface PathItem {
-  readonly path: string;
-  readonly item: unknown;
-  readonly pointer: string;
-}
-
-export const pathItemsIn = (root: Json, member: 'paths' | 'webhooks'): PathItem[] =>
-  Object.entries(asObject(root[member])).flatMap(([path, item]) => {
-    const isPathItem = memberKind(memberKind('document', member), path) !== undefined;
-    return isPathItem ? [{ path, item, pointer: `/${member}/${escapePointerToken(path)}` }] : [];
-  });
-
-export const operationObjects = (items: readonly PathItem[]) =>
-  items.flatMap(({ path, item: value, pointer: itemPointer }) => {
-    const item = asObject(value);
-    const named = METHODS.map((method) => [method, item[method], method] as const);
-    // Other methods, such as `LINK` (OpenAPI 3.2 §4.9.1).
-    const additional = Object.entries(asObject(item.additionalOperations)).map(
-      ([name, source]) =>
-        [name, source, `additionalOperations/${escapePointerToken(name)}`] as const,
-    );
-    return [...named, ...additional].flatMap(([method, source, key]) =>
-      isObject(source)
-        ? [{ method, path, source, pointer: `${itemPointer}/${key}`, item, itemPointer }]
-        : [],
-    );
-  });
-
-type OperationObject = ReturnType<typeof operationObjects>[number];
 
 /** Lists the operations of path items. The document may be invalid. */
 export function operationsOf(root: Json, items = pathItemsIn(root, 'paths')): Operation[] {

@@ -7,7 +7,7 @@ import {
   originOf,
   parseFile,
   positionsOf,
-} from '../../src/document/parse.ts';
+} from '../../src/source/parse.ts';
 
 const parse = (text: string) => parseFile('openapi.yaml', text);
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { mapKeyword } from '../../src/schema/keywords.ts';
 import {
   componentGroup,
   type Kind,
   type MemberKind,
   memberKind,
   walk,
-} from '../../src/document/kinds.ts';
-import { mapKeyword } from '../../src/schema/keywords.ts';
+} from '../../src/source/kinds.ts';
 
 describe('mapKeyword', () => {
   const replace = (schema: unknown) => ({ replaced: schema });

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
-import { resolver } from '../../src/document/resolver.ts';
+import { resolver } from '../../src/source/resolver.ts';
 
 function resolverFor(files: Readonly<Record<string, unknown>>) {
   const reads = new Set<string>();

@@ -1,5 +1,17 @@
-import { SUBSCHEMAS } from '../schema/keywords.ts';
 import { escapePointerToken, isObject, type Json } from './document.ts';
+
+/**
+ * Keywords whose value is one schema, a list of schemas, or schemas by name (JSON Schema 2020-12
+ * §10, §11).
+ */
+export const SUBSCHEMAS = {
+  one: [
+    ...['not', 'if', 'then', 'else', 'items', 'contains', 'propertyNames'],
+    ...['additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'],
+  ],
+  list: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
+  named: ['properties', 'patternProperties', 'dependentSchemas', '$defs'],
+};
 
 /** The kind of an object of a document, such as `pathItem` for a Path Item Object. */
 export type Kind = keyof typeof MEMBERS;

@@ -9,7 +9,7 @@ import {
   refTo,
   resolveRef,
   valueAt,
-} from '../../src/document/document.ts';
+} from '../../src/source/document.ts';
 
 test.each([
   ['a~b', 'a~0b'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplesOf, mediaOf } from '../../src/document/media.ts';
+import { examplesOf, mediaOf } from '../../src/operations/media.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
 
 function mediaType(type: string, source: unknown, root: object = {}) {

@@ -12,8 +12,8 @@ import {
   isObject,
   type Json,
   resolveRef,
-} from './document.ts';
-import { essenceOf } from './media-types.ts';
+} from '../source/document.ts';
+import { essenceOf } from '../source/media-types.ts';
 
 /** A Media Type Object (`source`, OpenAPI 3.1 §4.8.14) with its name. */
 export interface MediaType extends BodyFormat {

@@ -1,5 +1,5 @@
-import { asArray, asObject } from './document.ts';
-import { pathTemplate } from './path-template.ts';
+import { asArray, asObject } from '../source/document.ts';
+import { pathTemplate } from '../source/path-template.ts';
 
 /** The base paths of a document and of an operation that has servers of its own. */
 export interface ServerPath {

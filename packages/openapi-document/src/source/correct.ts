@@ -7,8 +7,8 @@ import {
   resolveRef,
 } from './document.ts';
 import { walk } from './kinds.ts';
-import { operationObjects, pathItemsIn } from './operations.ts';
 import { positionsOf } from './parse.ts';
+import { operationObjects, pathItemsIn } from './path-items.ts';
 import { pathTemplate } from './path-template.ts';
 
 /**

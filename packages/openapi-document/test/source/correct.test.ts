@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/files';
-import { correct } from '../../src/document/correct.ts';
+import { correct } from '../../src/source/correct.ts';
 
 const HEAD = { openapi: '3.1.0', info: { title: 'A', version: '1.0.0' } };
 
