@@ -68,12 +68,20 @@ function plain(schema: Schema): Schema {
   );
 }
 
+/** Texts that only Ajv accepts. */
+const INVALID: Readonly<Record<string, RegExp>> = {
+  // The first segment of a reference has no colon (RFC 3986 §4.2).
+  'uri-reference': /^[\d:].*:/,
+  // Not an escape of ECMA-262.
+  regex: /^\\a$/,
+};
+
 test.each(Object.keys(FORMATS))('%s: Ajv accepts the same texts', async (format) => {
   const schema = { type: 'string', format };
   const isValid = compile(schema);
   const send = await serve(documentOf({ Root: schema }));
   for (const text of Object.values(FORMATS).flat()) {
-    const status = isValid(text) ? 204 : 400;
+    const status = isValid(text) && INVALID[format]?.test(text) !== true ? 204 : 400;
     const { request } = await send(text);
     expect({ text, status: request.status }).toEqual({ text, status });
   }

@@ -1,7 +1,8 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import { domainToUnicode } from 'node:url';
-import addFormats, { type FormatName } from 'ajv-formats';
 import { onFirstUse } from '../source/document.ts';
 import { type Budget, spend } from './budget.ts';
+import { GRAMMARS, HOSTNAME } from './grammars.ts';
 import { compilePattern } from './patterns.ts';
 
 export interface Format {
@@ -28,66 +29,24 @@ export interface TypedFormat {
 /** Formats of a service: functions that return true if a text has the format, or their types. */
 export type Formats = Readonly<Record<string, ((text: string) => boolean) | TypedFormat>>;
 
-/** Formats that allow any text or number. The type `integer` limits int32 and int64. */
-const UNLIMITED = {
-  binary: 'string',
-  password: 'string',
-  int32: 'number',
-  int64: 'number',
-  float: 'number',
-  double: 'number',
-} as const satisfies Partial<Record<FormatName, Format['type']>>;
-
-/** Base64 (RFC 4648 §4), also in several lines. */
-const BYTE = [
-  String.raw`^(?:[A-Za-z\d+/]{4}(?:\r?\n)?)*`,
-  String.raw`(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?(?:\r?\n)?$`,
-].join('');
-
-/** UUID (RFC 9562 §4), without the prefix of a URN. */
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
-
 interface Limit {
   /** Prevents tests that take more than linear time for long texts. */
   readonly maxLength: number;
-  /** The steps of a budget for a length. */
-  readonly steps: (length: number) => number;
+  /** The steps of a budget for each character. */
+  readonly steps: number;
 }
 
-const LINEAR: Limit = { maxLength: Number.POSITIVE_INFINITY, steps: (length) => length };
-const LONG: Limit = { ...LINEAR, steps: (length) => 4 * length };
-const SHORT: Limit = { ...LINEAR, maxLength: 100 };
-
-/** The formats of `ajv-formats`. Its `byte` accepts a text if one of its lines is base64. */
-export const LIMITS: Readonly<Record<Exclude<FormatName, keyof typeof UNLIMITED | 'byte'>, Limit>> =
-  {
-    date: SHORT,
-    'date-time': SHORT,
-    duration: LINEAR,
-    email: LINEAR,
-    hostname: LINEAR,
-    ipv4: LINEAR,
-    ipv6: SHORT,
-    'iso-date-time': SHORT,
-    'iso-time': SHORT,
-    'json-pointer': LINEAR,
-    'json-pointer-uri-fragment': LINEAR,
-    regex: { maxLength: 10_000, steps: (length) => 10 * length },
-    'relative-json-pointer': LINEAR,
-    time: SHORT,
-    uri: LONG,
-    'uri-reference': LONG,
-    'uri-template': LINEAR,
-    url: { maxLength: 2_048, steps: (length) => length ** 2 / 4 },
-    uuid: LINEAR,
-  };
+const LINEAR: Limit = { maxLength: Number.POSITIVE_INFINITY, steps: 1 };
+const SHORT: Limit = { maxLength: 100, steps: 1 };
+const DOMAIN: Limit = { maxLength: 253, steps: 4 };
+const EXPRESSION: Limit = { maxLength: 10_000, steps: 10 };
 
 /**
  * Returns the table of formats: those of a service, OpenAPI and JSON Schema. Other formats are
  * annotations (JSON Schema 2020-12, Validation §7.2.3).
  */
 export function createFormats(service: Formats = {}): (name: string) => Format | undefined {
-  const knownFormat = knownFormats();
+  const knownFormat = onFirstUse((name: string) => FORMATS.get(name)?.());
   return onFirstUse((name) => {
     const own = Object.hasOwn(service, name) ? service[name] : undefined;
     if (typeof own === 'function') return textFormat(LINEAR, own);
@@ -107,30 +66,20 @@ export function parsedBy(format: TypedFormat, text: string): unknown {
   }
 }
 
-function knownFormats(): (name: string) => Format | undefined {
-  return onFirstUse((name) => {
-    if (isIn(UNLIMITED, name)) return { type: UNLIMITED[name], test: () => true };
-    if (name === 'byte') return { type: 'string', test: compilePattern(BYTE).test };
-    if (name === 'uuid') return textFormat(LINEAR, (text) => UUID.test(text));
-    if (name === 'date-time') return textFormat(SHORT, isDateTime);
-    if (name === 'hostname') return textFormat(LINEAR, hostnameTest());
-    return isIn(LIMITS, name) ? textFormat(LIMITS[name], ajvTest(name)) : undefined;
-  });
-}
-
-const DATE_TIME =
-  /^(\d{4})-(\d\d)-(\d\d)[t\s](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i;
+const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
+const TIME = /^(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i;
 
 const MINUTES_OF_DAY = 24 * 60;
 
-/**
- * Tests a date and time (RFC 3339 §5.6). A leap second is the last second of a day in UTC.
- * `ajv-formats` takes three times as long, and accepts an offset without minutes.
- */
-function isDateTime(text: string): boolean {
-  const [, year, month, day, hour, minute, second, sign, offsetHour = 0, offsetMinute = 0] =
-    DATE_TIME.exec(text) ?? [];
-  if (year === undefined || !isDay(Number(year), Number(month), Number(day))) return false;
+/** Tests a date and time (RFC 3339 §5.6). */
+const isDateTime = (text: string): boolean =>
+  /^[t\s]$/i.test(text.charAt(10)) && isDate(text.slice(0, 10)) && isTime(text.slice(11));
+
+/** Tests a time with an offset. A leap second is the last second of a day in UTC. */
+function isTime(text: string): boolean {
+  const [match, hour, minute, second, sign, offsetHour = 0, offsetMinute = 0] =
+    TIME.exec(text) ?? [];
+  if (match === undefined) return false;
   const [hours, minutes, seconds] = [Number(hour), Number(minute), Number(second)];
   if (hours > 23 || minutes > 59 || Number(offsetHour) > 23 || Number(offsetMinute) > 59)
     return false;
@@ -140,6 +89,11 @@ function isDateTime(text: string): boolean {
   return seconds === 60 && (utc + MINUTES_OF_DAY) % MINUTES_OF_DAY === MINUTES_OF_DAY - 1;
 }
 
+function isDate(text: string): boolean {
+  const [match, year, month, day] = DATE.exec(text) ?? [];
+  return match !== undefined && isDay(Number(year), Number(month), Number(day));
+}
+
 function isDay(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1) return false;
   const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
@@ -147,12 +101,42 @@ function isDay(year: number, month: number, day: number): boolean {
   return day <= ([4, 6, 9, 11].includes(month) ? 30 : 31);
 }
 
-/** Rejects internationalized labels that Node cannot decode (RFC 5891 §5.4). */
-function hostnameTest(): (text: string) => boolean {
-  const hasSyntax = ajvTest('hostname');
-  const hasLabel = (text: string) => /xn--/i.test(text);
-  // Node returns a name with such a label unchanged.
-  return (text) => hasSyntax(text) && !(hasLabel(text) && hasLabel(domainToUnicode(text)));
+const HOSTNAME_SYNTAX = new RegExp(`^${HOSTNAME}$`);
+
+/** Tests a host name: RFC 1123 §2.1, and RFC 5890 §2.3.2.1 for internationalized labels. */
+function isHostname(text: string): boolean {
+  return HOSTNAME_SYNTAX.test(text) && text.split('.').every(isLabel);
+}
+
+function isLabel(label: string): boolean {
+  if (label.length > 63) return false;
+  if (!/^xn--/i.test(label)) return !label.startsWith('--', 2);
+  // Node returns an empty text, or the label itself, if it cannot be decoded.
+  const decoded = domainToUnicode(label);
+  return decoded !== '' && !decoded.startsWith('--', 2) && !DISALLOWED.test(decoded);
+}
+
+const NO_JAPANESE = String.raw`[^\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]`;
+
+/** Characters that a label must not contain, or not in this place (RFC 5892, appendix A). */
+const DISALLOWED = new RegExp(
+  [
+    String.raw`[\u0640\u07FA\u302E\u302F\u3031-\u3035\u303B]`,
+    String.raw`(?<!l)\u00B7`,
+    String.raw`\u00B7(?!l)`,
+    String.raw`\u0375(?!\p{Script=Greek})`,
+    String.raw`(?<!\p{Script=Hebrew})[\u05F3\u05F4]`,
+    `^${NO_JAPANESE}*\\u30FB${NO_JAPANESE}*$`,
+  ].join('|'),
+  'u',
+);
+
+function isExpression(text: string): boolean {
+  try {
+    return new RegExp(text, 'u') !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function textFormat({ maxLength, steps }: Limit, test: (text: string) => boolean): Format {
@@ -160,22 +144,57 @@ function textFormat({ maxLength, steps }: Limit, test: (text: string) => boolean
     type: 'string',
     test(text, budget) {
       if (text.length > maxLength) return false;
-      spend(budget, steps(text.length));
+      spend(budget, steps * text.length);
       return test(text);
     },
   };
 }
 
-function ajvTest(name: FormatName): (text: string) => boolean {
-  const format: unknown = addFormats.default.get(name);
-  const test: unknown = isDefinition(format) ? format.validate : format;
-  if (test instanceof RegExp) return (text) => test.test(text);
-  if (typeof test !== 'function') throw new TypeError(`the format ${name} has no test`);
-  return (text) => test(text) === true;
+const unlimited = (type: Format['type']) => (): Format => ({ type, test: () => true });
+
+/** Tests of an address in brackets, by format. */
+const LITERALS: Readonly<Record<string, (text: string) => boolean>> = {
+  email: isMailLiteral,
+  uri: isUriLiteral,
+  'uri-reference': isUriLiteral,
+  url: isUriLiteral,
+};
+
+/** The formats of JSON Schema and OpenAPI. The type `integer` limits int32 and int64. */
+const FORMATS = new Map<string, () => Format>([
+  ...['binary', 'password'].map((name) => [name, unlimited('string')] as const),
+  ...['int32', 'int64', 'float', 'double'].map((name) => [name, unlimited('number')] as const),
+  ...Object.entries(GRAMMARS).map(
+    ([name, grammar]) => [name, () => patternFormat(grammar, LITERALS[name])] as const,
+  ),
+  ['ipv6', () => textFormat(SHORT, isAddress)],
+  ['date', () => textFormat(SHORT, isDate)],
+  ['date-time', () => textFormat(SHORT, isDateTime)],
+  ['time', () => textFormat(SHORT, isTime)],
+  ['hostname', () => textFormat(DOMAIN, isHostname)],
+  ['regex', () => textFormat(EXPRESSION, isExpression)],
+]);
+
+function patternFormat(grammar: string, isRight = (_text: string) => true): Format {
+  const pattern = compilePattern(`^(?:${grammar})$`);
+  return {
+    type: 'string',
+    test: (text, budget) => pattern.test(text, budget) && isRight(text),
+  };
 }
 
-const isDefinition = (format: unknown): format is { validate: unknown } =>
-  typeof format === 'object' && format !== null && 'validate' in format;
+/** Tests an IPv6 address without a zone (RFC 4291 §2.2). */
+const isAddress = (text: string): boolean => isIPv6(text) && !text.includes('%');
 
-const isIn = <T extends object>(table: T, name: PropertyKey): name is keyof T =>
-  Object.hasOwn(table, name);
+/** Tests the address in brackets of an email address (RFC 5321 §4.1.3). */
+function isMailLiteral(text: string): boolean {
+  const [, literal] = /@\[(.*)\]$/.exec(text) ?? [];
+  if (literal === undefined || isIPv4(literal)) return true;
+  return /^ipv6:/i.test(literal) && isAddress(literal.slice(5));
+}
+
+/** Tests the address in brackets of a URI (RFC 3986 §3.2.2). */
+function isUriLiteral(text: string): boolean {
+  const [, literal] = /\[(.*)\]/.exec(text) ?? [];
+  return literal === undefined || isAddress(literal) || /^v[\da-f]+\../i.test(literal);
+}
