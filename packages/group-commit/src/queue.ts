@@ -1,6 +1,7 @@
-import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { Database, DatabaseOptions } from './database.ts';
 import { Unavailable } from './errors.ts';
+import { limit } from './limit.ts';
 import { sizeOf } from './size.ts';
 
 /** The result or the error of a call. `undefined` if it returned nothing. */
@@ -109,9 +110,11 @@ export function createQueue<Call>(
     else waiting.resolve(outcome?.result);
   }
 
+  const timeoutAfter = (milliseconds: number): Unavailable =>
+    new Unavailable(`${location} did not respond within ${milliseconds} ms.`, 'TIMEOUT');
+
   function expire(waiting: WaitingCall<Call>): void {
-    const message = `${location} did not respond within ${timeout} ms.`;
-    settle(waiting, { error: new Unavailable(message, 'TIMEOUT') });
+    settle(waiting, { error: timeoutAfter(timeout) });
     hasExpired = true;
   }
 
@@ -258,10 +261,7 @@ export function createQueue<Call>(
       const isFull = commits.length >= engine.maxCommits && !engine.checksConcurrently;
       // A check would have to wait for a commit. The outcome of that commit is used instead.
       const outcome = isFull ? Promise.race(commits) : sharedCheck();
-      const late = delay(READY_MS, 'late', { ref: false });
-      if ((await Promise.race([outcome, late])) === 'late') {
-        throw new Unavailable(`${location} did not respond within ${READY_MS} ms.`, 'TIMEOUT');
-      }
+      await limit<unknown>(outcome, READY_MS, timeoutAfter(READY_MS));
     },
 
     stats: () => ({ waiting: unsettledCount, ...engine.stats() }),

@@ -24,6 +24,8 @@ interface Subject {
   /** Cuts the connections. In SQLite, there are none: rows of another process arrive. */
   readonly cut: () => Promise<unknown>;
   readonly ids: () => Promise<readonly number[]>;
+  /** The codes of the outages that these actions cause. */
+  readonly outages: RegExp;
   readonly end: () => Promise<void>;
 }
 
@@ -73,6 +75,7 @@ async function createPostgres(): Promise<Subject> {
       server.query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'acknowledgements'",
       ),
+    outages: /^(TIMEOUT|57P01|57014|ECONNRESET|EPIPE|UNKNOWN)$/,
     ids: async () => (await server.query('SELECT id FROM notes', url)).map(({ id }) => Number(id)),
     async end() {
       await database.close();
@@ -109,6 +112,7 @@ async function createSqlite(): Promise<Subject> {
       await unlock();
       other.exec(`INSERT INTO notes VALUES (${foreign}, 'b'); PRAGMA wal_checkpoint(TRUNCATE)`);
     },
+    outages: /^(TIMEOUT|SQLITE_BUSY)$/,
     async ids() {
       const rows = other.prepare('SELECT id FROM notes WHERE id >= 0').all();
       return rows.map(({ id }) => Number(id));
@@ -153,6 +157,8 @@ describe.each([
       const stored = await subject.ids();
       await subject.end();
 
+      for (const { error } of outcomes)
+        if (error instanceof Unavailable) expect(error.code).toMatch(subject.outages);
       const by = (matches: (error: unknown) => boolean) =>
         outcomes.filter(({ error }) => matches(error)).map(({ id }) => id);
       const acknowledged = by((error) => error === undefined);

@@ -1,17 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 const root = join(import.meta.dirname, '..');
-
-test('the package has no dependencies, and supports pg 8 as an optional peer', () => {
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  expect(manifest.dependencies).toBeUndefined();
-  expect(manifest.peerDependencies.pg).toMatch(/^\^8/);
-  expect(manifest.peerDependenciesMeta.pg.optional).toBe(true);
-});
 
 test('SQLite works without pg', () => {
   const folder = mkdtempSync(join(tmpdir(), 'group-commit-'));

@@ -7,6 +7,7 @@ import { createQueue, NotStarted, type Outcome } from '../src/queue.ts';
 
 const MAX_WAITING = 8;
 const TIMEOUT = 1_000;
+const READY_MS = 800;
 
 beforeEach(() => {
   const doNotFake = ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask'] as const;
@@ -109,7 +110,8 @@ class Model {
   /** The calls of the check in progress, or the commits of which one must end before it starts. */
   check: { calls?: readonly string[]; after?: readonly Commit[] } | undefined;
   /** Calls of `ready`, with the commits or the check whose outcome they get. */
-  asked: { readonly name: string; readonly commits?: readonly Commit[] }[] = [];
+  asked: { readonly name: string; readonly time: number; readonly commits?: readonly Commit[] }[] =
+    [];
   isClosed = false;
   count = 0;
 
@@ -208,8 +210,8 @@ class Model {
       batches: this.batches,
       closes: this.isClosed && isIdle ? 1 : 0,
       waiting: this.waiting(),
-      // A call has a timer until it is settled.
-      timers: this.waiting(),
+      // A call or a check has a timer until it is settled.
+      timers: this.waiting() + this.asked.length,
     };
   }
 }
@@ -319,9 +321,9 @@ const ready = new Step(
     model.count += 1;
     const isFull = model.commits.length >= model.maxCommits && !model.checksConcurrently;
     if (model.isClosed) model.readiness[name] = 'CLOSED';
-    else if (isFull) model.asked.push({ name, commits: [...model.commits] });
+    else if (isFull) model.asked.push({ name, time: model.now, commits: [...model.commits] });
     else {
-      model.asked.push({ name });
+      model.asked.push({ name, time: model.now });
       model.check ??= { calls: model.failedCalls };
     }
   },
@@ -337,6 +339,7 @@ const timeStep = fc.constantFrom(1, 400, 999, 1_000).map(
         model.now += milliseconds;
         for (const [call, deadline] of model.deadlines)
           if (deadline <= model.now) model.settle(call, 'TIMEOUT', true);
+        model.tell(({ time }) => time + READY_MS <= model.now, 'TIMEOUT');
       },
     ),
 );

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig, DatabaseError } from 'pg';
 import { Unavailable, Unusable } from '../errors.ts';
+import { limit } from '../limit.ts';
 import { NotStarted } from '../queue.ts';
 import { isOutage, READ_ONLY, unavailable } from './failures.ts';
 import { guardMessages } from './messages.ts';
@@ -184,18 +185,6 @@ export function createConnections(
     throw errors.length === 1 ? errors[0] : new AggregateError(errors);
   }
 
-  /** @throws {TaskTimeout} after the time limit of a statement. */
-  async function limit<T>(running: Promise<T>): Promise<T> {
-    const late = Promise.withResolvers<never>();
-    const error = new TaskTimeout(`timeout after ${statementMs} ms`);
-    const timer = setTimeout(late.reject, statementMs, error);
-    try {
-      return await Promise.race([running, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
   /**
    * Runs a task with a connection.
    *
@@ -212,7 +201,9 @@ export function createConnections(
       throw isInUse ? new NotStarted() : unavailable(location, error);
     });
     const { client, target } = connection;
-    const [outcome] = await Promise.allSettled([limit(Promise.try(task, client))]);
+    const late = new TaskTimeout(`timeout after ${statementMs} ms`);
+    const running = limit(Promise.try(task, client), statementMs, late);
+    const [outcome] = await Promise.allSettled([running]);
     let error: unknown = outcome.status === 'rejected' ? outcome.reason : undefined;
     if (connection.isUnreplicated) error = notReplicated(location);
     const isStopped = isOutage(error) || error instanceof TaskTimeout;

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import type { ClientBase } from 'pg';
 import { eventually } from 'test-support/eventually';
-import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/database.ts';
+import { openDatabase, Unavailable, Unusable } from '../../src/postgres/database.ts';
 import { readiness } from '../readiness.ts';
 import { listen, open, opened, optionsFor, server, TABLE, useServer } from './support.ts';
 
@@ -38,18 +38,6 @@ test.each([
   await database.close();
 });
 
-test('only the row that violates a constraint is rejected', async () => {
-  const database = await open(await server.createSchema());
-  const outcomes = await Promise.allSettled(['a', '', 'b'].map((text) => database.add(text)));
-  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  expect(outcomes[1]).toHaveProperty('reason', expect.any(RowRejected));
-  expect(outcomes[1]).toHaveProperty(
-    'reason.cause.message',
-    expect.stringContaining('notes_text_check'),
-  );
-  await database.close();
-});
-
 describe('a transaction', () => {
   const insert = (client: ClientBase, text: string) =>
     client.query('INSERT INTO notes (text) VALUES ($1) RETURNING id::int', [text]);
@@ -65,17 +53,84 @@ describe('a transaction', () => {
     expect(await server.query('SELECT text FROM notes', url)).toHaveLength(2);
   });
 
-  test('whose task violates a constraint is rolled back and rejected', async () => {
+  test.each<[string, (client: ClientBase) => Promise<unknown>, object]>([
+    ['throws', () => Promise.reject(new RangeError('no tea')), { message: 'no tea' }],
+    ['violates a constraint', (client) => insert(client, ''), { code: '23514' }],
+    [
+      'catches the error of a statement',
+      (client) => insert(client, '').catch(() => {}),
+      {
+        message: 'the transaction was rolled back because one of its statements failed',
+        cause: expect.objectContaining({ code: '25P02' }),
+      },
+    ],
+    [
+      'fails at the commit',
+      (client) =>
+        client.query(`CREATE TABLE replies (note int UNIQUE DEFERRABLE INITIALLY DEFERRED);
+          INSERT INTO replies VALUES (1), (1)`),
+      { name: 'RowRejected', code: '23505' },
+    ],
+  ])('whose task %s is rolled back and rejected', async (_name, task, error) => {
     const url = await server.createSchema();
-    const database = await open(url);
+    const database = await open(`${url}&max=1`);
     const transaction = database.transaction(async (client) => {
       await insert(client, 'a');
-      await insert(client, '');
+      await task(client);
     });
-    await expect(transaction).rejects.toMatchObject({ name: 'RowRejected', code: '23514' });
+    await expect(transaction).rejects.toMatchObject(error);
     expect(await server.query('SELECT FROM notes', url)).toEqual([]);
     await database.add('b');
+    expect(await server.query('SELECT text FROM notes', url)).toEqual([{ text: 'b' }]);
   });
+
+  test('limits its statements, until it ends', async () => {
+    const database = await open(`${await server.createSchema()}&max=1&statement_timeout=200`);
+    const show = async (client: ClientBase) =>
+      (await client.query("SELECT current_setting('statement_timeout') AS ms")).rows;
+    expect(await database.transaction(show)).toEqual([{ ms: '200ms' }]);
+    expect(await database.run(show)).toEqual([{ ms: '200ms' }]);
+  });
+
+  test('waits for the disk, even if its task turned synchronous_commit off', async () => {
+    const url = await server.createSchema();
+    const database = await open(url);
+    await server.query(
+      `CREATE FUNCTION record() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO settings VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
+      CREATE TABLE settings (value text);
+      CREATE CONSTRAINT TRIGGER record AFTER INSERT ON notes DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION record()`,
+      url,
+    );
+    await database.transaction(async (client) => {
+      await client.query('SET LOCAL synchronous_commit = off; BEGIN');
+      await insert(client, 'a');
+    });
+    // The trigger runs at the commit.
+    expect(await server.query('SELECT text, value FROM notes, settings', url)).toEqual([
+      { text: 'a', value: 'on' },
+    ]);
+  });
+});
+
+test('a check runs the rows of a failed commit again, and rolls them back', async () => {
+  const url = await server.createSchema();
+  const inserted: (readonly string[])[] = [];
+  const options = optionsFor(url);
+  const database = await open(url, {
+    async insert(client, texts) {
+      inserted.push(texts);
+      await options.insert?.(client, texts);
+      if (inserted.length <= 2) await client.query('SELECT pg_terminate_backend(pg_backend_pid())');
+    },
+  });
+  await expect(database.add('a')).rejects.toThrow(Unavailable);
+  expect(await readiness(database)).toBeInstanceOf(Unavailable);
+  expect(await readiness(database)).toBeUndefined();
+  expect(await readiness(database)).toBeUndefined();
+  expect(inserted).toEqual([['a'], ['a'], ['a'], []]);
+  expect(await server.query('SELECT FROM notes', url)).toEqual([]);
 });
 
 describe('insert', () => {

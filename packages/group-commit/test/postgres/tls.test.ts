@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Certificate, makeCertificate } from 'test-support/certificate';
 import { Unusable } from '../../src/errors.ts';
 import { createConnections } from '../../src/postgres/connections.ts';
@@ -140,16 +140,10 @@ describe('sslmode', () => {
     return { ...connections, warnings };
   }
 
-  async function warningsOf(url: string): Promise<string[]> {
-    const warnings: string[] = [];
-    await open(url, { warn: (message) => warnings.push(message) });
-    return warnings;
-  }
-
-  test.each(['', '&sslmode=prefer'])('"%s" uses TLS if the server supports it', async (mode) => {
+  test('prefers TLS if the server supports it', async () => {
     const url = await server.createSchema();
     const port = await tlsProxy(elsewhere);
-    await (await open(`${url.replace(String(server.port), String(port))}${mode}`)).add('Basil');
+    await (await open(url.replace(String(server.port), String(port)))).add('Basil');
   });
 
   test('concurrent connections without TLS all succeed, with one warning', async () => {
@@ -168,46 +162,5 @@ describe('sslmode', () => {
     ['sslmode=require', '0.0.0.0', 0],
   ])('%s warns at the start about the host %s: %d times', (mode, host, count) => {
     expect(create(`postgres://u@${host}/notes?${mode}`).warnings).toHaveLength(count);
-  });
-
-  test.each(['', '&sslmode=prefer'])(
-    '"%s" connects without TLS if the server does not support it',
-    async (mode) => {
-      const url = `${await server.createSchema()}${mode}`;
-      expect(await warningsOf(url)).toEqual([]);
-      const remote = url.replace('@127.0.0.1', '@0.0.0.0');
-      expect(await warningsOf(remote)).toEqual([
-        expect.stringMatching(/0\.0\.0\.0:\d+ is not encrypted/),
-      ]);
-    },
-  );
-});
-
-describe('an environment variable', () => {
-  const environment = { ...process.env };
-  afterEach(() => {
-    process.env = { ...environment };
-  });
-
-  test('PGSSLMODE is the default of sslmode', async () => {
-    const url = await server.createSchema();
-    process.env.PGSSLMODE = 'verify-full';
-    await expect(open(url)).rejects.toThrow(/does not support SSL/);
-    await (await open(`${url}&sslmode=disable`)).add('Basil');
-    process.env.PGSSLMODE = 'always';
-    await expect(open(url)).rejects.toThrow('sslmode must be one of disable, prefer');
-  });
-
-  test('PGSSLROOTCERT is the default of sslrootcert', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'notes-authority-'));
-    await writeFile(join(folder, 'server.pem'), serverCertificate.cert);
-    const port = await tlsProxy(serverCertificate);
-    const url = `${(await server.createSchema()).replace(String(server.port), String(port))}&sslmode=verify-full`;
-    process.env.PGSSLROOTCERT = join(folder, 'server.pem');
-    await (await open(url)).add('Basil');
-    await expect(open(`${url}&sslrootcert=system`)).rejects.toThrow(/self-signed.*sslrootcert/);
-    process.env.PGSSLROOTCERT = 'system';
-    await expect(open(url)).rejects.toThrow(/self-signed.*sslrootcert/);
-    await rm(folder, { recursive: true });
   });
 });

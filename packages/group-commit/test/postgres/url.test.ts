@@ -87,20 +87,8 @@ describe('the parameter', () => {
     ['options=-csearch_path%3Da', { options: '-csearch_path=a' }],
     ['user=you&password=p', { user: 'you', password: 'p' }],
     ['sslmode=disable', { ssl: false }],
-    ['sslmode=require', { ssl: { rejectUnauthorized: false } }],
-    ['sslmode=verify-full', { ssl: {} }],
-    ['sslmode=verify-full&sslrootcert=system', { ssl: {} }],
-    [`sslmode=verify-full&sslrootcert=${authority}`, { ssl: { ca: cert } }],
-    [`sslmode=verify-ca&sslrootcert=${authority}`, { ssl: { ca: cert } }],
   ])('%s changes each connection', (query, config) => {
     expect(readQuery(query).targets[0].config).toMatchObject(config);
-  });
-
-  test('sslmode=verify-full checks the host, unlike verify-ca', () => {
-    const sslOf = (mode: string) =>
-      Object(readQuery(`sslmode=${mode}&sslrootcert=${authority}`).targets[0].config.ssl);
-    expect(sslOf('verify-full')).not.toHaveProperty('checkServerIdentity');
-    expect(sslOf('verify-ca').checkServerIdentity()).toBeUndefined();
   });
 
   test('sslmode applies to a Unix socket only if it is set', () => {

@@ -13,7 +13,6 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { Unavailable } from '../../src/sqlite/database.ts';
@@ -111,93 +110,13 @@ describe('A file that was moved, deleted or replaced', () => {
   });
 });
 
-describe('A file with other connections', () => {
-  test.each(['PASSIVE', 'FULL', 'RESTART', 'TRUNCATE'])(
-    'accepts calls after a %s checkpoint of another connection',
-    async (mode) => {
-      const [database, other] = [await open(), connect()];
-      for (let id = 1; id <= 3; id++) {
-        await addMany(database, 100 * id, 20);
-        other.exec(`PRAGMA wal_checkpoint(${mode})`);
-        expect(await readiness(database)).toBeUndefined();
-        await database.write('add', { id, text: 'a' });
-      }
-      expect(ids()).toEqual(expect.arrayContaining([1, 2, 3]));
-    },
-  );
-
-  test('accepts all calls while other connections write, checkpoint and close', async () => {
-    const database = await open();
-    const failures: unknown[] = [];
-    let isDone = false;
-    const adding = (async () => {
-      for (let id = 1; !isDone; id++)
-        await database.write('add', { id, text: 'mine' }).catch((error) => failures.push(error));
-    })();
-    for (let round = 0; round < 8; round++) {
-      const other = connect();
-      other.exec(`PRAGMA busy_timeout = 5000; PRAGMA wal_autocheckpoint = ${round % 3}`);
-      for (let at = 1; at <= 20; at++) {
-        other.exec(`INSERT INTO notes VALUES (${-(round * 100 + at)}, 'theirs')`);
-        await delay(1);
-      }
-      other.exec(`PRAGMA wal_checkpoint(${['PASSIVE', 'FULL', 'RESTART', 'TRUNCATE'][round % 4]})`);
-      disconnect();
-      await delay(5);
-    }
-    isDone = true;
-    await adding;
-    expect(failures).toEqual([]);
-  });
-
-  test('may be open twice, and both databases write at the same time', async () => {
-    const [one, two] = await Promise.all([open(), open()]);
-    for (let round = 0; round < 4; round++) {
-      await Promise.all([
-        addMany(one, round * 10_000, 400),
-        addMany(two, round * 10_000 + 5_000, 400),
-      ]);
-      await addMany(one, round * 10_000 + 1_000, 1);
-      await addMany(two, round * 10_000 + 6_000, 1);
-    }
-    expect(ids()).toHaveLength(4 * 802);
-  });
-});
-
-describe('The log', () => {
-  // A slow disk needs seconds for these writes.
-  const timeout = 60_000;
-
-  test('is copied to the database when it is long, and is then overwritten', async () => {
-    const database = await open({ timeout });
-    for (let id = 1; id <= 40; id += 4) {
-      await Promise.all(
-        [0, 1, 2, 3].map((at) =>
-          database.write('add', { id: id + at, text: 'a'.repeat(3_000_000) }),
-        ),
-      );
-    }
-    expect(statSync(file).size).toBeGreaterThan(50_000_000);
-    expect(statSync(`${file}-wal`).size).toBeLessThan(100_000_000);
-  });
-
-  test('that became large during a long read is truncated', async () => {
-    const database = await open({ timeout });
-    await database.write('add', { id: 0, text: 'a' });
-    const reader = connect();
-    reader.exec('BEGIN; SELECT * FROM notes');
-    for (let id = 1; id <= 40; id += 4) {
-      await Promise.all(
-        [0, 1, 2, 3].map((at) =>
-          database.write('add', { id: id + at, text: 'a'.repeat(3_000_000) }),
-        ),
-      );
-    }
-    expect(statSync(`${file}-wal`).size).toBeGreaterThan(100_000_000);
-    reader.exec('COMMIT');
-    for (const id of [-1, -2, -3]) await database.write('add', { id, text: 'a' });
-    expect(statSync(`${file}-wal`).size).toBeLessThan(51_000_000);
-  });
+test('A file may be open twice, and both databases write at the same time', async () => {
+  const [one, two] = await Promise.all([open(), open()]);
+  for (let round = 0; round < 4; round += 1) {
+    const first = round * 10_000;
+    await Promise.all([addMany(one, first, 400), addMany(two, first + 5_000, 400)]);
+  }
+  expect(ids()).toHaveLength(4 * 800);
 });
 
 describe('A damaged file', () => {
@@ -223,7 +142,7 @@ describe('A damaged file', () => {
     overwrite(file, intact, 0);
     for (const failing of [
       () => database.write('add', { id: 9_001, text: 'a' }),
-      () => database.read('limits'),
+      () => database.read('thread'),
       () => database.ready(),
     ])
       await expect(failing()).rejects.toThrow('is damaged: stop the service, remove its -wal');

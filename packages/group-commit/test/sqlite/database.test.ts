@@ -1,12 +1,15 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
-import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/sqlite/database.ts';
+import { openDatabase, Unavailable, Unusable } from '../../src/sqlite/database.ts';
 import { readiness } from '../readiness.ts';
-import type seeded from './seeded.ts';
 import { connect, file, folder, ids, open, useFolder } from './support.ts';
 
 useFolder();
+
+const moduleOf = (body: string): URL =>
+  new URL(`data:text/javascript,${encodeURIComponent(`export default (db) => { ${body} }`)}`);
 
 describe('A call', () => {
   test('returns the result of its function, such as a bigint or bytes', async () => {
@@ -23,54 +26,16 @@ describe('A call', () => {
 
   test('has the types of the module', async () => {
     const database = await open();
-    const promise: Promise<number> = database.write(
-      'addBoth',
-      { id: 1, text: 'a' },
-      { id: 2, text: 'b' },
-    );
+    const [first, second] = [{ id: 1, text: 'a' } as const, { id: 2, text: 'b' } as const];
+    const promise: Promise<number> = database.write('addBoth', first, second);
     await promise;
     // @ts-expect-error text is missing
     await expect(database.write('add', { id: 3 })).rejects.toThrow();
     // @ts-expect-error there is no such function
-    await expect(database.write('remove', 1)).rejects.toThrow(
-      'the module defines no function remove',
-    );
+    await expect(database.write('remove', 1)).rejects.toThrow('defines no function remove');
   });
 
-  test('shares a transaction with the other waiting calls', async () => {
-    const batches: number[] = [];
-    const database = await open({ onBatch: (calls) => batches.push(calls) });
-    await Promise.all(
-      Array.from({ length: 300 }, (_, id) => database.write('add', { id, text: 'a' })),
-    );
-    expect(batches).toEqual([300]);
-  });
-
-  test('that throws is rolled back alone, and its error keeps its properties', async () => {
-    const database = await open();
-    const outcomes = await Promise.allSettled([
-      database.write('add', { id: 1, text: 'a' }),
-      database.write('fail', 'tea'),
-      database.write('addBoth', { id: 2, text: 'b' }, { id: 1, text: 'taken' }),
-      database.write('add', { id: 3, text: 'c' }),
-    ]);
-    expect(outcomes.map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'rejected',
-      'rejected',
-      'fulfilled',
-    ]);
-    const [, failed, taken] = outcomes;
-    expect(failed).toHaveProperty('reason', expect.any(Error));
-    expect(failed).toMatchObject({
-      reason: { name: 'RangeError', message: 'no tea', code: 'NO_NAME', status: 418 },
-    });
-    expect(failed).toHaveProperty('reason.stack', expect.stringContaining('notes.ts'));
-    expect(taken).toMatchObject({ reason: { code: '23505', constraint: 'notes.id' } });
-    expect(ids()).toEqual([1, 3]);
-  });
-
-  test('that throws needs no separate commit', async () => {
+  test('that throws keeps the properties of its error, and needs no separate commit', async () => {
     const database = await open();
     await database.write('add', { id: 0, text: 'a' });
     const before = commitsIn(`${file}-wal`);
@@ -79,49 +44,19 @@ describe('A call', () => {
         ? database.write('fail', 'tea')
         : database.write('add', { id: at + 1, text: 'a' }),
     );
-    const outcomes = await Promise.allSettled(calls);
-    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(4);
+    const failed = (await Promise.allSettled(calls)).filter(({ status }) => status === 'rejected');
+    expect(failed).toHaveLength(4);
+    expect(failed[0]).toMatchObject({
+      reason: { name: 'RangeError', message: 'no tea', code: 'NO_NAME', status: 418 },
+    });
+    expect(failed[0]).toHaveProperty('reason.stack', expect.stringContaining('notes.ts'));
     expect(ids()).toHaveLength(197);
     expect(commitsIn(`${file}-wal`) - before).toBe(1);
   });
 
-  test('of an async function is rejected, and later calls succeed', async () => {
-    const database = await open();
-    for (const kind of ['write', 'read'] as const) {
-      await expect(database[kind]('later')).rejects.toThrow('the function later must not be async');
-    }
-    await database.write('add', { id: 1, text: 'a' });
-    expect(ids()).toEqual([1]);
-  });
-
-  test('that drops a table while it reads it is rejected alone', async () => {
-    const database = await open();
-    await database.write('add', { id: 1, text: 'a' });
-    const outcomes = await Promise.allSettled([
-      database.write('add', { id: 2, text: 'b' }),
-      database.write('dropWhileReading'),
-      database.write('add', { id: 3, text: 'c' }),
-    ]);
-    expect(outcomes).toMatchObject([
-      { status: 'fulfilled' },
-      { status: 'rejected', reason: { name: 'Error', message: 'database table is locked' } },
-      { status: 'fulfilled' },
-    ]);
-    expect(ids()).toEqual([1, 2, 3]);
-  });
-
-  test('whose argument or result cannot be cloned fails, and the next one works', async () => {
-    const database = await open();
-    await expect(database.write('uncloneable')).rejects.toThrow('could not be cloned');
-    const symbol: unknown = Symbol('id');
-    await expect(database.write('add', { id: symbol as number, text: 'd' })).rejects.toHaveProperty(
-      'name',
-      'DataCloneError',
-    );
-    await database.write('add', { id: 4, text: 'e' });
-    expect(ids()).toEqual([4]);
-    expect(database.stats().waiting).toBe(0);
-    expect(await readiness(database)).toBeUndefined();
+  test('whose error cannot be cloned is rejected, even if it opens the database', async () => {
+    const module = moduleOf("throw Object.assign(new Error('a fault'), { retry() {} })");
+    await expect(openDatabase({ file, module })).rejects.toThrow('a fault');
   });
 });
 
@@ -153,21 +88,18 @@ describe('A read', () => {
     await eventually(async () => expect(await database.read('list')).not.toEqual([]));
   });
 
-  test('that writes is rejected, and changes nothing', async () => {
+  test('that writes, or whose result cannot be cloned, is rejected alone', async () => {
     const database = await open();
-    await expect(database.read('add', { id: 1, text: 'a' })).rejects.toThrow('readonly');
+    const outcomes = await Promise.allSettled([
+      database.read('add', { id: 1, text: 'a' }),
+      database.read('addUncloneable', 1),
+      database.read('later'),
+      database.read('list'),
+    ]);
+    const errors = outcomes.map((outcome) => Object(outcome).reason?.name);
+    expect(errors).toEqual(['Error', 'DataCloneError', 'TypeError', undefined]);
     expect(ids()).toEqual([]);
     expect(await readiness(database)).toBeUndefined();
-  });
-
-  test('sees the rows that the module inserts, and cannot write', async () => {
-    const module = new URL('./seeded.ts', import.meta.url);
-    const database = await openDatabase<typeof seeded>({ file, module });
-    expect(await database.read('list')).toEqual(['green', 'red']);
-    await expect(database.read('add', 'blue')).rejects.toThrow('readonly');
-    await database.write('add', 'blue');
-    expect(await database.read('list')).toEqual(['blue', 'green', 'red']);
-    await database.close();
   });
 });
 
@@ -175,28 +107,21 @@ describe('A database', () => {
   test('in memory is new each time', async () => {
     const database = await open({ file: ':memory:' });
     await database.write('add', { id: 1, text: 'a' });
-    expect(await database.read('list')).toHaveLength(1);
     expect(await (await open({ file: ':memory:' })).read('list')).toEqual([]);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('in memory commits calls together and rolls back those that throw, as in a file', async () => {
-    const batches: number[] = [];
-    const database = await open({ file: ':memory:', onBatch: (calls) => batches.push(calls) });
-    const calls = [
-      database.write('add', { id: 1, text: 'a' }),
-      database.write('fail', 'tea'),
-      database.write('add', { id: 1, text: 'taken' }),
-    ];
-    const [added, ...failed] = await Promise.allSettled(calls);
-    expect(added).toHaveProperty('status', 'fulfilled');
-    expect(failed).toMatchObject([
-      { reason: { code: 'NO_NAME', status: 418 } },
-      { reason: expect.any(RowRejected) },
-    ]);
+  test('that is full is ready once its failed calls would succeed, and stores none of them', async () => {
+    const database = await open({ file: ':memory:' });
+    await database.write('add', { id: 1, text: 'a' });
+    await database.write('exec', 'PRAGMA max_page_count = 20');
+    const large = database.write('add', { id: 2, text: 'a'.repeat(100_000) });
+    await expect(large).rejects.toHaveProperty('code', 'SQLITE_FULL');
+    for (let check = 0; check < 2; check += 1)
+      expect(await readiness(database)).toHaveProperty('code', 'SQLITE_FULL');
+    await database.read('exec', 'PRAGMA max_page_count = 1000');
+    for (let check = 0; check < 2; check += 1) expect(await readiness(database)).toBeUndefined();
     expect(await database.read('list')).toEqual([{ id: 1n, text: 'a' }]);
-    expect(batches).toEqual([3]);
-    await database.close();
   });
 
   test('commits the waiting calls when it closes, leaves one file, and rejects later calls', async () => {
@@ -215,19 +140,71 @@ describe('A database', () => {
     expect(ids()).toHaveLength(100);
   });
 
-  test('creates files that only their owner can read', async () => {
+  test('creates files that only their owner can read, and one folder', async () => {
+    await expect(open({ file: `${folder}/none/new/notes.db` })).rejects.toThrow('ENOENT');
     const database = await open({ file: `${folder}/new/notes.db` });
     await database.write('add', { id: 1, text: 'a' });
     for (const name of ['', '-wal', '-shm']) {
       expect((statSync(`${folder}/new/notes.db${name}`).mode & 0o777).toString(8)).toBe('600');
     }
+    expect(readdirSync(folder)).toEqual(['new']);
   });
 
-  test('is not opened if its module cannot be loaded', async () => {
-    const opening = openDatabase({ file, module: new URL('./none.ts', import.meta.url) });
-    await expect(opening).rejects.toThrow(Unusable);
-    await expect(opening).rejects.toThrow(/Cannot find module .*none\.ts/);
+  test.each([
+    ['is missing', new URL('./none.ts', import.meta.url), /Cannot find module .*none\.ts/],
+    ['throws', moduleOf("db.exec('CREATE TABLE half (x)'); throw new Error('no')"), /: no\.$/],
+    ['ends the transaction', moduleOf("db.exec('COMMIT')"), /: not authorized\.$/],
+  ])('is not opened if its module %s, and its file stays empty', async (_name, module, message) => {
+    const error = await openDatabase({ file, module }).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(Unusable);
+    expect(error).toHaveProperty('message', expect.stringMatching(message));
+    expect(connect().prepare('SELECT * FROM sqlite_schema').all()).toEqual([]);
   });
+
+  test('waits for the disk at each commit, bounds its log, and keeps the user version', async () => {
+    const settings = {
+      synchronous: 2,
+      fullfsync: 1,
+      journal_mode: 'wal',
+      wal_autocheckpoint: 10_000,
+      journal_size_limit: 48 * 1024 ** 2,
+      user_version: 3,
+    };
+    const first = await open();
+    await first.write('exec', 'PRAGMA user_version = 3');
+    await first.close();
+    const database = await open();
+    const values = Object.values(settings);
+    expect(await database.write('pragmas', ...Object.keys(settings))).toEqual(values);
+  });
+
+  test('runs in threads with a small heap for new objects', async () => {
+    const database = await open();
+    const thread = { isMainThread: false, maxYoungGenerationSizeMb: 6 };
+    expect(await database.write('thread')).toEqual({ ...thread, name: 'sqlite' });
+    expect(await database.read('thread')).toEqual({ ...thread, name: 'sqlite-reader' });
+  });
+
+  test('writes nothing when it is checked', async () => {
+    const database = await open();
+    const version = connect().prepare('SELECT data_version FROM pragma_data_version');
+    const before = version.get();
+    await database.ready();
+    expect(version.get()).toEqual(before);
+  });
+});
+
+test('an uncaught error in a thread ends the process', () => {
+  const program = `import { openDatabase } from '${new URL('../../src/sqlite/database.ts', import.meta.url)}';
+    const module = new URL('${new URL('./notes.ts', import.meta.url)}');
+    const database = await openDatabase({ file: ${JSON.stringify(file)}, module });
+    await database.write('failLater');
+    setInterval(() => {}, 1000);`;
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('a fault') });
+  expect(stderr).not.toContain('Warning');
 });
 
 /** Counts the commits in a log (https://sqlite.org/fileformat.html#the_write_ahead_log). */

@@ -4,6 +4,7 @@ import { chmodSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
 import { Unavailable, Unusable } from '../../src/sqlite/database.ts';
 import { readiness } from '../readiness.ts';
 import {
@@ -137,6 +138,7 @@ describe('A lock of another process', () => {
   test('rejects all waiting calls and the readiness check, and lets the database close', async () => {
     const reasons: string[] = [];
     const database = await open({ timeout: 1_000, onUnavailable: (code) => reasons.push(code) });
+    await database.write('exec', 'CREATE TEMP TABLE mine (x)');
     const other = connect();
     other.exec('BEGIN IMMEDIATE');
     const first = database.write('add', { id: 1, text: 'a' });
@@ -153,6 +155,10 @@ describe('A lock of another process', () => {
       'message',
       expect.stringContaining('locked by another process'),
     );
+    other.exec('ROLLBACK');
+    // The connection stays open.
+    await eventually(() => database.write('exec', 'INSERT INTO mine VALUES (1)'));
+    other.exec('BEGIN IMMEDIATE');
     const late = database.write('add', { id: 5, text: 'a' }).catch((error) => error);
     await database.close();
     expect(await late).toHaveProperty('code', 'SQLITE_BUSY');

@@ -8,7 +8,12 @@ export interface Note {
 
 /** A module like that of a user of the package. */
 export default function notes(db: DatabaseSync) {
-  db.exec('CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT');
+  db.exec(`CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS replies (
+      note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED
+    );
+    CREATE TRIGGER IF NOT EXISTS ends BEFORE INSERT ON notes WHEN new.text = 'end'
+    BEGIN SELECT raise(ROLLBACK, 'the end'); END`);
   const insert = db.prepare('INSERT INTO notes VALUES (?, ?)');
   // run() returns the new id, and throws if it is beyond 2^53 and numbers are not read as bigint.
   insert.setReadBigInts(true);
@@ -44,15 +49,21 @@ export default function notes(db: DatabaseSync) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
     },
     exec: (sql: string): void => db.exec(sql),
-    uncloneable: () => () => 1,
+    pragmas: (...names: string[]) =>
+      names.map((name) => db.prepare(`PRAGMA ${name}`).get()?.[name]),
     addUncloneable(id: number) {
       insert.run(id, 'undone');
       return () => 1;
     },
-    isMainThread: (): boolean => isMainThread,
-    limits: () => ({
-      maxYoungGenerationSizeMb: resourceLimits.maxYoungGenerationSizeMb,
+    failLater(): void {
+      setImmediate(() => {
+        throw new Error('a fault');
+      });
+    },
+    thread: () => ({
+      isMainThread,
       name: threadName,
+      maxYoungGenerationSizeMb: resourceLimits.maxYoungGenerationSizeMb,
     }),
   };
 }
