@@ -113,12 +113,17 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": [
+    "responses": [
       {
-        "type": "text/event-stream",
-        "items": {
-          "data": "json"
-        }
+        "key": "200",
+        "media": [
+          {
+            "type": "text/event-stream",
+            "items": {
+              "data": "json"
+            }
+          }
+        ]
       }
     ]
   },
@@ -131,7 +136,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "type": "application/json"
       }
     ],
-    "streams": []
+    "responses": []
   }
 };
 

@@ -1147,7 +1147,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "type": "application/json"
       }
     ],
-    "streams": []
+    "responses": []
   },
   "getCustomer": {
     "method": "GET",
@@ -1163,7 +1163,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": []
+    "responses": []
   },
   "deleteCustomer": {
     "method": "DELETE",
@@ -1179,7 +1179,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": []
+    "responses": []
   },
   "updateCustomer": {
     "method": "PATCH",
@@ -1208,7 +1208,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "type": "application/merge-patch+json"
       }
     ],
-    "streams": []
+    "responses": []
   },
   "listProducts": {
     "method": "GET",
@@ -1249,7 +1249,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": []
+    "responses": []
   },
   "createProduct": {
     "method": "POST",
@@ -1260,7 +1260,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "type": "application/json"
       }
     ],
-    "streams": []
+    "responses": []
   },
   "getProduct": {
     "method": "GET",
@@ -1276,7 +1276,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": []
+    "responses": []
   },
   "listOrders": {
     "method": "GET",
@@ -1309,7 +1309,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": []
+    "responses": []
   },
   "createOrder": {
     "method": "POST",
@@ -1330,7 +1330,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "type": "application/json"
       }
     ],
-    "streams": []
+    "responses": []
   },
   "getOrder": {
     "method": "GET",
@@ -1346,7 +1346,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": []
+    "responses": []
   },
   "cancelOrder": {
     "method": "POST",
@@ -1362,7 +1362,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": []
+    "responses": []
   },
   "watchOrder": {
     "method": "GET",
@@ -1378,12 +1378,25 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": [
+    "responses": [
       {
-        "type": "text/event-stream",
-        "items": {
-          "data": "json"
-        }
+        "key": "200",
+        "media": [
+          {
+            "type": "text/event-stream",
+            "items": {
+              "data": "json"
+            }
+          }
+        ]
+      },
+      {
+        "key": "default",
+        "media": [
+          {
+            "type": "application/problem+json"
+          }
+        ]
       }
     ]
   },
@@ -1405,7 +1418,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "type": "application/json"
       }
     ],
-    "streams": []
+    "responses": []
   },
   "notifyPayment": {
     "method": "POST",
@@ -1416,7 +1429,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "type": "application/json"
       }
     ],
-    "streams": []
+    "responses": []
   },
   "uploadDocument": {
     "method": "POST",
@@ -1441,7 +1454,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         }
       }
     ],
-    "streams": []
+    "responses": []
   },
   "downloadDocument": {
     "method": "GET",
@@ -1457,7 +1470,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": []
+    "responses": []
   },
   "startReport": {
     "method": "POST",
@@ -1468,7 +1481,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "type": "application/json"
       }
     ],
-    "streams": []
+    "responses": []
   },
   "getReport": {
     "method": "GET",
@@ -1484,7 +1497,7 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "streams": []
+    "responses": []
   }
 };
 

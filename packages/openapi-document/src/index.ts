@@ -16,12 +16,12 @@ export {
 export { Codecs } from './codecs/codecs.ts';
 export { InvalidJson, parseJson, stringifyJson } from './json/exact.ts';
 export { bodyLimitOf, parseSize } from './operations/body-limit.ts';
+export { declaredFor } from './operations/declared-for.ts';
 export { deprecationOf } from './operations/deprecation.ts';
 export { type Document, type DocumentSource, loadDocument } from './operations/load.ts';
 export type { Example, MediaType } from './operations/media.ts';
 export {
   type DeclaredResponse,
-  declaredFor,
   mediaTypesOf,
   type Operation,
   type Parameter,
@@ -61,5 +61,12 @@ export {
   valueAt,
 } from './source/document.ts';
 export { SUBSCHEMAS, walk } from './source/kinds.ts';
-export { charsetOf, essenceOf, isJsonType, mediaTypeFor } from './source/media-types.ts';
+export {
+  charsetOf,
+  concreteType,
+  essenceOf,
+  isJsonType,
+  isRange,
+  mediaTypeFor,
+} from './source/media-types.ts';
 export { pathTemplate } from './source/path-template.ts';

@@ -295,3 +295,30 @@ describe('in a document with members that are not enforced', () => {
     else expect(response.body).toEqual({ error: 400, message: expect.stringContaining(message) });
   });
 });
+
+test('an asterisk in a parameter of a media type does not make it a range', async () => {
+  const json = 'application/json; p="*"';
+  const parts = 'multipart/mixed; boundary="a*b"';
+  const document = `openapi: 3.2.0\n${HEAD}paths:
+  /json:
+    post:
+      operationId: json
+      requestBody: { content: { '${json}': { schema: { type: integer } } } }
+      responses: { '200': { description: it, content: { '${json}': {} } } }
+  /parts:
+    post:
+      operationId: parts
+      requestBody: { content: { '${parts}': { itemSchema: { type: integer } } } }
+      responses: { '200': { description: it, content: { '${json}': {} } } }
+`;
+  const { client } = await withFiles({ 'openapi.yaml': document }, (folder) =>
+    serve(join(folder, 'openapi.yaml'), {
+      json: ({ body }) => ({ status: 200, body }),
+      parts: async ({ body }) => ({ status: 200, body: await Array.fromAsync(Object(body)) }),
+    }),
+  );
+  await client.post('/json').type(json).send('1').expect('Content-Type', json).expect(200, '1');
+  await client.post('/json').type(json).send('"a"').expect(400);
+  const body = '--a*b\r\nContent-Type: application/json\r\n\r\n1\r\n--a*b--\r\n';
+  await client.post('/parts').type(parts).send(body).expect(200, '[1]');
+});

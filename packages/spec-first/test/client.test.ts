@@ -77,7 +77,7 @@ const route = (path: string, types: readonly string[] = []): Route => ({
   path,
   parameters: [],
   media: types.map((type) => ({ type, encoding: {} })),
-  streams: [],
+  responses: [],
 });
 
 describe('a client', () => {
@@ -177,11 +177,11 @@ describe('a client', () => {
   test('reads the items of a stream, and resumes after the last event', async () => {
     const lines = {
       ...route('/lines'),
-      streams: [{ type: 'application/jsonl', items: { data: 'text' } }],
+      responses: [{ key: '200', media: [{ type: 'application/jsonl', items: { data: 'text' } }] }],
     } as const;
     const events = {
       ...{ ...route('/events'), method: 'GET' },
-      streams: [{ type: 'text/event-stream', items: { data: 'json' } }],
+      responses: [{ key: '200', media: [{ type: 'text/event-stream', items: { data: 'json' } }] }],
     } as const;
     const client = clientFor({ lines, events });
     const read = async (call: Promise<Reply> | undefined) => {
@@ -198,7 +198,7 @@ describe('a client', () => {
   test('fails when the connection of a stream is lost, if reconnect is off', async () => {
     const events = {
       ...{ ...route('/events'), method: 'GET' },
-      streams: [{ type: 'text/event-stream', items: { data: 'json' } }],
+      responses: [{ key: '200', media: [{ type: 'text/event-stream', items: { data: 'json' } }] }],
     } as const;
     const client = clientOf({ events }, { baseUrl: base(), reconnect: false });
     const { body } = Object(await Object(client).events());

@@ -15,7 +15,7 @@ import {
   valueAt,
 } from '../source/document.ts';
 import { walk } from '../source/kinds.ts';
-import { essenceOf } from '../source/media-types.ts';
+import { essenceOf, isRange } from '../source/media-types.ts';
 import { pathTemplate } from '../source/path-template.ts';
 import type { Report } from './check-structure.ts';
 
@@ -163,7 +163,7 @@ function checkBodies(
   }
   const unchecked = [
     ...received.filter((media) => !['value', 'form'].includes(codecs.factsOf(media).unit)),
-    ...sent.filter((media) => codecs.factsOf(media).unit !== 'value' && !media.type.includes('*')),
+    ...sent.filter((media) => codecs.factsOf(media).unit !== 'value' && !isRange(media.type)),
   ];
   for (const { outline, type, pointer: mediaPointer } of unchecked) {
     if (!outline.restrictsBytes || reportedTypes.has(type)) continue;

@@ -1,5 +1,6 @@
 import type { Codec } from '../codecs/codec.ts';
 import { Codecs } from '../codecs/codecs.ts';
+import { declaredFor } from '../operations/declared-for.ts';
 import { baseUrlFor } from '../operations/servers.ts';
 import { essenceOf, mediaTypeFor } from '../source/media-types.ts';
 import { encodeBody, readBody } from './body.ts';
@@ -59,7 +60,7 @@ export function clientOf<Operations>(
     (id: string, route: Route) =>
     async (input: AnyInput = {}, options: CallOptions = {}) => {
       const { timeout, retries = 0, reconnect = true, ...init } = { ...defaults, ...options };
-      const { method, media, streams } = route;
+      const { method, media } = route;
       const written = writeParameters(route, input);
       written.verify();
       const base = baseUrlFor(baseUrl, route.serverPath);
@@ -92,7 +93,8 @@ export function clientOf<Operations>(
       });
       const header = response.headers.get('Content-Type');
       const contentType = header === null ? undefined : essenceOf(header);
-      const format = mediaTypeFor(streams, header ?? '') ?? { type: contentType ?? '' };
+      const declaredMedia = declaredFor(route, response.status)?.media ?? [];
+      const format = mediaTypeFor(declaredMedia, header ?? '') ?? { type: contentType ?? '' };
       await codecs.load([format]);
       const coder = codecs.of(format);
       if (coder.unit !== 'items') {

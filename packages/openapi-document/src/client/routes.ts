@@ -13,8 +13,13 @@ export interface Route {
   readonly parameters: readonly RouteParameter[];
   /** The media types of its body. */
   readonly media: readonly BodyFormat[];
-  /** The media types of its responses that have items. */
-  readonly streams: readonly BodyFormat[];
+  /** Its responses, if any of them has items. A client reads other bodies by their media type. */
+  readonly responses: readonly RouteResponse[];
+}
+
+interface RouteResponse {
+  readonly key: string;
+  readonly media: readonly BodyFormat[];
 }
 
 interface RouteParameter extends Styled {
@@ -54,10 +59,9 @@ export const routesOf = <Id extends PropertyKey = string>(operations: readonly O
             }),
           ),
           media: (requestBody?.media ?? []).map(formatOf),
-          streams: responses
-            .flatMap(({ media }) => media)
-            .filter(({ items }) => items !== undefined)
-            .map(formatOf),
+          responses: responses.some(({ media }) => media.some(({ items }) => items))
+            ? responses.map(({ key, media }) => ({ key, media: media.map(formatOf) }))
+            : [],
         },
       ],
     ),

@@ -4,6 +4,7 @@ import {
   isJsonLines,
   isJsonSequence,
   isJsonType,
+  isRange,
   URLENCODED,
 } from '../source/media-types.ts';
 import type { BodyFormat, Codec, CodecFacts, Coder } from './codec.ts';
@@ -98,7 +99,9 @@ export class Codecs {
   /** Loads the codecs of media types. */
   async load(formats: Iterable<BodyFormat>): Promise<void> {
     for (const format of formats) {
-      for (const codec of isRange(format) ? [this.#find(format), JSON_CODEC] : [this.#find(format)])
+      for (const codec of isRange(format.type)
+        ? [this.#find(format), JSON_CODEC]
+        : [this.#find(format)])
         if ('load' in codec) this.#loaded.set(codec, await codec.load());
     }
   }
@@ -112,7 +115,7 @@ export class Codecs {
   }
 
   #find(format: BodyFormat, contentType = ''): AnyCodec {
-    if (isRange(format)) {
+    if (isRange(format.type)) {
       const type = essenceOf(contentType);
       const codec = [...this.#own, JSON_CODEC].find((each) => each.match(type, format));
       if (codec !== undefined) return codec;
@@ -126,5 +129,3 @@ export class Codecs {
     return codec;
   }
 }
-
-const isRange = ({ type }: BodyFormat): boolean => type.includes('*');

@@ -1,6 +1,6 @@
 import { formReader } from '../parameters/form-reader.ts';
 import { type FormEncoding, styledField, writeForm } from '../parameters/write-parameter.ts';
-import { isJsonType } from '../source/media-types.ts';
+import { isJsonType, isRange, mediaTypeFor } from '../source/media-types.ts';
 import { type FormCoder, UnreadableBody } from './codec.ts';
 import { writeJsonText } from './json.ts';
 import { boundaryOf, type Part, partHeader, partsOf, withBoundary } from './parts.ts';
@@ -91,7 +91,7 @@ function fileOf(
   declared: string | undefined,
 ): [content: string | Blob, filename: string, type: string] {
   if (!(item instanceof Blob)) return [String(item), 'blob', declared ?? 'text/plain'];
-  const isSingle = declared !== undefined && !/[*,]/.test(declared);
+  const isSingle = declared !== undefined && !declared.includes(',') && !isRange(declared);
   const type = item.type || (isSingle ? declared : 'application/octet-stream');
   return [item, item instanceof File ? item.name : 'blob', type];
 }
@@ -174,8 +174,9 @@ const notIn = (charset = 'UTF-8'): UnreadableBody =>
  * @throws {UnreadableBody} 415
  */
 function checkType(part: string, declared: readonly string[], type: string): void {
-  const isAccepted = declared.some(
-    (range) => range === '*/*' || range === type || range === type.replace(/\/.*/, '/*'),
+  const isAccepted = mediaTypeFor(
+    declared.map((range) => ({ type: range })),
+    type,
   );
   if (declared.length === 0 || isAccepted) return;
   const requirement = `must be ${declared.join(' or ')} (RFC 7578 §4.4)`;

@@ -13,7 +13,7 @@ import {
   type Json,
   resolveRef,
 } from '../source/document.ts';
-import { essenceOf } from '../source/media-types.ts';
+import { essenceOf, isRange } from '../source/media-types.ts';
 
 /** A Media Type Object (`source`, OpenAPI 3.1 §4.8.14) with its name. */
 export interface MediaType extends BodyFormat {
@@ -68,7 +68,7 @@ function itemsOf(tree: SchemaTree, type: string, source: Json): Items | undefine
 function partTypeOf(encoding: unknown): string {
   const { contentType } = asObject(encoding);
   const [type = ''] = typeof contentType === 'string' ? contentType.split(',') : [];
-  return type.includes('*') ? '' : type.trim();
+  return isRange(type) ? '' : type.trim();
 }
 
 const encodingOf = (encoding: unknown): FormEncoding =>

@@ -168,15 +168,6 @@ export const mediaTypesOf = ({ requestBody, responses }: Operation): readonly Me
   ...responses.flatMap(({ media }) => media),
 ];
 
-/** Finds the response for a status: by its code, its range, or `default` (OpenAPI 3.1 §4.8.16). */
-export function declaredFor(
-  { responses }: Pick<Operation, 'responses'>,
-  status: number,
-): DeclaredResponse | undefined {
-  const find = (key: string) => responses.find((response) => response.key.toUpperCase() === key);
-  return find(String(status)) ?? find(`${Math.floor(status / 100)}XX`) ?? find('DEFAULT');
-}
-
 /**
  * Matches the keys of header parameters that OpenAPI ignores (OpenAPI 3.1 §4.8.12.2.1), and of
  * Accept-Encoding: documents declare it as one coding, but clients send a list.

@@ -8,6 +8,22 @@ export const URLENCODED = 'application/x-www-form-urlencoded';
 export const essenceOf = (type: string): string =>
   (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 
+/** Returns true for a media range. An asterisk in a parameter does not make one. */
+export const isRange = (type: string): boolean =>
+  type.includes('*') && essenceOf(type).includes('*');
+
+/** Returns a media type in a range, such as `image/png` for `image/*`. */
+export const concreteType = (type: string): string =>
+  isRange(type)
+    ? type
+        .replace('/*+', '/example+')
+        .replace(/^(\*|application)\/\*/, 'application/json')
+        .replace('audio/*', 'audio/mpeg')
+        .replace('image/*', 'image/png')
+        .replace('video/*', 'video/mp4')
+        .replace('/*', '/plain')
+    : type;
+
 export const isJsonType = (type: string): boolean =>
   /^(application\/(.+\+)?|text\/)json$/.test(essenceOf(type));
 

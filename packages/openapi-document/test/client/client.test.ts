@@ -5,10 +5,10 @@ import type { ParameterInput } from '../../src/client/parameters.ts';
 import type { Route } from '../../src/client/routes.ts';
 import type { Styled } from '../../src/parameters/write-parameter.ts';
 
-const GET: Route = { method: 'GET', path: '/a', parameters: [], media: [], streams: [] };
+const GET: Route = { method: 'GET', path: '/a', parameters: [], media: [], responses: [] };
 const EVENTS: Route = {
   ...GET,
-  streams: [{ type: 'text/event-stream', items: { data: 'text' } }],
+  responses: [{ key: '200', media: [{ type: 'text/event-stream', items: { data: 'text' } }] }],
 };
 const mediaOf = (...types: string[]) => types.map((type) => ({ type, encoding: {} }));
 const BYTES = mediaOf('application/octet-stream');
@@ -246,6 +246,24 @@ describe('a call', () => {
       response,
     });
   });
+});
+
+test('a stream is read as the response of its status declares it', async () => {
+  const events = (key: string, data: 'json' | 'text') => ({
+    key,
+    media: [{ type: 'text/event-stream', items: { data } }],
+  });
+  const plain = { key: '409', media: [{ type: 'text/event-stream' }] };
+  const responses = [events('200', 'text'), plain, events('4XX', 'json')];
+  const bodyOf = async (status: number) => {
+    const headers = { 'Content-Type': 'text/event-stream' };
+    const { fetch } = fetchOf(new Response('data: 1\n\n', { status, headers }));
+    const { body } = await callWith({ ...GET, responses }, { fetch })({}, { reconnect: false });
+    return Array.fromAsync(body);
+  };
+  expect(await bodyOf(200)).toEqual([{ data: '1' }]);
+  expect(await bodyOf(404)).toEqual([{ data: 1 }]);
+  expect(await bodyOf(409)).toEqual([new TextEncoder().encode('data: 1\n\n')]);
 });
 
 describe('a call with a timeout', () => {

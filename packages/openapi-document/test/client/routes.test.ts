@@ -10,8 +10,8 @@ test('each operation has a route, even if no request can reach it', async () => 
     '/a?b=c': { get: { operationId: 'unreachable', responses } },
   });
   expect(routesOf(operations)).toEqual({
-    a: { method: 'GET', path: '/a', parameters: [], media: [], streams: [] },
-    unreachable: { method: 'GET', path: '/a?b=c', parameters: [], media: [], streams: [] },
+    a: { method: 'GET', path: '/a', parameters: [], media: [], responses: [] },
+    unreachable: { method: 'GET', path: '/a?b=c', parameters: [], media: [], responses: [] },
   });
 });
 
@@ -64,9 +64,15 @@ test('a route has the parts that a client needs to send a request and to read th
         { type: 'multipart/form-data', encoding: { tags: { explode: false } } },
         { type: 'application/json' },
       ],
-      streams: [
-        { type: 'text/event-stream', items: { data: 'json' } },
-        { type: 'application/jsonl', items: { data: 'text' } },
+      responses: [
+        { key: '200', media: [{ type: 'text/event-stream', items: { data: 'json' } }] },
+        {
+          key: '206',
+          media: [
+            { type: 'application/jsonl', items: { data: 'text' } },
+            { type: 'application/json' },
+          ],
+        },
       ],
     },
   });

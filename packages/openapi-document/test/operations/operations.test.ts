@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { declaredFor } from '../../src/operations/declared-for.ts';
 import {
-  declaredFor,
   type Operation,
   operationsOf,
   webhooksOf,

@@ -39,7 +39,7 @@ function isAbortError(error: unknown): boolean {
  * @throws {Error} if the operation has no handler, or nothing verifies its credentials.
  */
 export function planOperation(operation: Operation, context: ServiceContext): Plan {
-  const { document, errorBody, log, names, stopping } = context;
+  const { document, failures, log, stopping } = context;
   const { id } = operation;
   const reason = context.broken.get(id);
   if (reason !== undefined || context.passed.has(id)) {
@@ -50,7 +50,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
         : new HttpError(501, `the document has an error: ${id} cannot be served`, { reason });
     return async (call, record) => {
       record.operationId = id;
-      return failureAnswer(failure, record, call, errorBody);
+      return failureAnswer(failure, record, call, failures);
     };
   }
 
@@ -66,7 +66,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
   const readBody = bodyReader(operation, context.bodyLimit, validator);
   const challenge = challengesOf(operation, context.schemes);
   const deprecation = Object.entries(deprecationOf(operation).headers).flat();
-  const operationContext = { operation, validator, samples, names, challenge };
+  const operationFailures = { ...failures, operation, validator, samples, challenge };
 
   return async (call, record, path) => {
     const { method, headers, query = '' } = call;
@@ -121,7 +121,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
       if (isStreamCancelled || (isAbortError(error) && call.signal?.aborted)) {
         return createAnswer({ status: DISCONNECTED }, record, method);
       }
-      return failureAnswer(error, record, call, errorBody, operationContext);
+      return failureAnswer(error, record, call, operationFailures);
     }
   };
 }

@@ -128,7 +128,8 @@ export async function prepare(source: DocumentSource, options: ServiceOptions) {
   const { problems, broken, notices } = checkDocument(document, { formats, codecs });
   const operations = document.operations.filter(({ id }) => !broken.has(id));
   const schemas = createSchemas(document.root, { formats });
-  await codecs.load(operations.flatMap(mediaTypesOf));
+  const errorTypes = [errorBody, PROBLEM_DETAILS].map(({ mediaType }) => ({ type: mediaType }));
+  await codecs.load([...operations.flatMap(mediaTypesOf), ...errorTypes]);
   const validatorOf = createValidators(schemas, {
     codecs,
     onDrop: inDevelopment ? firstDropLogger(log) : undefined,
@@ -186,12 +187,11 @@ export async function prepare(source: DocumentSource, options: ServiceOptions) {
     storesFiles: operations.some(({ requestBody }) => requestBody?.media.some(hasFiles)),
     schemes,
     around,
-    errorBody,
+    failures: { errorBody, codecs, names: declaredNames(document) },
     bodyLimit,
     stopping,
     log,
     broken: reasons,
-    names: declaredNames(document),
   };
   return { operations: withReadMethods(document.operations, options.methods, log), context };
 }

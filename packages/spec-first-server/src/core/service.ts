@@ -57,7 +57,7 @@ export async function createService(
   options: ServiceOptions,
 ): Promise<Service> {
   const { operations, context } = await prepare(source, options);
-  const { document, errorBody, log } = context;
+  const { document, failures, log } = context;
   const { tracing, resources = new Resources() } = options;
   const begin = recorder(resources, options);
   if (context.storesFiles) removeDeadUploads(log);
@@ -78,7 +78,7 @@ export async function createService(
   }
 
   function fail(call: Call, record: CallRecord, error: unknown): Answer {
-    return failureAnswer(error, record, call, errorBody);
+    return failureAnswer(error, record, call, failures);
   }
 
   function has(path: string, isMounted?: boolean): boolean {

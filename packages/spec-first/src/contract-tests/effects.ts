@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   asObject,
+  declaredFor,
   isObject,
   type Json,
   type Outline,
@@ -152,8 +153,7 @@ const changedTexts = ({ body }: Reading, after: Reading): Json =>
   );
 
 function outlineOf({ target: { operation, schemas }, response }: Reading): Outline {
-  const declared = operation.responses.find(({ key }) => key === String(response.status));
-  return declared?.media[0]?.outline ?? schemas.outline(true);
+  return declaredFor(operation, response.status)?.media[0]?.outline ?? schemas.outline(true);
 }
 
 function checkStored(

@@ -1,6 +1,7 @@
 import {
   isJsonType,
   isObject,
+  isRange,
   mapMembers,
   type Operation,
   stringifyJson,
@@ -253,7 +254,7 @@ function* structuralMistakes(
       const key = `/${where}/${name} required`;
       yield { label: `a request without ${missing}`, key, values: others };
     }
-    const hasRange = operation.requestBody?.media.some(({ type }) => /^[^;]*\*/.test(type));
+    const hasRange = operation.requestBody?.media.some(({ type }) => isRange(type));
     if (media !== undefined && !hasRange) {
       const contentType = 'application/x-undeclared';
       yield { label: 'a wrong media type', key: '/body Content-Type', values, contentType };

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Codecs, formReader, type MediaType, type Operation } from 'openapi-document';
+import {
+  type Codecs,
+  concreteType,
+  formReader,
+  type MediaType,
+  type Operation,
+} from 'openapi-document';
 import { baseUrlFor, encodeBody, writeParameters } from 'openapi-document/client';
 import { shellQuoted } from 'spec-first-server/cli';
 import type { CheckedOperation, ReceivedResponse } from './check-response.ts';
@@ -219,17 +225,6 @@ function formWithFiles(media: MediaType, form: unknown, index: number): object {
   });
   return Object.fromEntries(fields);
 }
-
-/** The media types that are sent for ranges. */
-const CONCRETE: Readonly<Record<string, string>> = {
-  '*/*': 'application/octet-stream',
-  'application/*': 'application/octet-stream',
-  'image/*': 'image/png',
-  'audio/*': 'audio/mpeg',
-  'video/*': 'video/mp4',
-};
-
-const concreteType = (range: string): string => CONCRETE[range] ?? range.replace('*', 'plain');
 
 /** Returns a request as a curl command for a POSIX shell. */
 export function curlLine(base: string, request: SerializedRequest): string {

@@ -6,6 +6,7 @@ import {
   type Coder,
   charsetOf,
   escapePointerToken,
+  isRange,
   type MediaType,
   mediaTypeFor,
   type Operation,
@@ -46,7 +47,7 @@ export function bodyReader(
   const declared = requestBody?.media ?? [];
   const types = declared.map(({ type }) => type);
   const mediaByType = new Map(
-    declared.flatMap((media) => (/[*;]/.test(media.type) ? [] : [[media.type, media]])),
+    declared.flatMap((media) => (isRange(media.type) ? [] : [[media.type, media]])),
   );
   const typeNames = types.join(' or ');
   const acceptsUntyped = mediaTypeFor(declared, '') !== undefined;

@@ -1,6 +1,8 @@
 import {
+  type Codecs,
   type DeclaredResponse,
   declaredFor,
+  isRange,
   type MediaType,
   type Operation,
 } from 'openapi-document';
@@ -18,10 +20,19 @@ import {
   type Problem,
   reasonPhrase,
 } from './problem.ts';
-import { checkBody, inCharset, mismatchOf, withCharset, writeJson } from './reply.ts';
+import { checkBody, mismatchOf, writeBody } from './reply.ts';
+
+/** The parts of a service that its error responses need. */
+export interface FailureContext {
+  readonly errorBody: ErrorBody;
+  /** Codecs of `errorBody`, of problem details, and of the operation are loaded. */
+  readonly codecs: Codecs;
+  /** The names that the log may contain. */
+  readonly names: ReadonlySet<string>;
+}
 
 /** The parts of an operation that its error responses need. */
-export interface OperationContext {
+export interface OperationFailureContext extends FailureContext {
   readonly operation: Operation;
   readonly validator: OperationValidator;
   /**
@@ -29,8 +40,6 @@ export interface OperationContext {
    * of the document matches the declared schema.
    */
   readonly samples?: Samples | undefined;
-  /** The names that the log may contain. */
-  readonly names: ReadonlySet<string>;
   /** Returns the challenges of a 401 (RFC 9110 §11.6.1); empty if the operation needs none. */
   readonly challenge: (presented: boolean) => string;
 }
@@ -41,27 +50,24 @@ type Samples = (media: MediaType) => Iterable<unknown>;
  * Returns the answer to an error, with the error body of the document. The cause is only in the
  * record, for the log.
  *
- * @param context the operation, if the request has reached one. Its declared response determines
- *   the body.
+ * @param context that of the operation, if the request has reached one. Its declared response
+ *   determines the body.
  */
 export function failureAnswer(
   error: unknown,
   record: CallRecord,
   { method, headers }: Pick<Call, 'method' | 'headers'>,
-  errorBody: ErrorBody,
-  context?: OperationContext,
+  context: FailureContext | OperationFailureContext,
 ): Answer {
-  const { failure, reply, bodyMismatch, headerMismatch } = failureReply(
-    failureOf(error),
-    errorBody,
-    context,
-    { requestId: record.id, requestHeaders: headers },
-  );
+  const { failure, reply, bodyMismatch, headerMismatch } = failureReply(failureOf(error), context, {
+    requestId: record.id,
+    requestHeaders: headers,
+  });
   record.failure = failure;
   // `failure.errors` is checked first: it is undefined for a revoked Proxy, for which `instanceof`
   // throws.
   if (failure.errors !== undefined && error instanceof Violations)
-    record.violations = describePlaces(error.violations, context?.names ?? new Set());
+    record.violations = describePlaces(error.violations, context.names);
   if (bodyMismatch !== undefined)
     addReason('the body of errorBody does not match the document', bodyMismatch);
   if (headerMismatch !== undefined)
@@ -202,18 +208,18 @@ function withDeclaredStatus(failure: Failure, operation?: Operation): Failure {
  * throws, the reply is a 500 with problem details (RFC 9457). The returned failure then has the
  * cause for the log.
  */
-export function failureReply(
+function failureReply(
   original: Failure,
-  errorBody: ErrorBody,
-  context?: OperationContext,
-  request?: RequestFacts,
+  context: FailureContext | OperationFailureContext,
+  request: RequestFacts,
 ): FailureReply & { readonly failure: Failure } {
-  const failure = withDeclaredStatus(original, context?.operation);
+  const operation = 'operation' in context ? context : undefined;
+  const failure = withDeclaredStatus(original, operation?.operation);
   try {
-    return { failure, ...replyFor(failure, errorBody, context, request) };
+    return { failure, ...replyFor(failure, context, operation, request) };
   } catch (cause) {
     const fault = internal(cause);
-    return { failure: fault, ...replyFor(fault, PROBLEM_DETAILS) };
+    return { failure: fault, ...replyFor(fault, { ...context, errorBody: PROBLEM_DETAILS }) };
   }
 }
 
@@ -226,8 +232,8 @@ export function failureReply(
  */
 function replyFor(
   { status, message, type, headers: errorHeaders, errors, isPresented = true }: Failure,
-  errorBody: ErrorBody,
-  context?: OperationContext,
+  { errorBody, codecs, names }: FailureContext,
+  context?: OperationFailureContext,
   request?: RequestFacts,
 ): FailureReply {
   const problem = { status, message, type, errors, ...request };
@@ -253,21 +259,24 @@ function replyFor(
     try {
       const writtenBody =
         context === undefined || declared === undefined
-          ? writeBody(contentType, body)
-          : checkBody(context.validator, declared, { status, contentType, body });
+          ? writeBody(codecs, { type: contentType }, contentType, body)
+          : checkBody(context.validator, declared, { contentType, body });
       return { reply: { status, headers, ...writtenBody }, bodyMismatch, headerMismatch };
     } catch (error) {
       // `errorBody` may use names that the client chose.
       const difference =
-        context !== undefined && error instanceof Violations
-          ? describePlaces(error.violations, context.names).join('; ')
+        error instanceof Violations
+          ? describePlaces(error.violations, names).join('; ')
           : mismatchOf(error);
       if (difference === undefined) throw error;
       bodyMismatch ??= difference;
     }
   }
   const isBodiless = bodyMismatch === undefined;
-  const details = isBodiless ? {} : writeBody(PROBLEM_DETAILS.mediaType, describeProblem(problem));
+  const { mediaType, make: describe } = PROBLEM_DETAILS;
+  const details = isBodiless
+    ? {}
+    : writeBody(codecs, { type: mediaType }, mediaType, describe(problem));
   return { reply: { status, headers, ...details }, bodyMismatch, headerMismatch };
 
   function* candidates(): Generator<[contentType: string, body: unknown]> {
@@ -275,7 +284,7 @@ function replyFor(
       yield [errorBody.mediaType, make()];
       return;
     }
-    const typeOf = ({ type }: MediaType) => (type.includes('*') ? errorBody.mediaType : type);
+    const typeOf = ({ type }: MediaType) => (isRange(type) ? errorBody.mediaType : type);
     for (const media of declared.media) yield [typeOf(media), make(media)];
     for (const media of declared.media) {
       for (const { value } of media.examples) yield [typeOf(media), value];
@@ -286,15 +295,8 @@ function replyFor(
   }
 }
 
-const { make: describeProblem } = PROBLEM_DETAILS;
-
 /** Checked like other headers, since a document may declare them. */
 const DEFAULT_HEADERS = Object.fromEntries(SECURITY_HEADERS);
-
-function writeBody(contentType: string, body: unknown): Pick<CheckedReply, 'type' | 'body'> {
-  const type = withCharset(contentType);
-  return { type, body: inCharset(type, typeof body === 'string' ? body : writeJson(body)) };
-}
 
 function headerMismatchOf(
   validator: OperationValidator,

@@ -3,7 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Codecs,
+  concreteType,
   type DeclaredResponse,
+  declaredFor,
   type Example,
   type ItemsCoder,
   isJsonType,
@@ -16,7 +18,7 @@ import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { HttpError } from './http-error.ts';
 import { type ErrorBody, makeBody } from './problem.ts';
-import { BODILESS_STATUSES, checkBody, isAsyncIterable, mismatchOf, responseFor } from './reply.ts';
+import { checkBody, isAsyncIterable, mismatchOf } from './reply.ts';
 
 type Candidate = Partial<Example>;
 
@@ -56,7 +58,7 @@ export function mock(
       preferences.map(([, name, value]) => [name, value]),
     );
     const [status, declared] = chosenResponse(operation, code);
-    const media = BODILESS_STATUSES.has(status) ? undefined : mediaFor(declared, accepts);
+    const media = mediaFor(declared, accepts);
     const example = preferredExample ?? (media && exampleOfRequest(media, request));
     const key = [status, media?.type, media && example].join(' ');
     const reply = replies.get(key) ?? createReply(status, declared, media, example);
@@ -111,7 +113,7 @@ export function mock(
     name?: string,
   ): AnyReply | HttpError {
     const validator = validatorOf(operation);
-    const contentType = media && concrete(media.type);
+    const contentType = media && concreteType(media.type);
     const mismatches: string[] = [];
     let chosen: Candidate | undefined;
     let isChecked = false;
@@ -123,7 +125,7 @@ export function mock(
       const { value: body, pointer } = candidate;
       try {
         if (media === undefined || items === undefined)
-          checkBody(validator, declared, { status, contentType, body });
+          checkBody(validator, declared, { contentType, body });
         else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
         chosen = candidate;
         // The items of a text are unknown until they are sent.
@@ -190,13 +192,14 @@ export function mock(
         : [{ value: makeBody(errorBody, { status, message: 'a mocked failure' }, declared) }];
     yield* key === String(status) ? [...examples, ...errorBodies] : [...errorBodies, ...examples];
     if (items === undefined)
-      for (const value of bodiesOf(schemas, codecs, concrete(mediaType), media)) yield { value };
+      for (const value of bodiesOf(schemas, codecs, concreteType(mediaType), media))
+        yield { value };
     else for (const value of valuesOf(schemas, items.schema, 'response')) yield { value: [value] };
   }
 }
 
 export const sampleBodies = (schemas: Schemas, codecs: Codecs, media: MediaType) =>
-  bodiesOf(schemas, codecs, concrete(media.type), media);
+  bodiesOf(schemas, codecs, concreteType(media.type), media);
 
 async function* paced(media: MediaType, coder: ItemsCoder, list: unknown) {
   const text = Readable.from([Buffer.from(String(list))]);
@@ -219,7 +222,7 @@ function chosenResponse(
     (responses.find(({ key }) => /^2/.test(key)) ?? responses[0])?.key.replace(/XX$/i, '00') ??
     '200';
   const status = Number(code ?? first.replace('default', '200'));
-  const response = responseFor(operation, status);
+  const response = declaredFor(operation, status);
   if (response !== undefined && Number.isInteger(status) && status >= 200 && status <= 599)
     return [status, response];
   const keys = responses.map(({ key }) => key).join(', ');
@@ -236,14 +239,6 @@ function mediaFor(
 ): MediaType | undefined {
   const isJson = ({ type }: MediaType) => Number(isJsonType(type));
   const inOrder = media.toSorted((a, b) => isJson(b) - isJson(a));
-  const type = accepts(...inOrder.map((candidate) => concrete(candidate.type)));
-  return inOrder.find((candidate) => concrete(candidate.type) === type) ?? inOrder[0];
+  const type = accepts(...inOrder.map((candidate) => concreteType(candidate.type)));
+  return inOrder.find((candidate) => concreteType(candidate.type) === type) ?? inOrder[0];
 }
-
-/** Returns a media type in a range, such as `image/png` for `image/*`. */
-const concrete = (type: string): string =>
-  type
-    .replace(/^(\*|application)\/\*$/, 'application/json')
-    .replace('text/*', 'text/plain')
-    .replace('/*+', '/example+')
-    .replace('/*', '/png');

@@ -1,14 +1,15 @@
 import { Readable } from 'node:stream';
 import {
+  type BodyFormat,
   type Budget,
+  type Codecs,
   charsetOf,
   type DeclaredResponse,
   declaredFor,
   type ItemsCoder,
-  type MediaType,
+  isRange,
   mediaTypeFor,
   type Operation,
-  stringifyJson,
   type TextCoder,
   type ValueCoder,
 } from 'openapi-document';
@@ -30,24 +31,6 @@ export const FRAMING_HEADERS = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-
-/**
- * Statuses whose answers have no body, even if a `default` response declares one (RFC 9110 §15.3.5,
- * §15.3.6, §15.4.5).
- */
-export const BODILESS_STATUSES = new Set([204, 205, 304]);
-
-const NO_BODY_DECLARED: DeclaredResponse = {
-  key: 'default',
-  media: [],
-  headers: [],
-  pointer: '',
-  source: {},
-};
-
-/** An operation without declared responses may answer with any status, without a body. */
-export const responseFor = (operation: Operation, status: number): DeclaredResponse | undefined =>
-  operation.responses.length === 0 ? NO_BODY_DECLARED : declaredFor(operation, status);
 
 type ReplyValidator = Pick<OperationValidator, 'codecs' | 'response' | 'responseHeaders'>;
 
@@ -74,7 +57,7 @@ export function checkReply(
   try {
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InvalidReply('the status must be an integer from 200 to 599');
-    const declared = responseFor(operation, status);
+    const declared = declaredFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document does not declare this status');
     const headers = checkHeaders(validator, declared, reply.headers);
     return { status, headers, ...checkBody(validator, declared, reply, budget) };
@@ -100,12 +83,12 @@ export function mismatchOf(error: unknown): string | undefined {
 export function checkBody(
   validator: ReplyValidator,
   declared: DeclaredResponse,
-  { status, contentType, body }: AnyReply,
+  { contentType, body }: Pick<AnyReply, 'contentType' | 'body'>,
   budget?: Budget,
 ): Pick<CheckedReply, 'type' | 'body'> {
   if (contentType !== undefined && typeof contentType !== 'string')
     throw new InvalidReply('contentType must be a string');
-  const mediaTypes = BODILESS_STATUSES.has(status) ? [] : declared.media;
+  const mediaTypes = declared.media;
   const media = contentType === undefined ? mediaTypes[0] : mediaTypeFor(mediaTypes, contentType);
   if (media === undefined) {
     if (mediaTypes.length > 0)
@@ -120,50 +103,65 @@ export function checkBody(
   if (body === undefined)
     throw new InvalidReply('the document declares a body, but the reply has none');
   const chosen = contentType ?? media.type;
-  if (chosen.includes('*'))
+  if (isRange(chosen))
     throw new InvalidReply(`contentType must be a media type in the range ${chosen}`);
   if (!isHeader('content-type', chosen))
     throw new InvalidReply('contentType is not a valid header');
-  const type = withCharset(chosen);
-  const coder = validator.codecs.of(media, type);
-  if (coder.unit === 'items') return itemsOf(validator, media, coder, type, body);
+  // Each item has steps of its own.
+  const check: Check = (value, index) =>
+    validator.response(media, value, index === undefined ? budget : undefined);
+  return writeBody(validator.codecs, media, chosen, body, check);
+}
+
+/** Returns a value, or the item with an index, as it is written. @throws {Violations} */
+type Check = (value: unknown, index?: number) => unknown;
+
+/**
+ * Writes a body by the codec of its media type.
+ *
+ * @param check by default, all values are valid.
+ * @throws {InvalidReply} for a body that the media type cannot represent.
+ */
+export function writeBody(
+  codecs: Codecs,
+  format: BodyFormat,
+  contentType: string,
+  body: unknown,
+  check: Check = (value) => value,
+): Pick<CheckedReply, 'type' | 'body'> {
+  const type = withCharset(contentType);
+  const coder = codecs.of(format, type);
+  if (coder.unit === 'items') return itemsOf(check, format, coder, type, body);
   const acceptsStreams = coder.unit === 'value' && coder.isText && coder.acceptsStreams;
   if (coder.unit === 'value' && !(acceptsStreams && typeof body === 'object')) {
-    const written = writeValue(coder, validator.response(media, body, budget), media);
+    const written = writeValue(coder, check(body), format);
     return { type, body: typeof written === 'string' ? inCharset(type, written) : written };
   }
-  if (acceptsStreams || media.type.includes('*')) {
-    if (typeof body === 'string') validator.response(media, body, budget);
-    else if (media.outline.restrictsBytes) {
+  if (acceptsStreams || isRange(format.type)) {
+    if (typeof body === 'string') check(body);
+    else if (format.outline?.restrictsBytes) {
       throw new InvalidReply(
-        `a body of ${media.type} must be a string, so that it can be checked against the schema`,
+        `a body of ${format.type} must be a string, so that it can be checked against the schema`,
       );
     }
   }
-  return { type, body: writeBytes(media, type, body) };
+  return { type, body: writeBytes(format, type, body) };
 }
 
 /** @throws {InvalidReply} for a value that the format cannot represent. */
 function writeValue(
   coder: TextCoder | ValueCoder,
   value: unknown,
-  media: MediaType,
+  format: BodyFormat,
 ): string | Uint8Array {
   try {
-    return coder.write(value, media);
+    return coder.write(value, format);
   } catch (error) {
     throw error instanceof TypeError ? new InvalidReply(error.message) : error;
   }
 }
 
-/** @throws {InvalidReply} for a value that JSON cannot represent. */
-export function writeJson(value: unknown): string {
-  const text = stringifyJson(value);
-  if (text === undefined) throw new InvalidReply(`a JSON body must not be ${typeof value}`);
-  return text;
-}
-
-export const withCharset = (type: string): string =>
+const withCharset = (type: string): string =>
   /^text\/[^;]+$/i.test(type) ? `${type}; charset=utf-8` : type;
 
 /**
@@ -171,7 +169,7 @@ export const withCharset = (type: string): string =>
  *
  * @throws {InvalidReply} if the media type has another charset, unless the bytes are the same.
  */
-export function inCharset(type: string, text: string): string {
+function inCharset(type: string, text: string): string {
   const charset = charsetOf(type) ?? 'utf-8';
   if (/^utf-?8$/.test(charset)) return text;
   // ASCII has the same bytes in most other charsets, but not in UTF-16 and UTF-32.
@@ -182,19 +180,13 @@ export function inCharset(type: string, text: string): string {
   );
 }
 
-function itemsOf(
-  validator: ReplyValidator,
-  media: MediaType,
-  coder: ItemsCoder,
-  type: string,
-  items: unknown,
-) {
+function itemsOf(check: Check, media: BodyFormat, coder: ItemsCoder, type: string, items: unknown) {
   if (!isAsyncIterable(items))
     throw new InvalidReply(`a body of ${media.type} must be an AsyncIterable of its items`);
   const message = { format: media, contentType: coder.contentType?.(type) ?? type };
   const write = (item: unknown, index: number) => {
     try {
-      const value = validator.response(media, item);
+      const value = check(item, index);
       if (value === undefined) throw new InvalidReply('must not be undefined');
       const chunk = coder.write(value, message, index);
       return typeof chunk === 'string' ? inCharset(type, chunk) : chunk;
@@ -212,7 +204,7 @@ export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 /** Returns text and bytes as they are, and a stream of them. */
-function writeBytes(media: MediaType, type: string, body: unknown): CheckedReply['body'] {
+function writeBytes(media: BodyFormat, type: string, body: unknown): CheckedReply['body'] {
   if (typeof body === 'string') return inCharset(type, body);
   if (body instanceof Uint8Array) return body;
   if (body instanceof ArrayBuffer) return new Uint8Array(body);

@@ -94,7 +94,7 @@ export function createValidators(
     const replies = onFirstUse((media: MediaType) =>
       bodyReader(media, response, { onDrop: onDrop && ((name) => onDrop(operation, name)) }),
     );
-    const headers = onFirstUse(({ headers: declared }: DeclaredResponse) =>
+    const headers = onFirstUse((declared: DeclaredResponse['headers']) =>
       reader(response(objectOf({ headers: schemaOfMembers(declared) }))),
     );
 
@@ -105,7 +105,7 @@ export function createValidators(
       body: (media, body, budget) => bodies(media)(body, budget),
       response: (media, body, budget) => replies(media)(body, budget),
       responseHeaders: (declared, values) =>
-        asObject(asObject(headers(declared)({ headers: values })).headers),
+        asObject(asObject(headers(declared.headers)({ headers: values })).headers),
     };
   });
 }

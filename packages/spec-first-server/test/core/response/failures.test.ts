@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createSchemas, type Operation } from 'openapi-document';
+import { type Codec, createSchemas, type Operation } from 'openapi-document';
 import { type LoggerOptions, pino } from 'pino';
 import { codecsOf } from 'test-support/codecs';
 import { documentOf } from 'test-support/document-of';
@@ -10,7 +10,7 @@ import { recorder } from '../../../src/core/record.ts';
 import {
   failureAnswer,
   failureOf,
-  type OperationContext,
+  type OperationFailureContext,
 } from '../../../src/core/response/failures.ts';
 import {
   Forbidden,
@@ -18,7 +18,11 @@ import {
   InvalidReply,
   Unauthorized,
 } from '../../../src/core/response/http-error.ts';
-import { type ErrorBody, PROBLEM_DETAILS } from '../../../src/core/response/problem.ts';
+import {
+  type ErrorBody,
+  PROBLEM_DETAILS,
+  type Problem,
+} from '../../../src/core/response/problem.ts';
 import { createService, type Service } from '../../../src/core/service.ts';
 import { createValidators, Violations } from '../../../src/core/validation/validator.ts';
 
@@ -322,18 +326,20 @@ paths:
         '422': { description: one value, content: { application/json: { schema: { const: 1 } } } }
         '503': { description: any, content: { '*/*': { schema: { type: object } } } }
 `;
-  let context: OperationContext;
+  let context: OperationFailureContext;
   let operation: Operation;
   beforeAll(async () => {
     const { operations, root } = await documentOf(failing);
     const [get] = operations;
     if (get === undefined) throw new Error('the document has no operation');
     operation = get;
+    const codecs = await codecsOf(operations);
+    await codecs.load([{ type: PROBLEM_DETAILS.mediaType }]);
     context = {
+      errorBody: PROBLEM_DETAILS,
+      codecs,
       operation,
-      validator: createValidators(createSchemas(root), { codecs: await codecsOf(operations) })(
-        operation,
-      ),
+      validator: createValidators(createSchemas(root), { codecs })(operation),
       names: new Set(['body', 'name', 'query', 'why']),
       challenge: (presented) => `Bearer${presented ? ' error="invalid_token"' : ''}`,
     };
@@ -342,12 +348,14 @@ paths:
   function answerTo(
     error: unknown,
     errorBody: ErrorBody = PROBLEM_DETAILS,
-    operationContext: OperationContext | null = context,
+    operationContext: OperationFailureContext | null = context,
     method = 'GET',
   ) {
     const call = { method, path: '/a', headers: { 'x-request-id': 'r1' } };
     const record = recorder(new Resources())(call);
-    const answer = failureAnswer(error, record, call, errorBody, operationContext ?? undefined);
+    const { codecs, names } = context;
+    const failures = { ...(operationContext ?? { codecs, names }), errorBody };
+    const answer = failureAnswer(error, record, call, failures);
     const { status, headers: list, body } = answer;
     const headers: Record<string, string> = {};
     for (let at = 0; at < list.length; at += 2) headers[String(list[at])] = String(list[at + 1]);
@@ -496,6 +504,26 @@ paths:
     expect(record.reason).toBe(
       `none; the body of errorBody does not match the document: ${mismatch}`,
     );
+  });
+
+  test('is written by the codec of its media type, also outside an operation', async () => {
+    const upper: Codec = {
+      match: (type) => type === 'application/upper',
+      unit: 'value',
+      read: (bytes) => String(bytes),
+      write: (value) => Buffer.from(JSON.stringify(value).toUpperCase()),
+    };
+    const bodyWith = async (mediaType: string) => {
+      const errorBody = { mediaType, make: ({ message }: Problem) => message };
+      const options = { handlers: { get: () => ({ status: 204 }) }, codecs: [upper], errorBody };
+      const document = await documentOf(failing);
+      const service = await createService(document, options);
+      const { body } = await service.handle({ method: 'GET', path: '/none', headers: {} });
+      return String(body);
+    };
+    expect(await bodyWith('application/json')).toBe('"no such path"');
+    expect(await bodyWith('application/upper')).toBe('"NO SUCH PATH"');
+    expect(await bodyWith('text/plain')).toBe('no such path');
   });
 
   test('is problem details if errorBody makes text in another charset', () => {
