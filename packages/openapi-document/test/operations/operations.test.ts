@@ -1,10 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { declaredFor } from '../../src/operations/declared-for.ts';
-import {
-  type Operation,
-  operationsOf,
-  webhooksOf,
-} from '../../src/operations/operations.ts';
+import { type Operation, operationsOf, webhooksOf } from '../../src/operations/operations.ts';
 import { operationObjects, pathItemsIn } from '../../src/source/path-items.ts';
 
 function operationOf(operation: object, item: object = {}, root: object = {}): Operation {
