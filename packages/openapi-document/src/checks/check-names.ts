@@ -64,14 +64,18 @@ const OTHER_TYPES = /^application\/(jsonl|json5|bson|.ml)$/;
 /** Reports misspelled media types, and short names such as `json`. */
 export function checkMediaType(pointer: string, { notice }: Report): void {
   const [parent, type = ''] = pointerTokens(pointer).slice(-2);
-  const essence = essenceOf(type);
-  if (parent !== 'content' || MEDIA_TYPES.includes(essence) || OTHER_TYPES.test(essence)) return;
-  const suggested = essence.includes('/')
-    ? similarName(essence, MEDIA_TYPES)
-    : (MEDIA_TYPES.find((name) => name.split('/').includes(essence)) ??
-      'TYPE/SUBTYPE, such as application/json');
+  const suggested = parent === 'content' ? suggestedMediaType(type) : undefined;
   if (suggested !== undefined)
     notice(pointer, `${type} is not a known media type. Use ${suggested}`);
+}
+
+/** Returns the media type that a misspelled or short name probably means. */
+export function suggestedMediaType(type: string): string | undefined {
+  const essence = essenceOf(type);
+  if (MEDIA_TYPES.includes(essence) || OTHER_TYPES.test(essence)) return undefined;
+  if (essence.includes('/')) return similarName(essence, MEDIA_TYPES);
+  const named = MEDIA_TYPES.find((name) => name.split('/').includes(essence));
+  return named ?? 'TYPE/SUBTYPE, such as application/json';
 }
 
 export function checkEncoding(

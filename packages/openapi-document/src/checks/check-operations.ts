@@ -17,6 +17,7 @@ import {
 import { walk } from '../source/kinds.ts';
 import { essenceOf, isRange } from '../source/media-types.ts';
 import { pathTemplate } from '../source/path-template.ts';
+import { suggestedMediaType } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 
 /**
@@ -166,7 +167,8 @@ function checkBodies(
     ...sent.filter((media) => codecs.factsOf(media).unit !== 'value' && !isRange(media.type)),
   ];
   for (const { outline, type, pointer: mediaPointer } of unchecked) {
-    if (!outline.restrictsBytes || reportedTypes.has(type)) continue;
+    const isReported = reportedTypes.has(type) || suggestedMediaType(type) !== undefined;
+    if (!outline.restrictsBytes || isReported) continue;
     reportedTypes.add(type);
     notice(
       mediaPointer,

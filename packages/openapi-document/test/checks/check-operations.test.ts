@@ -164,6 +164,12 @@ test.each<[place: 'requestBody' | 'response', type: string, schema: unknown, isC
   expect(findings).toEqual(isChecked ? [] : [`notice ${pointer} ${message}`]);
 });
 
+test('a misspelled media type is reported once, by its name', async () => {
+  const content = { 'aplication/json': { schema: { type: 'object' } } };
+  const responses = { 200: { description: 'done', content } };
+  expect(await check({ '/a': get({ responses }) })).toEqual([]);
+});
+
 test('variables of the servers of a path and an operation are declared', async () => {
   const servers = [{ url: '/{x}' }];
   const callbacks = { done: { '{$url}': { servers, ...get({ servers }) } } };
