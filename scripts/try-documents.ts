@@ -49,7 +49,7 @@ async function tryDocument(file: string): Promise<readonly string[]> {
   const tools = join(root, 'packages/spec-first/src/main.ts');
   const made = await run('new', results, [tools, 'new', project, resolve(folder, file)]);
   const broken = made.output.split('\n').filter((line) => /:\d+:\d+ /.test(line)).length;
-  if (!made.isGreen) return [name, 'no', '', '', '', made.output.trim().split('\n')[0] ?? ''];
+  if (!made.isGreen) return [name, 'no', '', '', '', made.output.trim().split('\n').at(-1) ?? ''];
   symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
   const compiled = await run('tsc', project, [join(root, 'node_modules/typescript/bin/tsc')]);
   const tested = await run('test', project, ['--test', '--test-reporter=tap']);

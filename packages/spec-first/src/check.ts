@@ -21,8 +21,22 @@ interface CheckResult {
   readonly broken: ReadonlySet<string>;
   /** Absolute paths of the files of the document, including missing ones. */
   readonly files: readonly string[];
-  /** If there are more than `limit`, notices with the same message are one line. */
-  readonly notices: (limit?: number) => readonly string[];
+  /** Unless all are shown, there are few lines: those with the same message are one. */
+  readonly notices: (showsAll?: boolean) => readonly string[];
+}
+
+/** The number of notices that are shown by default. */
+const MAX_NOTICES = 10;
+
+/** Returns the first notices, and the number of the others. */
+export function firstNotices(file: string, notices: readonly string[]): readonly string[] {
+  const rest = notices.length - MAX_NOTICES;
+  if (rest <= 0) return notices;
+  const word = rest === 1 ? 'notice' : 'notices';
+  return [
+    ...notices.slice(0, MAX_NOTICES),
+    `${file} has ${rest} more ${word}. "npm run generate -- --all" shows all, with each place.`,
+  ];
 }
 
 /** Loads and checks a document. The start of a server also checks handlers and verifiers. */
@@ -38,9 +52,11 @@ export async function checkFile(file: string, allowOutside = false): Promise<Che
       problems: splitLines(document.describe([...problems, ...[...broken.values()].flat()])),
       broken: new Set(broken.keys()),
       files: document.files,
-      notices: (limit = Number.POSITIVE_INFINITY) => {
+      notices: (showsAll = false) => {
         const findings = [...notices, ...checkExamples(document.root, formats)];
-        return splitLines(document.describe(document.merge(findings, limit)));
+        if (showsAll) return splitLines(document.describe(findings));
+        const merged = document.merge(findings, MAX_NOTICES);
+        return firstNotices(file, splitLines(document.describe(merged)));
       },
     };
   } catch (error) {

@@ -46,8 +46,8 @@ export const run = command(
       console.error(`${file} has ${count}. ${TYPES} is unchanged.`);
       return 1;
     }
-    const notices = checked.notices(showsAll ? undefined : MAX_NOTICES);
-    for (const line of showsAll ? notices : firstNotices(file, notices)) console.error(line);
+    const notices = checked.notices(showsAll);
+    for (const line of notices) console.error(line);
 
     const outputs = new Map([[TYPES, await generateTypes(document, undefined, checked.formats)]]);
     if (client !== undefined) {
@@ -82,19 +82,6 @@ export const run = command(
     return exitCode;
   },
 );
-
-/** The number of notices without --all. */
-export const MAX_NOTICES = 10;
-
-export function firstNotices(file: string, notices: readonly string[]): readonly string[] {
-  const rest = notices.length - MAX_NOTICES;
-  if (rest <= 0) return notices;
-  const word = rest === 1 ? 'notice' : 'notices';
-  return [
-    ...notices.slice(0, MAX_NOTICES),
-    `${file} has ${rest} more ${word}. "npm run generate -- --all" shows all, with each place.`,
-  ];
-}
 
 /** Ignores the kind of line endings. */
 const hasText = (path: string, text: string): boolean =>

@@ -47,8 +47,12 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 2, async (values, [folder, docu
   if (entries.length > 0)
     throw new Error(`${folder} is not empty: it has ${entries[0]}. Name an empty or a new folder.`);
   console.log(`Reading ${document ?? 'the example, a library of books'} …`);
-  const { files, problems } = await projectFiles(folder, document, values['allow-outside']);
-  for (const problem of problems) console.error(problem);
+  const { files, problems, notices } = await projectFiles(
+    folder,
+    document,
+    values['allow-outside'],
+  );
+  for (const line of [...problems, ...notices]) console.error(line);
   if (problems.length > 0)
     console.error('Operations with an error answer 501 until you fix the error.');
   for (const [path, content] of files) {
@@ -66,8 +70,8 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 2, async (values, [folder, docu
 });
 
 /**
- * Returns the contents of a new project's files by path, and the errors of its document as lines
- * of `file:line:column message`.
+ * Returns the contents of a new project's files by path, and the errors and the first notices of
+ * its document as lines of `file:line:column message`.
  *
  * @param file the path of the document; by default, that of the example.
  * @throws {Error} if the document cannot be served, or a file cannot be copied.
@@ -76,8 +80,8 @@ export async function projectFiles(
   folder: string,
   file = join(templates, 'books.yaml'),
   allowOutside = false,
-): Promise<{ files: Map<string, string | Buffer>; problems: readonly string[] }> {
-  const { document, problems } = await checkFile(file, allowOutside);
+) {
+  const { document, problems, notices } = await checkFile(file, allowOutside);
   if (document === undefined) throw new Error(problems.join('\n'));
 
   const mainFile = resolve(file);
@@ -111,7 +115,7 @@ export async function projectFiles(
     const withOption = test.replace('testService();', 'testService({ allowOutside: true });');
     files.set('test/service.test.ts', withOption);
   }
-  return { files, problems };
+  return { files, problems, notices: notices() };
 }
 
 /** Returns a link to the guide for handlers, or only its path if the tools are not published. */

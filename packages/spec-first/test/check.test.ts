@@ -74,7 +74,7 @@ test.each<[title: string, files: Files, isServed: boolean, problems: Lines, noti
       expect({
         isServed: checked.document !== undefined,
         problems: local(checked.problems),
-        notices: local(checked.notices()),
+        notices: local(checked.notices(true)),
       }).toEqual({ isServed, problems, notices });
     });
   },

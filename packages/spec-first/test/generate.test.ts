@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { run as command, firstNotices } from '../src/generate.ts';
+import { firstNotices } from '../src/check.ts';
+import { run as command } from '../src/generate.ts';
 import { call } from './call.ts';
 import { inFolder } from './folder.ts';
 

@@ -150,15 +150,16 @@ paths:
       responses: { '200': { description: B. } }
 `;
 
-  test('creates a project for a document with a broken operation, and names the error', async () => {
+  test('creates a project for a document with a broken operation, and prints findings', async () => {
     const file = join(folder, 'half.yaml');
-    writeFileSync(file, withReference('nowhere.yaml'));
+    const unused = 'components: { schemas: { A: { type: string, format: colour } } }';
+    writeFileSync(file, withReference('nowhere.yaml') + unused);
     const target = join(folder, 'half');
     const { code, output } = await make(target, file);
     expect({ code, output }).toMatchObject({
       code: 0,
       output: expect.stringMatching(
-        /half\.yaml:8:\d+ .*nowhere\.yaml.*\nOperations with an error answer 501/,
+        /half\.yaml:8:\d+ .*nowhere\.yaml.*\n.* colour is unknown.*\nOperations with an error answer/,
       ),
     });
     const app = await createApp({

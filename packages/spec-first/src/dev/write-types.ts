@@ -1,6 +1,6 @@
 import { checkFile } from '../check.ts';
 import { messageOf } from '../command.ts';
-import { firstNotices, MAX_NOTICES, writeChanged } from '../generate.ts';
+import { writeChanged } from '../generate.ts';
 import { generateTypes, TYPES } from '../types.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function writeTypes(file: string, allowOutside: boolean) {
   if (document === undefined) return { files, text: '' };
   try {
     writeChanged(TYPES, await generateTypes(document, undefined, formats));
-    return { files, text: [...problems, ...firstNotices(file, notices(MAX_NOTICES))].join('\n') };
+    return { files, text: [...problems, ...notices()].join('\n') };
   } catch (error) {
     return { files, text: `${TYPES} is not written: ${messageOf(error)}` };
   }

@@ -138,7 +138,7 @@ function difference(
 }
 
 /** Keywords of parts that may be components. */
-const SHARED = /^(operations|credentials|parameters|requestBody|responses|headers)$/;
+const SHARED = /^(operations|base path|credentials|parameters|requestBody|responses|headers)$/;
 
 /** Keywords whose values oasdiff compares as lists. */
 const LISTS = /^(enum|oneOf|anyOf|extensions|prefixItems|mapping)$/;
@@ -229,6 +229,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   mapping: 'enum',
   extensions: 'oneOf',
   credentials: 'x-credentials',
+  'base path': 'x-base-path',
   discriminator: 'x-discriminator',
   serialization: 'x-serialization',
   encoding: 'x-encoding',

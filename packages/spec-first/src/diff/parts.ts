@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   asArray,
   asObject,
@@ -49,15 +50,15 @@ const NULL: Json = { type: 'null' };
 
 /** Reads what clients, and receivers of webhooks, depend on. */
 export function documentPart(document: Document): Part {
-  const { root, operations, webhooks, basePaths, securitySchemes } = document;
+  const { root, operations, webhooks, securitySchemes } = document;
   const { tree, at } = createSchemas(root);
   const pointers = new Map<Json, string>();
   walk(root, 'document', '', (object, _kind, pointer) => {
     if (!pointers.has(object)) pointers.set(object, pointer);
   });
   const joins = new Map<string, Json>();
-  function operationPart({ source, pointer, security, template, ...operation }: Operation): Part {
-    const { parameters, requestBody, responses } = operation;
+  function operationPart(operation: Operation): Part {
+    const { source, pointer, security, template, parameters, requestBody, responses } = operation;
     const { operationId, deprecated, 'x-sunset': sunset } = source;
     // Without requirements, no credentials are needed.
     const requirements = security.length === 0 ? [{}] : security;
@@ -65,10 +66,20 @@ export function documentPart(document: Document): Part {
     const nameOf = ({ in: where, name }: Parameter) =>
       `${where} ${where === 'path' ? template.names.indexOf(name) + 1 : name}`;
     const place = source.security === undefined ? '/security' : pointer;
+    const hasServers = isDeepStrictEqual(operation.basePaths, document.basePaths);
+    const serverPlace = hasServers ? '/servers' : pointer;
+    // The URLs of webhooks are not relative to a server.
+    const basePaths = webhooks.includes(operation) ? [] : operation.basePaths;
     const members = () => ({
       operationId,
       deprecated: deprecated === true || undefined,
       'x-sunset': sunset,
+      // The hosts are not compared, since a service may have several.
+      'base path': mapOf(
+        basePaths,
+        (path) => path || '/',
+        () => new Part({}, serverPlace, NOTHING),
+      ),
       credentials: mapOf(requirements, credentialsText, (one) => new Part(one, place, NOTHING)),
       parameters: mapOf(parameters, nameOf, parameterPart),
       requestBody: requestBody && contentPart(requestBody.source),
@@ -223,12 +234,6 @@ export function documentPart(document: Document): Part {
 
   return new Part(root, '', () => ({
     operations: mapOf([...operations, ...webhooks], keyOf, operationPart),
-    // The hosts are not compared, since a service may have several.
-    'base path': mapOf(
-      basePaths,
-      (path) => path || '/',
-      () => '',
-    ),
     'security scheme': mapOf(
       Object.entries(securitySchemes),
       ([key]) => key,

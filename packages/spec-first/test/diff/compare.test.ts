@@ -341,14 +341,25 @@ const CASES: readonly (readonly [
 
   [
     'base paths',
-    { servers: [{ url: 'https://a.test/v1' }] },
-    { servers: [{ url: 'https://b.test/v2' }] },
-    'warning base path /v1 was removed',
+    get({}, { servers: [{ url: 'https://a.test/v1' }] }),
+    get({}, { servers: [{ url: 'https://b.test/v2' }] }),
+    'warning base path /v1 was removed (1)',
+  ],
+  [
+    'base paths of operations',
+    get({}, { servers: [{ url: '/v1' }] }),
+    get({ servers: [{ url: '/v2' }] }, { servers: [{ url: '/v1' }] }),
+    'warning base path /v1 was removed (1)',
+  ],
+  [
+    'base paths that operations get by themselves',
+    get({ servers: [{ url: '/v1' }] }, { servers: [{ url: '/v2' }] }),
+    get({}, { servers: [{ url: '/v1' }] }),
   ],
   [
     'hosts',
-    { servers: [{ url: 'https://a.test/v1' }] },
-    { servers: [{ url: 'https://b.test/v1' }, { url: '/v2' }] },
+    get({}, { servers: [{ url: 'https://a.test/v1' }] }),
+    get({}, { servers: [{ url: 'https://b.test/v1' }, { url: '/v2' }] }),
   ],
   [
     'where a key is sent',
@@ -385,6 +396,12 @@ const CASES: readonly (readonly [
     'info PUT /a was added',
   ],
   ['a deprecated operation', get({ deprecated: true }), { paths: {} }, 'info GET /a was removed'],
+  [
+    'an operation before its end',
+    get({ deprecated: true, 'x-sunset': '2999-01-01' }),
+    { paths: {} },
+    'error GET /a was removed',
+  ],
 ];
 
 const results = new Map<string, string[]>();
