@@ -15,9 +15,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, posix, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
+
+/** The URL of the repository. */
+const REPOSITORY = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  .repository.url.replace(/^git\+/, '')
+  .replace(/\.git$/, '');
 
 /** The published libraries, by the names of their folders. */
 export const PACKAGES = globSync('*/package.json', { cwd: join(ROOT, 'packages') })
@@ -38,7 +43,6 @@ export function pack(folder: string): Map<string, string> {
     join(ROOT, 'node_modules/.bin/tsc'),
     ...['-p', 'packages/tsconfig.pack.json', '--outDir', compiled],
   );
-  const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   for (const name of PACKAGES) {
     const source = join(ROOT, 'packages', name);
     const target = join(stage, name);
@@ -49,16 +53,21 @@ export function pack(folder: string): Map<string, string> {
       recursive: true,
       filter: (path) => !path.endsWith('.ts'),
     });
-    for (const file of globSync('{README.md,CHANGELOG.md,templates}', { cwd: source })) {
+    for (const file of globSync('{CHANGELOG.md,templates}', { cwd: source })) {
       cpSync(join(source, file), join(target, file), { recursive: true });
     }
+    copyPage(`packages/${name}/README.md`, stage);
     cpSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
     const manifest = {
       ...publishedManifest(readFileSync(join(source, 'package.json'), 'utf8')),
-      repository: { ...repository, directory: `packages/${name}` },
+      repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory: `packages/${name}` },
     };
     writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   }
+  cpSync(join(ROOT, 'docs/operating'), join(stage, installedPath('docs/operating') ?? ''), {
+    recursive: true,
+  });
+  for (const page of globSync('docs/*.md', { cwd: ROOT })) copyPage(page, stage);
   mkdirSync(folder, { recursive: true });
   removeTarballs(folder);
   const output = run(
@@ -68,6 +77,32 @@ export function pack(folder: string): Map<string, string> {
   );
   const packed: { name: string; filename: string }[] = Object.values(JSON.parse(output));
   return new Map(packed.map(({ name, filename }) => [name, join(folder, filename)]));
+}
+
+function copyPage(page: string, stage: string): void {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  const target = join(stage, installedPath(page) ?? '');
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, withInstalledLinks(page, text, `${REPOSITORY}/blob/main`));
+}
+
+/**
+ * Changes the links of a page of the repository to those of installed packages: the pages of `docs`
+ * are in spec-first. Other files are only in the repository.
+ */
+export function withInstalledLinks(page: string, text: string, repository: string): string {
+  const folder = dirname(installedPath(page) ?? page);
+  return text.replaceAll(/(?<=\]\()(?!\w+:|#)[^)#\s]+/g, (link) => {
+    const file = posix.join(dirname(page), link);
+    const installed = installedPath(file);
+    return installed === undefined ? `${repository}/${file}` : posix.relative(folder, installed);
+  });
+}
+
+/** Returns the path of a page below `node_modules`, or `undefined` if no package has it. */
+function installedPath(file: string): string | undefined {
+  if (file.startsWith('docs/') && !file.endsWith('.png')) return `spec-first/${file}`;
+  return /^packages\/([^/]+\/README\.md)$/.exec(file)?.[1];
 }
 
 /** Removes the tarballs of all versions of the libraries, so that `*.tgz` names one version. */
@@ -99,7 +134,7 @@ export function publishedManifest(text: string): Record<string, unknown> {
       ? { types: code.replace(/js$/, 'd.ts'), default: code }
       : code;
   });
-  return { ...manifest, files: ['dist', 'templates', 'CHANGELOG.md'] };
+  return { ...manifest, files: ['dist', 'templates', 'docs', 'CHANGELOG.md'] };
 }
 
 if (import.meta.main) {

@@ -3,19 +3,21 @@ import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { ENVIRONMENT } from 'test-support/environment';
-import { compile, copyProject } from 'test-support/project';
+import { copyProject } from 'test-support/project';
 import { plantsIn } from './plants/support/plant-service.ts';
 import { endAll, launch, PROJECT, post } from './support/launch.ts';
 import { readMarkdown } from './support/markdown.ts';
+import { PAGES, readPage } from './support/page-project.ts';
 
 const read = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');
-const PAGES = [
+/** The pages about this service, rather than about one of the reader. */
+const OWN_PAGES = [
   'README.md',
   ...['operating', 'databases', 'deploying', 'design', 'security', 'performance'].map(
     (name) => `docs/${name}.md`,
   ),
 ];
-const pages = new Map(PAGES.map((file) => [file, readMarkdown(read(file))]));
+const pages = new Map(OWN_PAGES.map((file) => [file, readMarkdown(read(file))]));
 const commands = [...pages.values()].flatMap((markdown) => markdown.commands);
 
 /** A copy of the project, in which the commands run. */
@@ -67,31 +69,14 @@ test('the documented commands restore a backup', async () => {
 });
 
 test('every script that a page names exists', () => {
-  const { scripts } = JSON.parse(read('package.json'));
-  const named = PAGES.flatMap((file) => [...read(file).matchAll(/\bnpm run ([\w-]+)/g)]);
-  for (const [, name] of named) expect(scripts).toHaveProperty(String(name));
-});
-
-test('the examples in TypeScript compile', () => {
-  const examples = [...pages.values()].flatMap(({ blocks }) =>
-    // Code with a file name is part of the service of its page: test/pages.test.ts.
-    blocks.filter(({ language, code }) => language === 'ts' && !/^\/\/ \S+\n/.test(code)),
+  const scriptsOf = (file: string) => Object.keys(JSON.parse(read(file)).scripts);
+  const template = 'packages/spec-first/templates/project/package.json';
+  const shop = 'examples/shop/package.json';
+  const scripts = new Set(['package.json', template, shop].flatMap(scriptsOf));
+  const named = PAGES.flatMap((page) =>
+    Array.from(readPage(page).matchAll(/\bnpm run ([\w:-]+\w)/g), ([, name = '']) => name),
   );
-  const files = examples.map(({ code }, index) => {
-    const imports = [...code.matchAll(/from '(\.[^']+)'/g)].map(([, file = '']) => file);
-    const parent = ['.', 'src'].find((parent) =>
-      imports.every((file) => existsSync(join(folder, parent, file))),
-    );
-    if (parent === undefined) throw new Error(`no folder has all of ${imports.join(', ')}`);
-    const file = join(parent, `example-${index}.ts`);
-    writeFileSync(join(folder, file), code);
-    return file;
-  });
-  // An example may import names that it does not use.
-  const compilerOptions = { noUnusedLocals: false };
-  const config = { compilerOptions, extends: './tsconfig.json', include: [], files };
-  writeFileSync(join(folder, 'tsconfig.examples.json'), JSON.stringify(config));
-  expect(compile(folder, '-p', 'tsconfig.examples.json')).toBe('');
+  expect(named.filter((name) => !scripts.has(name))).toEqual([]);
 });
 
 /** The anchors that GitHub creates for the headings of a page. */
@@ -120,7 +105,7 @@ test('links of all pages lead to files and headings', () => {
 });
 
 test('paths of the documentation exist', () => {
-  const missing = PAGES.flatMap((file) => {
+  const missing = OWN_PAGES.flatMap((file) => {
     const layout = (pages.get(file)?.blocks ?? [])
       .filter(({ language }) => language === '')
       .flatMap(({ code }) => code.split('\n').map((line) => line.split(' ')[0] ?? ''));

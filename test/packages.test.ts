@@ -45,7 +45,7 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
     );
 
   test('contains compiled code and pages, and no sources', () => {
-    const others = list().filter((path) => !/^package\/(dist|templates)\//.test(path));
+    const others = list().filter((path) => !/^package\/(dist|docs|templates)\//.test(path));
     expect(others.sort()).toEqual(
       ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'].map((file) => `package/${file}`),
     );

@@ -1,13 +1,21 @@
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { parseEnv, promisify } from 'node:util';
 import { afterAll, expect, test } from '@jest/globals';
+import { checkDocument, loadDocument } from 'openapi-document';
 import { ENVIRONMENT } from 'test-support/environment';
 import { compile } from 'test-support/project';
-import { type PageProject, projectOf } from './support/page-project.ts';
+import { parse, parseAllDocuments } from 'yaml';
+import { readMarkdown } from './support/markdown.ts';
+import {
+  isDocument,
+  PAGES,
+  type PageProject,
+  projectOf,
+  readPage,
+} from './support/page-project.ts';
 
 const run = promisify(execFile);
-const PAGES = ['docs/databases.md', 'docs/handlers.md', 'docs/moving.md', 'docs/recipes.md'];
 const projects = new Map<string, PageProject>();
 const projectIn = (page: string): PageProject => {
   const project = projects.get(page) ?? projectOf(page);
@@ -25,8 +33,27 @@ async function printed(page: string, program: string): Promise<unknown> {
   return JSON.parse((await run(process.execPath, args, options)).stdout);
 }
 
-test.each(PAGES)('the code of %s compiles', (page) => {
+const blocksOf = (page: string) => readMarkdown(readPage(page)).blocks;
+const hasCode = (page: string) => blocksOf(page).some(({ language }) => language === 'ts');
+
+test.each(PAGES.filter(hasCode))('the code of %s compiles', (page) => {
   expect(compile(projectIn(page).folder, '-p', 'tsconfig.page.json')).toBe('');
+});
+
+/** Reads a block of data. @throws {Error} if it is malformed. */
+const READERS: Readonly<Record<string, (code: string) => unknown>> = {
+  json: JSON.parse,
+  yaml: (code) => parseAllDocuments(code).map((document) => document.toJS()),
+  dotenv: parseEnv,
+};
+
+test('the data of all pages can be read, and their documents have no findings', async () => {
+  const blocks = PAGES.flatMap(blocksOf);
+  for (const { language, code } of blocks) READERS[language]?.(code);
+  for (const { code } of blocks.filter(isDocument)) {
+    const { problems, broken, notices } = checkDocument(await loadDocument(parse(code)));
+    expect([...problems, ...broken, ...notices]).toEqual([]);
+  }
 });
 
 /** Messages that tell which of the two apps answered. */

@@ -2,7 +2,12 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { PACKAGES, publishedManifest, removeTarballs } from '../../scripts/pack.ts';
+import {
+  PACKAGES,
+  publishedManifest,
+  removeTarballs,
+  withInstalledLinks,
+} from '../../scripts/pack.ts';
 
 test('the published libraries are all packages that are not private', () => {
   expect(PACKAGES).toEqual([
@@ -48,6 +53,17 @@ test('a published manifest has the paths of compiled code, and the types of each
       './package.json': './package.json',
     },
     sideEffects: ['./dist/cache.js'],
-    files: ['dist', 'templates', 'CHANGELOG.md'],
+    files: ['dist', 'templates', 'docs', 'CHANGELOG.md'],
   });
+});
+
+test('the links of an installed page lead to pages of installed packages, or to the repository', () => {
+  const links = '[a](../packages/spec-first-server/README.md#codecs) [b](testing.md) [c](#c)';
+  const address = 'https://git.test/tools/blob/main';
+  expect(withInstalledLinks('docs/handlers.md', `${links} [d](../examples/shop)`, address)).toBe(
+    `[a](../../spec-first-server/README.md#codecs) [b](testing.md) [c](#c) [d](${address}/examples/shop)`,
+  );
+  expect(
+    withInstalledLinks('packages/group-commit/README.md', '[a](../../docs/a.md)', address),
+  ).toBe('[a](../spec-first/docs/a.md)');
 });

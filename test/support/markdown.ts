@@ -1,5 +1,7 @@
 export interface Block {
   readonly language: string;
+  /** The words after the language, such as `needs=docker`. Readers of the page do not see them. */
+  readonly info: string;
   readonly code: string;
 }
 
@@ -16,15 +18,18 @@ export interface Markdown {
   table(...header: string[]): readonly (readonly string[])[];
 }
 
-const FENCE = /^( *)```(\w*)\n([\s\S]*?)^ *```$/gm;
+const FENCE = /^( *)```(\w*)(.*)\n([\s\S]*?)^ *```$/gm;
 const PROGRAM = /^(?:npm|npx|node|git|curl|docker|openssl|sqlite3)\s/;
 
 /** Reads GitHub Flavored Markdown: §4.5 fenced code blocks, §4.10 tables, §6.3 code spans. */
 export function readMarkdown(text: string): Markdown {
-  const blocks = [...text.matchAll(FENCE)].map(([, indent = '', language = '', code = '']) => ({
-    language,
-    code: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-  }));
+  const blocks = [...text.matchAll(FENCE)].map(
+    ([, indent = '', language = '', info = '', code = '']) => ({
+      language,
+      info: info.trim(),
+      code: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  );
   const lines = blocks
     .filter(({ language }) => language === 'sh')
     .flatMap(({ code }) =>

@@ -1,30 +1,53 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeProject } from 'test-support/project';
+import { ENVIRONMENT } from 'test-support/environment';
+import { makeProject, SPEC_FIRST } from 'test-support/project';
 import { PROJECT } from './launch.ts';
-import { type Markdown, readMarkdown } from './markdown.ts';
-import { typesOf } from './types.ts';
+import { type Block, type Markdown, readMarkdown } from './markdown.ts';
+
+/** The pages of the project, and of the projects that it creates. */
+export const PAGES = globSync(
+  [
+    'README.md',
+    '{.github,docs}/*.md',
+    '{packages,examples}/*/README.md',
+    'packages/spec-first/templates/project/README.md',
+  ],
+  { cwd: PROJECT },
+).sort();
 
 export interface PageProject extends Markdown {
   readonly folder: string;
 }
 
+export const readPage = (page: string): string => readFileSync(join(PROJECT, page), 'utf8');
+
+export const isDocument = ({ language, code }: Block): boolean =>
+  language === 'yaml' && code.startsWith('openapi:');
+
 /**
- * Writes the service of a page into a folder: its first block of YAML is the document, and code
- * begins with the name of its file, as in `// src/main.ts`.
+ * Writes the code of a page into a folder. The first OpenAPI document of the page is its document,
+ * or else that of the plant store. Code may begin with the name of its file, as in
+ * `// src/main.ts`.
  */
 export function projectOf(page: string): PageProject {
-  const markdown = readMarkdown(readFileSync(join(PROJECT, page), 'utf8'));
-  const files = markdown.blocks.flatMap(({ language, code }) => {
-    const name = /^\/\/ (\S+)\n/.exec(code)?.[1];
-    return language === 'ts' && name !== undefined ? [[name, code] as const] : [];
+  const markdown = readMarkdown(readPage(page));
+  const code = markdown.blocks.filter(({ language }) => language === 'ts');
+  const files = code.map(({ code }, index) => {
+    const name = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? `src/example-${index}.ts`;
+    return [name, code] as const;
   });
-  const document = markdown.blocks.find(({ language }) => language === 'yaml')?.code ?? '';
+  const document = markdown.blocks.find(isDocument)?.code ?? readPage('openapi.yaml');
   const folder = makeProject({ ...Object.fromEntries(files), 'openapi.yaml': document });
-  mkdirSync(join(folder, 'generated'));
-  const [types = ''] = typesOf([join(folder, 'openapi.yaml')]);
-  writeFileSync(join(folder, 'generated/openapi.ts'), types);
-  const config = { extends: './tsconfig.json', include: ['src', 'test'] };
+  const generate = [SPEC_FIRST, 'generate', '--client', 'src/plants.ts'];
+  execFileSync(process.execPath, generate, { cwd: folder, env: ENVIRONMENT, stdio: 'ignore' });
+  const config = {
+    extends: './tsconfig.json',
+    // An example may show a value without using it.
+    compilerOptions: { noUnusedLocals: false },
+    include: ['*.ts', 'src', 'test'],
+  };
   writeFileSync(join(folder, 'tsconfig.page.json'), JSON.stringify(config));
   return { ...markdown, folder };
 }

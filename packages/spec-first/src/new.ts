@@ -15,7 +15,6 @@ import { checkFile } from './check.ts';
 import { ALLOW_OUTSIDE, command, UsageError } from './command.ts';
 import { errorsFile } from './errors-file.ts';
 import { handlersFile } from './handlers-file.ts';
-import { type Manifest, pageAddress } from './page-address.ts';
 import { generateTypes, TYPES } from './types.ts';
 
 const USAGE = `Usage: spec-first new DIR [DOCUMENT] [--allow-outside]
@@ -101,7 +100,6 @@ export async function projectFiles(
     documents: documentPath.split('/')[0] ?? '',
     flag: flag && ` ${flag}`,
     argument: flag && `, "${flag}"`,
-    guide: guideLink(manifest),
   };
   const files = new Map<string, string | Buffer>([
     ...templateFiles(values),
@@ -116,14 +114,6 @@ export async function projectFiles(
     files.set('test/service.test.ts', withOption);
   }
   return { files, problems, notices: notices() };
-}
-
-/** Returns a link to the guide for handlers, or only its path if the tools are not published. */
-export function guideLink(tools: Manifest): string {
-  const path = 'docs/handlers.md';
-  return tools.repository === undefined
-    ? `\`${path}\` in the repository of spec-first`
-    : `[${path}](${pageAddress(path, tools)})`;
 }
 
 /** Returns a valid name for an npm package, made from the name of a folder. */

@@ -1,14 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import manifest from '../package.json' with { type: 'json' };
-import { type Manifest, pageAddress } from './page-address.ts';
 
 /** Contains the version of the last run. `npm install` keeps this folder; `npm ci` deletes it. */
 const MARKER = 'node_modules/.cache/spec-first/version';
 
-/** Returns a line with a link on the first run after an upgrade, otherwise `undefined`. */
-export function upgradeNotice(tools: Manifest = manifest): string | undefined {
-  const { version } = tools;
+/** Returns a line that names a page on the first run after an upgrade, otherwise `undefined`. */
+export function upgradeNotice(version = manifest.version): string | undefined {
   if (!existsSync('node_modules')) return undefined;
   const former = existsSync(MARKER) ? readFileSync(MARKER, 'utf8') : undefined;
   if (former === version) return undefined;
@@ -20,6 +18,6 @@ export function upgradeNotice(tools: Manifest = manifest): string | undefined {
     return undefined;
   }
   if (former === undefined) return undefined;
-  const page = pageAddress('docs/upgrading.md', tools);
+  const page = 'node_modules/spec-first/docs/upgrading.md';
   return `spec-first was upgraded from ${former} to ${version}. See ${page}`;
 }

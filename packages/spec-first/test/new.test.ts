@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createApp } from 'spec-first-server';
 import request from 'supertest';
 import { checkFile } from '../src/check.ts';
-import { guideLink, run as newProject, packageName, projectFiles } from '../src/new.ts';
+import { run as newProject, packageName, projectFiles } from '../src/new.ts';
 import { call } from './call.ts';
 import { failedTests } from './contract-tests/failed-tests.ts';
 
@@ -88,16 +88,6 @@ ${files.length} files written to ${books}. Next:
   npm start
 `,
     });
-  });
-
-  test('links to the guide for handlers if the tools are published, else names its path', () => {
-    const path = 'docs/handlers.md';
-    for (const file of ['README.md', 'AGENTS.md'])
-      expect(readFileSync(join(books, file), 'utf8')).toContain(`\`${path}\` in the repository`);
-    const repository = { url: 'git+https://git.test/spec-first.git' };
-    expect(guideLink({ version: '1.0.0', repository })).toBe(
-      `[${path}](https://git.test/spec-first/blob/main/${path})`,
-    );
   });
 
   test('writes nothing into a folder that is not empty', async () => {

@@ -19,14 +19,14 @@ test.each<[title: string, files: Files, notice: string]>([
   [
     'a notice after an upgrade',
     { [MARKER]: '0.9.0' },
-    'spec-first was upgraded from 0.9.0 to 1.2.0. See docs/upgrading.md',
+    'spec-first was upgraded from 0.9.0 to 1.2.0. See node_modules/spec-first/docs/upgrading.md',
   ],
   ['no notice with the same version', { [MARKER]: '1.2.0' }, 'undefined'],
   ['no notice on the first run', { 'node_modules/a/package.json': '{}' }, 'undefined'],
 ])('returns %s, and none on the next call', async (_, files, notice) => {
   await inFolder(files, async (folder) => {
-    expect(await noticeIn(folder, { version: '1.2.0' })).toBe(notice);
+    expect(await noticeIn(folder, '1.2.0')).toBe(notice);
     expect(readFileSync(join(folder, MARKER), 'utf8')).toBe('1.2.0');
-    expect(await noticeIn(folder, { version: '1.2.0' })).toBe('undefined');
+    expect(await noticeIn(folder, '1.2.0')).toBe('undefined');
   });
 });
