@@ -184,26 +184,65 @@ class Sampler {
     const nullLast = union.alternatives.toSorted((one, other) => isNull(one) - isNull(other));
     const alternatives = rotated(nullLast, variation);
     const selections = alternatives.map((alternative) => schema.with(union, alternative));
-    const withMember = (name: string, value: unknown): Decisions => ({
+    const withMembers = (members: Iterable<[string, unknown]>): Decisions => ({
       ...decisions,
-      members: new Map([...decisions.members, [name, value]]),
+      members: new Map([...decisions.members, ...members]),
     });
     for (const [index, selected] of selections.entries()) {
       const [tagValue] = [...(tag?.values ?? [])].find(
         ([, target]) => target === alternatives[index],
       ) ?? [undefined];
       const isSelecting = tag !== undefined && tagValue !== undefined;
-      const decided = isSelecting ? withMember(tag.name, tagValue) : decisions;
+      const decided = isSelecting ? withMembers([[tag.name, tagValue]]) : decisions;
       yield* this.#selected(selected, decided, variation, path);
     }
     if (keyword !== 'oneOf' || tag !== undefined) return;
-    // A value matches several alternatives, unless one of its members violates the others.
     for (const selected of selections) {
-      const foreign = selections.flatMap(({ names }) => names);
-      for (const name of new Set(foreign).difference(new Set(selected.names)))
-        for (const value of UNUSUAL_VALUES)
-          yield* this.#selected(selected, withMember(name, value), variation, path);
+      const others = selections.filter((other) => other !== selected);
+      const members = this.#distinctiveMembers(selected, others, variation, path);
+      if (members !== undefined)
+        yield* this.#selected(selected, withMembers(members), variation, path);
     }
+  }
+
+  /**
+   * Returns members for a value of one alternative of a `oneOf`. Each of the other alternatives is
+   * violated by one of them: else the value could match it, too.
+   */
+  #distinctiveMembers(
+    selected: Schema,
+    others: readonly Schema[],
+    variation: number,
+    path: Path,
+  ): ReadonlyMap<string, unknown> | undefined {
+    const members = new Map<string, unknown>();
+    const isViolated = (other: Schema, name: string, value: unknown) =>
+      other.member(name)?.isValid(value) === false;
+    for (const other of others) {
+      if ([...members].some(([name, value]) => isViolated(other, name, value))) continue;
+      const violation = other.names
+        .filter((name) => !members.has(name))
+        .flatMap((name) => this.#valuesOfMember(selected, name, variation, path))
+        .find(([name, value]) => isViolated(other, name, value));
+      if (violation === undefined) return undefined;
+      members.set(...violation);
+    }
+    return members;
+  }
+
+  /** Returns some values of a member. If the schema does not declare it, they are unusual. */
+  #valuesOfMember(
+    schema: Schema,
+    name: string,
+    variation: number,
+    path: Path,
+  ): [string, unknown][] {
+    const member = schema.member(name);
+    const isDeclared = member !== undefined && schema.names.includes(name);
+    const values = isDeclared
+      ? [0, 1, 2].map((count) => this.value(member, variation + count, path))
+      : UNUSUAL_VALUES.filter((value) => member === undefined || member.isValid(value));
+    return values.filter((value) => value !== undefined).map((value) => [name, value]);
   }
 
   *#valuesOfType(

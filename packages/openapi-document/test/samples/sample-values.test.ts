@@ -84,6 +84,7 @@ test('each call yields the same list of different values', () => {
 describe('the first value of a schema', () => {
   const a = { type: 'object', properties: { a: text }, required: ['a'] };
   const ab = { type: 'object', properties: { a: text, b: integer }, required: ['a'] };
+  const named = (...names: string[]) => ({ properties: { name: { enum: names } } });
 
   test.each(
     withText<unknown, [value: unknown]>([
@@ -97,6 +98,11 @@ describe('the first value of a schema', () => {
       [component('S29'), expect.objectContaining({ p0: expect.anything() })],
       // Unions, conditions and discriminators
       [{ oneOf: [a, ab] }, { a: 'text', b: null }],
+      [
+        { oneOf: [a, ab, { ...a, properties: { a: text, c: text } }] },
+        { a: 'text', b: null, c: null },
+      ],
+      [{ oneOf: [named('a', 'b'), named('b', 'c'), named('b', 'd')] }, { name: 'a' }],
       [{ oneOf: [{ type: 'number' }, integer] }, 1.5],
       [
         {

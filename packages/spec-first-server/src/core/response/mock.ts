@@ -11,7 +11,9 @@ import {
   isJsonType,
   type MediaType,
   type Operation,
+  parseJson,
   type Schemas,
+  stringifyJson,
 } from 'openapi-document';
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
@@ -73,7 +75,10 @@ export function mock(
   function exampleOfRequest(media: MediaType, request: AnyRequest): string | undefined {
     const names = media.examples.flatMap(({ name }) => name ?? []);
     const { requestBody, parameters } = operation;
-    const received = requestBody?.media.find(({ type }) => type === request.contentType);
+    // A stream of items or bytes has no examples.
+    const received = requestBody?.media.find(
+      (each) => each.type === request.contentType && /value|form/.test(codecs.factsOf(each).unit),
+    );
     return names.find((name) => {
       const isNamed = (example: { readonly name?: string }) => example.name === name;
       const pairs = parameters.map((each) => [
@@ -85,7 +90,8 @@ export function mock(
         pairs.push([validBody(received, body), request.body]);
       const exemplary = pairs.filter(([value]) => value !== undefined);
       return (
-        exemplary.length > 0 && exemplary.every(([value, other]) => isDeepStrictEqual(value, other))
+        exemplary.length > 0 &&
+        exemplary.every(([value, other]) => isDeepStrictEqual(jsonOf(value), jsonOf(other)))
       );
     });
   }
@@ -197,6 +203,9 @@ export function mock(
     else for (const value of valuesOf(schemas, items.schema, 'response')) yield { value: [value] };
   }
 }
+
+/** Returns a value as JSON has it. The values of some formats, such as dates, are objects. */
+const jsonOf = (value: unknown): unknown => parseJson(stringifyJson(value) ?? 'null');
 
 export const sampleBodies = (schemas: Schemas, codecs: Codecs, media: MediaType) =>
   bodiesOf(schemas, codecs, concreteType(media.type), media);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { temporalFormats } from 'spec-first-server';
 import { serve, withFiles } from 'test-support/documents';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
@@ -61,16 +62,20 @@ describe('a mock', () => {
   });
 
   test('is the example whose request has the same values', async () => {
-    const schema = { type: 'object', properties: { n: { type: 'integer', default: 1 } } };
+    const day = { type: 'string', format: 'date' };
+    const schema = { properties: { n: { type: 'integer', default: 1 }, day } };
     const examples = (one: object, two: object) => ({
       examples: { one: { value: one }, two: { value: two } },
     });
-    const body = { 'application/json': { schema, ...examples({}, { n: 2 }) } };
+    const body = { 'application/json': { schema, ...examples({}, { n: 2, day: '2026-01-02' }) } };
     const answers = { 'application/json': examples({ of: 1 }, { of: 2 }) };
     const id = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
     const post = {
       operationId: 'a',
-      parameters: [{ ...id, examples: { two: { value: 'b' } } }],
+      parameters: [
+        { ...id, examples: { two: { value: 'b' } } },
+        { name: 'on', in: 'query', schema: day, examples: { two: { value: '2026-01-01' } } },
+      ],
       requestBody: { content: body },
       responses: { 200: { description: 'it', content: answers } },
     };
@@ -80,11 +85,19 @@ describe('a mock', () => {
       paths: { '/{id}': { post } },
     };
     await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
-      const { client } = await serve(join(folder, 'openapi.json'), {}, { missing: 'mock' });
-      await client.post('/b').send({ n: 2 }).expect(200, { of: 2 });
-      await client.post('/b').send({ n: 2 }).set('Prefer', 'example=one').expect(200, { of: 1 });
-      await client.post('/b').send({ n: 1 }).expect(200, { of: 1 });
-      await client.post('/c').send({ n: 2 }).expect(200, { of: 1 });
+      const options = { missing: 'mock', formats: temporalFormats } as const;
+      const { client } = await serve(join(folder, 'openapi.json'), {}, options);
+      const two = { n: 2, day: '2026-01-02' };
+      const url = '/b?on=2026-01-01';
+      await client.post(url).send(two).expect(200, { of: 2 });
+      await client.post(url).send(two).set('Prefer', 'example=one').expect(200, { of: 1 });
+      await client.post(url).send({ n: 1 }).expect(200, { of: 1 });
+      await client
+        .post(url)
+        .send({ ...two, day: '2026-01-03' })
+        .expect(200, { of: 1 });
+      await client.post('/b?on=2026-01-02').send(two).expect(200, { of: 1 });
+      await client.post('/c?on=2026-01-01').send(two).expect(200, { of: 1 });
     });
   });
 
