@@ -144,43 +144,6 @@ components: { pathItems: { Shared: { get: ${operation} } } }
   },
 );
 
-test.each([
-  ['[1, 2]', '2', ['2'], ['1', '3']],
-  ['[{ n: 1 }, { n: 2 }]', '{ n: 1 }', ['{"n":1}'], ['{"n":2}']],
-  ['[a, b]', '1', [], ['1', '"a"']],
-])(
-  'a schema with the enum %s and the const %s checks both',
-  async (list, constant, valid, invalid) => {
-    const { client } = await serving(
-      `openapi: 3.1.0\n${HEAD}paths:
-  /a:
-    post:
-      operationId: a
-      requestBody: { content: { application/json: { schema: { const: ${constant}, enum: ${list} } } } }
-      responses: { '200': { description: it, content: { application/json: { schema: true } } } }
-`,
-      ['a'],
-    );
-    for (const text of valid) await client.post('/a').type('json').send(text).expect(200);
-    for (const text of invalid) await client.post('/a').type('json').send(text).expect(400);
-  },
-);
-
-test('a 400 without declared content has no body, and the log names the violations', async () => {
-  const { client, lines } = await serving(
-    `openapi: 3.1.0\n${HEAD}paths:
-  /a:
-    get:
-      operationId: a
-      parameters: [{ name: n, in: query, schema: { type: integer } }]
-      responses: { '204': { description: done }, '400': { description: wrong } }
-`,
-    ['a'],
-  );
-  await client.get('/a?n=b').expect(400, '');
-  expect(lines.at(-1)?.violations).toEqual(['/query/n type']);
-});
-
 test('an operation that declares no responses answers with any status, without a body', async () => {
   const answers: AnyReply[] = [{ status: 204 }, { status: 404 }, { status: 200, body: 1 }];
   const { client, lines } = await serve(documentFile('silent.yaml'), {

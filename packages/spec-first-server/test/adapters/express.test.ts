@@ -118,50 +118,6 @@ describe('in an app with other routes', () => {
   );
 });
 
-describe("with missing: 'next'", () => {
-  const operation = (operationId: string, security: object[] = []) => ({
-    [operationId.split('-')[0] ?? '']: {
-      operationId,
-      security,
-      responses: { 200: { description: 'ok' } },
-    },
-  });
-  const root = {
-    openapi: '3.1.0',
-    info: { title: 'Half moved', version: '1.0.0' },
-    paths: {
-      '/users/{id}': { ...operation('get-user'), ...operation('put-user') },
-      '/users/me': operation('get-me', [{ basic: [] }]),
-    },
-    components: { securitySchemes: { basic: { type: 'http', scheme: 'basic' } } },
-  };
-  let app: Express;
-
-  beforeAll(async () => {
-    const handlers = { 'get-user': () => ({ status: 200 }), 'put-user': undefined };
-    const service = await withFiles({ 'openapi.json': JSON.stringify(root) }, (folder) =>
-      createService(`${folder}/openapi.json`, { handlers, missing: 'next' }),
-    );
-    app = express()
-      .use(expressHandler(service))
-      .use(({ method, url }, response) => void response.send(`next ${method} ${url}`));
-  });
-
-  test.each([
-    ['get', '/users/1', ''],
-    ['put', '/users/1', 'next PUT /users/1'],
-    ['get', '/users/me', 'next GET /users/me'],
-    ['delete', '/users/1', 'next DELETE /users/1'],
-  ] as const)(
-    '%s %s is answered by the service only if it has a handler',
-    async (method, path, text) => {
-      const response = await request(app)[method](path).expect(200);
-      expect(response.text).toBe(text);
-      expect(response.headers['x-request-id'] === undefined).toBe(text !== '');
-    },
-  );
-});
-
 describe('after body parsers', () => {
   let app: Express;
 
@@ -171,27 +127,6 @@ describe('after body parsers', () => {
       .use(express.text(), express.raw())
       .use(compression())
       .use(expressHandler(await serviceWith('/things')));
-  });
-
-  test.each([
-    ['application/json', '{"count":1}', { count: 1 }],
-    [
-      'application/x-www-form-urlencoded',
-      'count=1&names=a&names=b',
-      { count: 1, names: ['a', 'b'] },
-    ],
-    ['text/plain', 'ä', 'ä'],
-    ['application/octet-stream', 'bytes', 'bytes'],
-  ])('uses the parsed body of %s', async (type, body, expected) => {
-    for (const coding of ['identity', 'gzip']) {
-      const bytes = Buffer.from(body);
-      await request(app)
-        .post('/things')
-        .set({ 'Content-Type': type, 'Content-Encoding': coding })
-        .serialize((sent) => sent)
-        .send(coding === 'gzip' ? gzipSync(bytes) : bytes)
-        .expect(200, { body: expected });
-    }
   });
 
   test('validates the body', async () => {

@@ -22,16 +22,6 @@ describe('a request', () => {
     expect(service.ends.map(({ call }) => call.client)).toEqual(['::1 DELETE', undefined]);
   });
 
-  test.each<[string, RequestInit['body']]>([
-    ['bytes', new Uint8Array([0, 255])],
-    ['a stream', new Blob([new Uint8Array([0]), new Uint8Array([255])]).stream()],
-  ])('has a body of %s', async (_name, body) => {
-    const service = await createNotes();
-    const response = await fetchHandler(service)(post(body));
-    expect(response.status).toBe(200);
-    expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255]);
-  });
-
   test('has a body that is not cancelled if it is too large', async () => {
     const form = new FormData();
     for (let index = 0; index < 20; index += 1) form.append('file', new Blob(['x'.repeat(50_000)]));
@@ -43,43 +33,6 @@ describe('a request', () => {
     for await (const chunk of request.body ?? []) size += chunk.length;
     expect(size).toBeGreaterThan(500_000);
   });
-});
-
-describe('a response', () => {
-  test.each([
-    ['a string, in UTF-8', 'ä'],
-    ['bytes', Buffer.from('ä')],
-  ])('has a body of %s', async (_title, body) => {
-    const service = await createNotes();
-    const answer = { status: 200, headers: [], body };
-    const handle = fetchHandler({ ...service, handle: async () => answer });
-    expect(await (await handle(new Request(URL))).text()).toBe('ä');
-    expect(service.ends.map(({ end }) => end)).toEqual([{ status: 200, isComplete: true }]);
-  });
-
-  test.each<[string, () => string | AsyncGenerator<string>]>([
-    ['a text', () => 'a'],
-    [
-      'a stream',
-      async function* () {
-        yield 'a';
-      },
-    ],
-  ])(
-    'with %s has no body and is reported as 499 if the client has already disconnected',
-    async (_title, body) => {
-      const service = await createNotes();
-      const gone = new AbortController();
-      const handle = async () => {
-        gone.abort();
-        return { status: 200, headers: [], body: body() };
-      };
-      const request = new Request(URL, { signal: gone.signal });
-      const response = await fetchHandler({ ...service, handle })(request);
-      expect(response.body).toBeNull();
-      expect(service.ends.map(({ end }) => end)).toEqual([{ status: 499, isComplete: false }]);
-    },
-  );
 });
 
 describe('a stream', () => {

@@ -33,13 +33,6 @@ test('each long string of an error is cut', () => {
   expect(describeError(error)).toMatchObject({ type: CUT, message: CUT, code: CUT, stack: CUT });
 });
 
-test.each([
-  ['a number as its code', 'code', { code: 5 }],
-  ['no stack', 'stack', { stack: undefined }],
-])('an error with %s has no %s in its description', (_title, key, members) => {
-  expect(describeError(Object.assign(new Error('a'), members))).toMatchObject({ [key]: undefined });
-});
-
 describe('the stack', () => {
   const cause = new Error('cause');
 
@@ -56,29 +49,4 @@ describe('the stack', () => {
     const error = new Error('outer', { cause });
     expect(describeError(error)).toMatchObject({ cause: { stack: cause.stack } });
   });
-
-  test('is left out on request', () => {
-    const error = new Error('outer', { cause });
-    expect(describeError(error, false)).toMatchObject({
-      stack: undefined,
-      cause: { stack: undefined },
-    });
-  });
-});
-
-test('at most eight causes are described, also of an error that is its own cause', () => {
-  const cyclic = new Error('cyclic');
-  cyclic.cause = cyclic;
-  let levels = 0;
-  for (let level: unknown = describeError(cyclic); level !== undefined; levels += 1)
-    level = Object(level).cause;
-  expect(levels).toBe(9);
-});
-
-test('an error with a property that throws is described by a fixed string', () => {
-  const get = () => {
-    throw new Error('a getter failed');
-  };
-  const error = Object.defineProperty(new Error('a'), 'message', { get });
-  expect(describeError(error)).toBe('a value that cannot be read');
 });

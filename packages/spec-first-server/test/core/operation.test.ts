@@ -119,13 +119,6 @@ async function call(
 }
 
 const body = (text: unknown) => Buffer.from(JSON.stringify({ text }));
-async function* stream(text: string) {
-  yield Buffer.from(text.slice(0, 3));
-  yield Buffer.from(text.slice(3));
-}
-async function* notes(...texts: unknown[]) {
-  for (const text of texts) yield { text };
-}
 
 async function textOf(answered: { readonly body: unknown }): Promise<string> {
   let text = '';
@@ -159,48 +152,12 @@ test('requests validated in later rounds of the event loop keep their values', a
   expect(received).toEqual(expect.arrayContaining(expected));
 });
 
-test('a mocked reply is recorded as such', async () => {
-  const mock: AnyHandler = () => ({ status: 204, mocked: true });
-  const { record } = await call(['add', mock], { body: body('a') });
-  expect(record.mocked).toBe(true);
-});
-
 test.each([undefined, null])('a handler must not return %j', async (value) => {
   const handler: AnyHandler = async () => JSON.parse('null') ?? value;
   const { status, record } = await call(['add', handler], { body: body('a') });
   expect(status).toBe(500);
   expect(record.failure?.cause).toMatchObject({
     message: `add answered ${value}: its handler and the hook "around" must return a reply`,
-  });
-});
-
-describe('the memory of a body is released', () => {
-  test.each<[string, AnyHandler, string, number]>([
-    ['after the reply', () => ({ status: 204 }), '{"text":"a"}', 204],
-    ['after an error', () => Promise.reject(new HttpError(409, 'taken')), '{"text":"a"}', 409],
-    ['after an invalid reply', () => ({ status: 299 }), '{"text":"a"}', 500],
-    ['after an invalid body', () => ({ status: 204 }), '{"text":55}', 400],
-  ])('%s', async (_title, handler, text, expected) => {
-    const { status } = await call(['add', handler], { body: stream(text) });
-    expect(status).toBe(expected);
-    expect(memory.bytesLeft).toBe(64 * 1024 ** 2);
-  });
-
-  test.each<[string, Partial<Call>]>([
-    ['parameter', { query: 'q=a' }],
-    ['name of a parameter', { query: 'x=1' }],
-    ['path', { path: '/beds/a' }],
-  ])('after an invalid %s', async (_title, parts) => {
-    const { status } = await call(['add', reply], { body: stream('{"text":"a"}'), ...parts });
-    expect(status).toBe(400);
-    expect(memory.bytesLeft).toBe(64 * 1024 ** 2);
-  });
-
-  test('at the end of a stream, not before', async () => {
-    const handler: AnyHandler = () => ({ status: 200, body: notes('a', 'b') });
-    const { answered } = await call(['send', handler], { body: stream('{"text":"a"}') });
-    expect(memory.bytesLeft).toBeLessThan(64 * 1024 ** 2);
-    expect(await textOf(answered)).toBe('{"text":"a"}\n{"text":"b"}\n');
   });
 });
 
@@ -258,20 +215,6 @@ describe('a stream of items', () => {
     const { status, record } = await call(['watch', handler], { signal: controller.signal });
     expect([status, record.failure]).toEqual([499, undefined]);
   });
-
-  test('of events ends if the service stops before the first item', async () => {
-    const stopping = new AbortController();
-    async function* items() {
-      yield* [];
-      stopping.abort();
-      throw new TypeError('terminated');
-    }
-    const handler: AnyHandler = () => ({ status: 200, body: items() });
-    const options = { stopping: stopping.signal };
-    const { answered, record } = await call(['follow', handler, options]);
-    expect([answered.status, record.failure]).toEqual([200, undefined]);
-    expect(await textOf(answered)).toBe('');
-  });
 });
 
 describe('a handler whose client disconnects', () => {
@@ -292,19 +235,6 @@ describe('a handler whose client disconnects', () => {
   test('gets 500 if it throws another error', async () => {
     const { status, record } = await answerAfter(new TypeError('x is not a function'));
     expect([status, record.failure?.status]).toEqual([500, 500]);
-  });
-});
-
-test('a handler that throws an AbortError gets 500 while its client is connected', async () => {
-  const cancelled = () => Promise.reject(new DOMException('cancelled', 'AbortError'));
-  const { status } = await call(['add', cancelled], { body: body('a') });
-  expect(status).toBe(500);
-});
-
-describe('an operation that cannot be enforced', () => {
-  test('does not show the error in the document to the client', async () => {
-    const { answered } = await call(['broken', reply]);
-    expect(String(answered.body)).not.toContain('does not exist');
   });
 });
 

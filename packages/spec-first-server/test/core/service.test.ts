@@ -146,37 +146,6 @@ describe('handle', () => {
       204,
     );
   });
-
-  test('answers 500 if the media type of a reply cannot be sent', async () => {
-    const watchNotes = () => ({
-      status: 200,
-      contentType: 'application/x-ndjson; a=\nb',
-      body: notes(),
-    });
-    const service = await create({ handlers: { ...handlers, watchNotes } });
-    expect((await service.handle(call('GET', '/v1/notes'))).status).toBe(500);
-  });
-
-  test('fills in the record of the call', async () => {
-    const service = await create();
-    const sent = note('a', { 'x-request-id': 'an-id' });
-    const record = service.begin(sent);
-    await service.handle(sent, record);
-    expect(record).toMatchObject({
-      id: 'an-id',
-      operationId: 'addNote',
-      caller: { subject: 'ann' },
-      failure: undefined,
-    });
-  });
-
-  test('uses the mount path instead of the base path of the document', async () => {
-    const service = await create();
-    const mounted = { ...note('a'), path: '/notes', isMounted: true };
-    expect((await service.handle(mounted)).status).toBe(200);
-    expect([service.has('/notes', true), service.has('/v1/notes', true)]).toEqual([true, false]);
-    expect([service.has('/notes'), service.has('/v1/notes')]).toEqual([false, true]);
-  });
 });
 
 describe('around', () => {
@@ -216,17 +185,6 @@ describe('around', () => {
     ]);
   });
 
-  test('does not run for an invalid request', async () => {
-    let calls = 0;
-    const service = await withAround((_operation, _request, next) => {
-      calls += 1;
-      return next();
-    });
-    await service.handle(note(1));
-    await service.handle(note('a', { authorization: undefined }));
-    expect(calls).toBe(0);
-  });
-
   test('may answer without the handler, with a validated reply or an error', async () => {
     const replying = await withAround(() => ({ status: 200, body: { id: 2 } }));
     expect(await textOf(await replying.handle(note('a')))).toBe('{"id":2}');
@@ -236,26 +194,6 @@ describe('around', () => {
       throw new HttpError(429, 'at most one note', { headers: { 'Retry-After': 1 } });
     });
     expect((await limited.handle(note('a'))).status).toBe(429);
-  });
-
-  test('gets the error of the handler', async () => {
-    const errors: unknown[] = [];
-    const addNote = () => {
-      throw new HttpError(409, 'there is such a note');
-    };
-    const service = await create({
-      handlers: { ...handlers, addNote },
-      async around(_operation, _request, next) {
-        try {
-          return await next();
-        } catch (error) {
-          errors.push(error);
-          throw error;
-        }
-      },
-    });
-    expect((await service.handle(note('a'))).status).toBe(409);
-    expect(errors).toHaveLength(1);
   });
 });
 
@@ -288,34 +226,6 @@ describe('a service', () => {
     expect(answer.status).toBe(204);
     expect(headerOf(answer, 'allow')).toBe('GET, POST, HEAD, OPTIONS');
     expect((await service.handle(call('GET', '*'))).status).toBe(404);
-  });
-
-  test('answers calls outside the operations, and records their failures', async () => {
-    const service = await create();
-    const page = call('GET', '/docs');
-    const record = service.begin(page);
-    expect(
-      service.reply(page, record, { status: 200, type: 'text/plain', body: 'a' }),
-    ).toMatchObject({
-      status: 200,
-      body: 'a',
-    });
-    const answer = service.fail(page, record, new HttpError(404, 'no such page'));
-    expect([answer.status, await textOf(answer)]).toEqual([
-      404,
-      expect.stringContaining('no such page'),
-    ]);
-    expect(record.failure).toMatchObject({ status: 404 });
-  });
-
-  test('reports the end of a call', async () => {
-    const observed: unknown[] = [];
-    const service = await create({ observe: (id, status) => void observed.push([id, status]) });
-    const ended = call('GET', '/v1/notes');
-    const record = service.begin(ended);
-    await service.handle(ended, record);
-    service.end(ended, record, { status: 200, isComplete: true });
-    expect(observed).toEqual([['watchNotes', 200]]);
   });
 
   test('names the span of a call to an operation, with its route', async () => {

@@ -1,13 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import {
-  continueRequest,
-  hasBody,
-  isLarge,
-  readAll,
-  requestBody,
-} from '../../src/http/request-body.ts';
+import { continueRequest, hasBody, isLarge, requestBody } from '../../src/http/request-body.ts';
 import { createRequest } from '../listener/support.ts';
 
 /** Ends a request, as the parser does after the last byte of its body. */
@@ -32,25 +26,6 @@ test.each<[string[], boolean]>([
   [['Transfer-Encoding', 'chunked'], true],
 ])('a request with the headers %j is large: %p', (rawHeaders, expected) => {
   expect(isLarge(createRequest({ rawHeaders }).request)).toBe(expected);
-});
-
-describe('readAll', () => {
-  test('returns all bytes that have arrived, in one buffer', () => {
-    const { request } = createRequest();
-    expect(readAll(request)).toBeNull();
-    request.push('a');
-    expect(String(readAll(request))).toBe('a');
-    for (const text of ['b', 'c', 'd']) request.push(text);
-    expect(String(readAll(request))).toBe('bcd');
-    expect(readAll(request)).toBeNull();
-  });
-
-  test('returns one piece without a copy', () => {
-    const { request } = createRequest();
-    const bytes = Buffer.alloc(100_000);
-    request.push(bytes);
-    expect(readAll(request)?.buffer).toBe(bytes.buffer);
-  });
 });
 
 describe('continueRequest', () => {
@@ -112,24 +87,6 @@ describe('a body', () => {
     expect(chunks).toEqual(['a', 'b', 'c', 'de']);
   });
 
-  test('that has arrived is one chunk', async () => {
-    const { request, chunks, read } = createBody();
-    request.push('a');
-    request.push('b');
-    finish(request);
-    await read();
-    expect(chunks).toEqual(['ab']);
-  });
-
-  test('of no bytes ends', async () => {
-    const { request, chunks, read } = createBody();
-    const reading = read();
-    await someTurns();
-    finish(request);
-    await reading;
-    expect(chunks).toEqual([]);
-  });
-
   test('sends 100 Continue before its first byte is read, once', async () => {
     const { request, response, body } = createBody(['Expect', '100-continue']);
     let count = 0;
@@ -144,29 +101,6 @@ describe('a body', () => {
     finish(request);
     expect(await second).toEqual({ done: true, value: undefined });
     expect(count).toBe(1);
-  });
-
-  test('gives other requests a turn between its chunks', async () => {
-    const { request, body } = createBody();
-    let turns = 0;
-    let immediate = setImmediate(function count() {
-      turns += 1;
-      immediate = setImmediate(count);
-    });
-    for (let count = 0; count < 20; count += 1) {
-      request.push('a');
-      await body.next();
-    }
-    expect(turns).toBeGreaterThan(15);
-    clearImmediate(immediate);
-  });
-
-  test('fails with the error of the connection', async () => {
-    const { request, read } = createBody();
-    const reading = read();
-    await someTurns();
-    request.destroy(new Error('aborted'));
-    await expect(reading).rejects.toThrow('aborted');
   });
 
   test('fails if the request is cut off', async () => {

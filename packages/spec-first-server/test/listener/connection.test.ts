@@ -1,14 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import type { Listening } from '../../src/listener/listen.ts';
 import { close, createConnection, listenLocally } from './support.ts';
-
-const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 
 const GET = request('GET /a');
 
@@ -50,7 +48,9 @@ beforeEach(() => {
 });
 afterAll(() => listening.stop());
 
-const inBytes = (size: number): string => '1\r\nx\r\n'.repeat(size);
+const never = (): never => {
+  throw new Error('no request arrived');
+};
 
 const connections = (): Promise<number> =>
   new Promise((resolve) => listening.server.getConnections((_error, count) => resolve(count)));
@@ -63,20 +63,6 @@ describe('a client that pipelines requests', () => {
     });
     return () => [...text.matchAll(/HTTP\/1\.1 ([2-5]\d\d) /g)].map(([, status]) => Number(status));
   };
-
-  test('has one request in progress, and gets the responses in order', async () => {
-    const socket = await connected(port);
-    const received = statuses(socket);
-    const kinds = [...Array(40).keys()].map((index) => (index % 3 === 2 ? 404 : 204));
-    socket.write(kinds.map((status) => (status === 204 ? GET : request('GET /b'))).join(''));
-    await eventually(() => pending.length === 1);
-    for (let others = 0; others < 5; others += 1) await exchange(port, request('GET /b'));
-    expect(pending.length).toBe(1);
-    release.resolve();
-    await eventually(() => received().length === kinds.length);
-    expect(received()).toEqual(kinds);
-    socket.destroy();
-  });
 
   test('is disconnected if more than 64 requests wait, and its memory is freed', async () => {
     let requests = 0;
@@ -132,80 +118,30 @@ describe('a client that pipelines requests', () => {
     flood.destroy();
     await busy.stop();
   });
-
-  test.each([
-    ['bodies of a known length', { 'Content-Length': '8' }, 'a\r\n\r\nb\r\n'],
-    ['chunked bodies', { 'Transfer-Encoding': 'chunked' }, '5\r\na\r\n\r\n\r\n0\r\n\r\n'],
-    ['bodies after 100 Continue', { 'Content-Length': '1', Expect: '100-continue' }, 'a'],
-  ])('gets the responses in order with %s in pieces of any size', async (_what, headers, body) => {
-    release.resolve();
-    const post = `${request('POST /a', { 'Content-Type': 'text/plain', ...headers })}${body}`;
-    for (const size of [1, 3, 7, 50, 10_000]) {
-      const socket = await connected(port);
-      const received = statuses(socket);
-      const bytes = `${post}${GET}`.repeat(5);
-      for (let at = 0; at < bytes.length; at += size) {
-        socket.write(bytes.slice(at, at + size));
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      await eventually(() => received().length === 10);
-      expect(received()).toEqual([200, 204, 200, 204, 200, 204, 200, 204, 200, 204]);
-      socket.destroy();
-    }
-  });
-
-  test('gets no response to requests after one with Connection: close', async () => {
-    release.resolve();
-    const last = request('GET /a', { Connection: 'close' });
-    const { responses, closed } = await exchange(port, GET + last + GET.repeat(20), {
-      responses: 9,
-    });
-    expect(responses.map(({ status }) => status)).toEqual([204, 204]);
-    expect(closed).toBe(true);
-    expect(pending.length).toBe(2);
-  });
-
-  test('gets all responses before the rejection of bytes that are not a request', async () => {
-    const answers = exchange(port, `${GET.repeat(3)}no request\r\n\r\n${GET}`, { responses: 9 });
-    await eventually(() => pending.length === 1);
-    release.resolve();
-    const { responses, closed } = await answers;
-    expect(responses.map(({ status }) => status)).toEqual([204, 204, 204, 400]);
-    expect(closed).toBe(true);
-  });
 });
 
-describe('a body', () => {
-  test('that the app does not read is dropped if it has at most 64 KiB', async () => {
-    const socket = await connected(port);
-    let received = '';
-    socket.on('data', (chunk) => {
-      received += chunk;
-    });
-    const body = 'x'.repeat(65_536);
-    socket.write(request('POST /held', {}, body.slice(1)) + request('GET /'));
-    await eventually(() => held.length === 1);
-    held[0]?.[1].end('early');
-    await eventually(() => received.match(/HTTP\/1\.1 200 /g)?.length === 2);
-    socket.destroy();
+test('requests after a response that announces the end of the connection are ignored', async () => {
+  const draining = await listenLocally(app);
+  const socket = await connected(draining.port);
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
   });
-
-  test('that the app does not read closes the connection if it is chunked', async () => {
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    let received = '';
-    socket.on('data', (chunk) => {
-      received += chunk;
-    });
-    const ended = once(socket, 'end');
-    socket.write(`${request('POST /held', CHUNKED)}${inBytes(50_000)}`);
-    await eventually(() => held.length === 1);
-    held[0]?.[1].end('early');
-    await ended;
-    expect(received).toMatch(/^HTTP\/1\.1 200 .*^Connection: close\r$.*early/ms);
-    const closed = once(socket, 'close');
-    socket.end();
-    await closed;
-  });
+  socket.write(request('GET /held'));
+  await eventually(() => held.length === 1);
+  draining.drain();
+  const [[{ socket: serverSocket }, response] = never()] = held;
+  response.write('early');
+  await eventually(() => received.includes('early'));
+  const sent = serverSocket.bytesRead;
+  const later = GET.repeat(100);
+  socket.write(later);
+  await eventually(() => serverSocket.bytesRead === sent + later.length);
+  response.end('late');
+  await once(socket, 'close');
+  expect(received).toContain('late');
+  expect(pending).toEqual([]);
+  await draining.stop();
 });
 
 describe('a connection', () => {

@@ -1,11 +1,9 @@
-import { type EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runInThisContext } from 'node:vm';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
@@ -57,82 +55,6 @@ beforeEach(() => {
 });
 afterAll(() => listening.stop());
 
-const connections = (): Promise<number> =>
-  new Promise((resolve) => listening.server.getConnections((_error, count) => resolve(count)));
-
-describe('a client that closes its side', () => {
-  test.each(['before', 'after'])(
-    'leaves no connection behind if it disconnects %s the response',
-    async (moment) => {
-      const socket = await connected(port);
-      socket.end(GET);
-      await eventually(() => pending.length === 1 && pending.every(({ signal }) => signal.aborted));
-      if (moment === 'before') socket.destroy();
-      release.resolve();
-      await eventually(async () => (await connections()) === 0);
-      socket.destroy();
-    },
-  );
-
-  test('that disconnects before the responses frees the memory of its requests', async () => {
-    const before = resources.memory.bytesLeft;
-    const socket = await connected(port);
-    socket.write(GET.repeat(20));
-    await eventually(() => pending.length === 1 && resources.memory.bytesLeft < before);
-    socket.resetAndDestroy();
-    await eventually(() => resources.memory.bytesLeft === before);
-    release.resolve();
-  });
-
-  test('gets late responses to all its requests', async () => {
-    const answer = exchange(port, GET.repeat(3), { responses: 4, end: true });
-    await eventually(() => pending.length === 1 && pending.every(({ signal }) => signal.aborted));
-    release.resolve();
-    const { responses, closed } = await answer;
-    expect(responses.map(({ status }) => status)).toEqual([204, 204, 204]);
-    expect(closed).toBe(true);
-  });
-
-  test('leaves no connection behind if it sent no request', async () => {
-    const socket = await connected(port);
-    await eventually(async () => (await connections()) === 1);
-    socket.end();
-    await eventually(async () => (await connections()) === 0);
-  });
-});
-
-describe('the signal of a request', () => {
-  test.each(['closes', 'resets'])(
-    'is aborted when the client %s its connection',
-    async (action) => {
-      const socket = await connected(port);
-      socket.write(GET);
-      await eventually(() => pending.length === 1);
-      expect(pending[0]?.signal.aborted).toBe(false);
-      if (action === 'closes') socket.destroy();
-      else socket.resetAndDestroy();
-      await eventually(() => pending.every(({ signal }) => signal.aborted));
-      release.resolve();
-    },
-  );
-
-  test('of many pipelined requests causes no warning', async () => {
-    // Jest gives its tests a copy of the process object, which emits no warnings.
-    const emitter: EventEmitter = runInThisContext('process');
-    const warnings: unknown[] = [];
-    const onWarning = (warning: unknown) => warnings.push(warning);
-    emitter.on('warning', onWarning);
-    const answer = exchange(port, GET.repeat(20), { responses: 20 });
-    await eventually(() => pending.length === 1);
-    expect(pending[0]?.signal.aborted).toBe(false);
-    release.resolve();
-    await answer;
-    for (const { signal } of pending) expect(signal.aborted).toBe(false);
-    emitter.off('warning', onWarning);
-    expect(warnings).toEqual([]);
-  });
-});
-
 test('a stop does not wait for a connection whose response was sent before the body arrived', async () => {
   const stopping = await listenLocally(app, { limits: { stopTimeout: 600_000 } });
   const socket = await connected(Number(new URL(stopping.url).port));
@@ -148,22 +70,6 @@ test('a stop does not wait for a connection whose response was sent before the b
   );
   await stopping.stop();
   await closed;
-});
-
-test('while the server drains, responses close the connection', async () => {
-  const draining = await listenLocally(app);
-  draining.drain();
-  const body = { 'Content-Type': 'text/plain', 'Content-Length': '4' };
-  const { responses, closed } = await exchange(
-    Number(new URL(draining.url).port),
-    request('POST /a', body, 'abcd'),
-    {
-      responses: 2,
-    },
-  );
-  expect(responses).toMatchObject([{ status: 200, headers: { connection: 'close' } }]);
-  expect(closed).toBe(true);
-  await draining.stop();
 });
 
 test('a stop closes used connections, and answers the first request of the others', async () => {
@@ -237,19 +143,6 @@ test('a stop answers a request that arrived while the process was busy', async (
   expect(received.join('')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*answered/s);
 });
 
-test('a request with Upgrade gets a response that closes the connection', async () => {
-  release.resolve();
-  const upgrade = request('GET /a', { Connection: 'Upgrade', Upgrade: 'websocket' });
-  for (const bytes of [upgrade + GET, GET + upgrade + GET]) {
-    const { responses, closed } = await exchange(port, bytes, { responses: 9 });
-    expect(closed).toBe(true);
-    expect(responses.at(-1)?.headers.connection).toBe('close');
-    expect(responses.map(({ status }) => status)).toEqual(
-      bytes === upgrade + GET ? [204] : [204, 204],
-    );
-  }
-});
-
 test.each(['//a@[', '//a@:', '//a@b', 'http://h/b'])(
   'the target %s gets a response of the app',
   async (target) => {
@@ -290,19 +183,6 @@ test('a client that does not read is disconnected like a silent one', async () =
   await impatient.stop();
 });
 
-test('the limits have the documented defaults', () => {
-  const { headersTimeout, keepAliveTimeout, maxHeadersCount, requestTimeout, timeout } =
-    listening.server;
-  expect({ headersTimeout, keepAliveTimeout, maxHeadersCount, requestTimeout, timeout }).toEqual({
-    headersTimeout: 10_000,
-    keepAliveTimeout: 65_000,
-    maxHeadersCount: 200,
-    requestTimeout: 30_000,
-    // Half of the idle timeout.
-    timeout: 30_000,
-  });
-});
-
 test('a connection stays open after a response, until the server drains', async () => {
   const draining = await listenLocally(app);
   const socket = await connected(Number(new URL(draining.url).port));
@@ -334,31 +214,6 @@ test('a stop aborts requests that take too long', async () => {
   await stopping.stop();
   expect(await answer).toMatchObject({ responses: [], closed: true });
   expect(response).toHaveProperty('failure.status', 503);
-});
-
-test('at most 256 rejected connections linger', async () => {
-  const lingering = await listenLocally(app, { limits: { lingerTimeout: 600_000 } });
-  const serverPort = Number(new URL(lingering.url).port);
-  let ended = 0;
-  const sockets = Array.from({ length: 260 }, () => {
-    const socket = connect({ port: serverPort, host: '127.0.0.1', allowHalfOpen: true });
-    socket
-      .on('error', () => undefined)
-      .on('end', () => {
-        ended += 1;
-      });
-    socket.resume().write('no request\r\n\r\n');
-    return socket;
-  });
-  await eventually(() => ended === 260);
-  await eventually(async () => {
-    const count = await new Promise((resolve) =>
-      lingering.server.getConnections((_error, value) => resolve(value)),
-    );
-    expect(count).toBe(256);
-  });
-  for (const socket of sockets) socket.destroy();
-  await lingering.stop();
 });
 
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>

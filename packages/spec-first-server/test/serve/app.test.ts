@@ -6,13 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import express from 'express';
 import { pino } from 'pino';
-import {
-  type AnyHandler,
-  type AppOptions,
-  createApp,
-  HttpError,
-  loadDocument,
-} from 'spec-first-server';
+import { type AnyHandler, type AppOptions, createApp, HttpError } from 'spec-first-server';
 import request from 'supertest';
 import { documentFile, serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
@@ -44,13 +38,6 @@ describe('createApp', () => {
       })
       .expect('Content-Type', 'application/problem+json');
     await client.get('/healthz').expect(200);
-  });
-
-  test('accepts a loaded document, and no token by default', async () => {
-    const document = await loadDocument(documentFile('security.yaml'));
-    const client = request(await createApp({ document, handlers }));
-    await client.get('/secured').set('Authorization', 'Bearer secret').expect(401);
-    await client.get('/open').expect(200);
   });
 
   test.each([
@@ -121,27 +108,6 @@ describe('createApp', () => {
     await post(102_400).expect(413);
   });
 
-  test('passes the violations and the id of the request to the error body', async () => {
-    const errorBody = { mediaType: 'application/json', make: (problem: unknown) => problem };
-    const document = documentFile('security.yaml');
-    const client = request(
-      await createApp({ document, handlers, accessTokens: ['secret scheme=bearer'], errorBody }),
-    );
-    const headers = {
-      Authorization: 'Bearer secret',
-      'X-Request-Id': 'a',
-      'Content-Type': 'application/json',
-    };
-    const answer = await client.post('/body').set(headers).send('1');
-    expect(answer.body).toMatchObject({
-      status: 400,
-      errors: [
-        { path: expect.any(String), message: expect.any(String), keyword: expect.any(String) },
-      ],
-      requestId: 'a',
-    });
-  });
-
   test.each(['identity', 'gzip'])(
     'uses a body encoded as %s that the app around it has read',
     async (coding) => {
@@ -183,34 +149,6 @@ test('each request has one record, with its operation, client and id', async () 
   await direct.get('/nowhere').set(headers).expect(404);
   await eventually(() => lines.some(({ status }) => status === 404));
   expect(lines.find(({ status }) => status === 404)?.client).not.toBe('203.0.113.9');
-});
-
-test('GET /readyz fails if the option ready rejects', async () => {
-  const document = documentFile('security.yaml');
-  const ready = () => Promise.reject(new HttpError(503, 'not yet'));
-  await request(await createApp({ document, handlers, ready }))
-    .get('/readyz')
-    .expect(503);
-  await request(await createApp({ document, handlers }))
-    .get('/readyz')
-    .expect(200);
-});
-
-test('the page sends requests to the base path of the document', async () => {
-  const document = await withFiles(
-    {
-      'openapi.json': JSON.stringify({
-        openapi: '3.1.0',
-        info: { title: 'A', version: '1' },
-        servers: [{ url: 'https://api.example/v1' }],
-        paths: {},
-      }),
-    },
-    (folder) => loadDocument(`${folder}/openapi.json`),
-  );
-  const client = request(await createApp({ document, handlers: {} }));
-  const { body } = await client.get('/openapi.json').expect(200);
-  expect(body.servers).toEqual([{ url: './v1' }]);
 });
 
 describe('with corsOrigins', () => {
@@ -295,29 +233,6 @@ components: { securitySchemes: { session: { type: apiKey, in: cookie, name: sess
     ])
       expect(Object.keys(answer.headers).join()).not.toContain('access-control-');
   });
-});
-
-test('a probe is logged at the level debug, and a page at info, with the operator prefix', async () => {
-  const lines: Record<string, unknown>[] = [];
-  const write = (level: string) => (entry: object) => void lines.push({ level, ...entry });
-  const log = {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-    child: () => log,
-  };
-  const document = documentFile('security.yaml');
-  const client = request(await createApp({ document, handlers, log, operatorPrefix: '/ops' }));
-  await client.get('/ops/healthz').expect(200);
-  await client.get('/healthz').expect(404);
-  await client.get('/ops/docs').expect(200);
-  await eventually(() => lines.length === 3);
-  expect(lines).toMatchObject([
-    { level: 'debug', path: '/ops/healthz' },
-    { level: 'info', status: 404 },
-    { level: 'info', path: '/ops/docs' },
-  ]);
 });
 
 test('operations at paths of operators are logged as a warning', async () => {

@@ -6,8 +6,6 @@ import {
   ConfigError,
   type Environment,
   hasCredentials,
-  isDevelopment,
-  isProduction,
   misspelledVariables,
   readConfig,
   readVariables,
@@ -267,27 +265,4 @@ test.each([
   expect(() => rejectAddress('PORT', 'HOST')(cause)).toThrow(
     new ConfigError(`${message}: ${advice}`, { cause }),
   );
-});
-
-test('the error for a wrong value has its cause', () => {
-  const cause = new Error('a');
-  expect(wrongValue('SHELF', '"7"', 'a number', cause)).toMatchObject({
-    name: 'ConfigError',
-    message: 'SHELF must be a number, got "\\"7\\""',
-    cause,
-  });
-});
-
-test('NODE_ENV selects production or development', () => {
-  const modes = ['production', ' production ', 'development', 'test', undefined].map((NODE_ENV) => [
-    isProduction({ NODE_ENV }),
-    isDevelopment({ NODE_ENV }),
-  ]);
-  expect(modes).toEqual([
-    [true, false],
-    [true, false],
-    [false, true],
-    [false, false],
-    [false, false],
-  ]);
 });

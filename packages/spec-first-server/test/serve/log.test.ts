@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { makeProject } from 'test-support/project';
-import { describeVersions, toggleLogLevel, versions, versionText } from '../../src/serve/log.ts';
+import { toggleLogLevel, versions, versionText } from '../../src/serve/log.ts';
 
 const LOG = join(import.meta.dirname, '../../src/serve/log.ts');
 const folder = makeProject({
@@ -31,13 +31,6 @@ test('the versions are those of the project, of this package and of Node', () =>
   ]);
   expect([runtime, node]).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+/), process.versions.node]);
   expect(versionText).toContain(`(spec-first-server ${runtime}, `);
-});
-
-test('the versions of a project without a version have one space between words', () => {
-  const names = { service: 'shop', version: '', runtime: '1.0.0', node: '26.0.0' };
-  expect(describeVersions(names)).toBe('shop (spec-first-server 1.0.0, Node 26.0.0)');
-  const nameless = { ...names, service: '' };
-  expect(describeVersions(nameless)).toBe('spec-first-server 1.0.0, Node 26.0.0');
 });
 
 describe('the log', () => {
@@ -67,19 +60,6 @@ describe('the log', () => {
         msg: 'failed',
       }),
     ]);
-  });
-
-  test('has the time of each line', () => {
-    const { stdout } = run(`
-      const { log: out } = await log.createLog('info');
-      out.info('first');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      out.info('second');
-      await log.endProcess(0, out);
-    `);
-    const [first, second] = stdout.split('\n', 2).map((line) => Date.parse(JSON.parse(line).time));
-    expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(19);
-    expect(Math.abs(Date.now() - Number(second))).toBeLessThan(30_000);
   });
 
   test('omits the name and the version of a project without a package.json', () => {

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/files';
 import type { AnyRequest } from '../../src/core/handlers/types.ts';
-import { HttpError } from '../../src/core/response/http-error.ts';
 import { createService } from '../../src/core/service.ts';
 import { openapiPage } from '../../src/page/page.ts';
 import {
@@ -104,37 +103,6 @@ test('HEAD has the headers of GET, and other methods are a 405', async () => {
   const post = await send('/docs', 'POST');
   expect(post).toMatchObject({ status: 405, headers: { Allow: 'GET, HEAD' } });
 });
-
-test('a browser that has the page gets 304', async () => {
-  const { send } = await routesOf('/v1');
-  const { ETag } = (await send('/docs'))?.headers ?? {};
-  expect(await send('/docs', 'GET', { 'if-none-match': ETag })).toMatchObject({
-    status: 304,
-    text: '',
-  });
-});
-
-test('readiness fails with the error of the backend; health does not', async () => {
-  const ready = () =>
-    Promise.reject(new HttpError(503, 'starting', { headers: { 'Retry-After': 1 } }));
-  const { send } = await routesOf('/v1', { ready });
-  expect(await send('/readyz')).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } });
-  expect(await send('/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}' });
-});
-
-test.each<[string, object, string | undefined]>([
-  ['any error', {}, undefined],
-  ['an error of a store, with its headers', { status: 503, headers: { 'Retry-After': 7 } }, '7'],
-  ['an error with another status', { status: 401 }, undefined],
-])(
-  'readiness fails with 503 for %s, without its message',
-  async (_name, properties, retryAfter) => {
-    const ready = () => Promise.reject(Object.assign(new Error('ann@db: refused'), properties));
-    const answer = await (await routesOf('/v1', { ready })).send('/readyz');
-    expect([answer?.status, answer?.headers['Retry-After']]).toEqual([503, retryAfter]);
-    expect(JSON.parse(answer?.text ?? '')).toMatchObject({ detail: 'the service is not ready' });
-  },
-);
 
 test('readiness lists the operations that are not served', async () => {
   expect(JSON.parse((await (await routesOf('/v1')).send('/readyz'))?.text ?? '')).toEqual({

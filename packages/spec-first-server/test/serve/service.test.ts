@@ -7,7 +7,6 @@ import { pino } from 'pino';
 import { register } from 'prom-client';
 import { eventually } from 'test-support/eventually';
 import { exchange, request } from 'test-support/raw-http';
-import { HttpError } from '../../src/core/response/http-error.ts';
 import { ConfigError, readConfig } from '../../src/serve/configuration.ts';
 import {
   type Backend,
@@ -224,14 +223,6 @@ describe('a service', () => {
     expect(slow).toMatchObject({ level: 40, client: '203.0.113.9' });
   });
 
-  test('logs no request as slow by default', async () => {
-    const { get } = await start();
-    expect((await get('/who')).status).toBe(200);
-    await eventually(() => lines.some(({ operationId }) => operationId === 'who'));
-    const line = lines.find(({ operationId }) => operationId === 'who');
-    expect(line).toMatchObject({ level: 30, msg: 'answered' });
-  });
-
   test('is ready only while its backend is ready', async () => {
     let isDown = false;
     const ready = async () => {
@@ -252,12 +243,6 @@ describe('a service', () => {
     expect(lines.at(-1)).toMatchObject({ level: 40, msg: 'the store is not ready' });
     expect(JSON.stringify(lines.at(-1))).toContain('a fault');
     expect((await get('/readyz')).status).toBe(503);
-  });
-
-  test('logs the cause if its backend is unavailable', async () => {
-    const ready = () => Promise.reject(new HttpError(503, 'connection refused'));
-    await start({ open: () => ({ handlers, ready }) });
-    expect(JSON.stringify(lines.at(-1))).toContain('connection refused');
   });
 
   test('accepts only local hosts in development', async () => {
@@ -303,17 +288,6 @@ describe('a service', () => {
     await service?.stop();
     await check({}, { verifiers });
     await start(UNSECURED, { ACCESS_TOKENS: '', OPENAPI_FILE: open });
-  });
-
-  test('has no tokens for a scheme that the project verifies', async () => {
-    const text = DOCUMENT.replace(
-      'type: http, scheme: digest',
-      'type: apiKey, in: header, name: K',
-    );
-    const env = { OPENAPI_FILE: file('keys.yaml', text), ACCESS_TOKENS: 'ann:secret scheme=ours' };
-    await expect(start({}, env)).rejects.toThrow('unknown scheme');
-    const verified = { bearer: () => ANN };
-    await start({ verifiers: verified }, env);
   });
 
   test('logs that the keys of signed tokens cannot be fetched', async () => {
@@ -404,16 +378,6 @@ describe('a broken operation', () => {
     await expect(check(broken)).rejects.toThrow(/broken\.yaml:\d+:\d+ .*none/);
     await expect(check(openapi)).resolves.toBeUndefined();
   });
-
-  test('with an invalid limit of a body is an error of the check', async () => {
-    const limited = DOCUMENT.replace('text/plain: {', 'text/plain: { x-body-limit: much,');
-    const check = checkService(
-      configOf({ OPENAPI_FILE: file('limited.yaml', limited) }),
-      DEFINITION,
-      log,
-    );
-    await expect(check).rejects.toThrow(/limited\.yaml:\d+:\d+ x-body-limit must be a size/);
-  });
 });
 
 describe('a check', () => {
@@ -451,10 +415,6 @@ describe('a check', () => {
       { level: 40, msg: expect.stringContaining('ACCESS_TOKENS: entry 1 has the scope raed') },
     ]);
   });
-
-  test('accepts schemes whose verifiers the backend may return', async () => {
-    await expect(check({}, { verifiers: undefined })).resolves.toBeUndefined();
-  });
 });
 
 describe('a start that fails', () => {
@@ -482,12 +442,6 @@ describe('a start that fails', () => {
     expect(await errorOf({}, { open })).toBe('DATABASE_URL must be a URL');
     // An error of the document is reported first.
     expect(await errorOf({ OPENAPI_FILE: 'missing.yaml' }, { open })).toContain('OPENAPI_FILE');
-  });
-
-  test('names the wrong token by its position only', async () => {
-    const message = await errorOf({ ACCESS_TOKENS: 'fine,not fine' });
-    expect(message).toMatch(/^ACCESS_TOKENS: entry 2 must be a token /);
-    expect(message).not.toContain('not fine');
   });
 
   test.each<[variable: string, env: Readonly<Record<string, string>>, message: RegExp]>([

@@ -100,13 +100,6 @@ describe('the example command', () => {
     ]);
   });
 
-  test('has a body that is generated from the schema, if there is no example', async () => {
-    const schema = { type: 'object', required: ['count'], properties: { count: { const: 2 } } };
-    const requestBody = { content: { 'application/json': { schema } } };
-    const post = { operationId: 'postThing', security: [{ bearer: [] }], requestBody, responses };
-    expect((await argumentsFor({ '/things': { post } }))?.at(-1)).toBe('{"count":2}');
-  });
-
   test('has the declared header of an API key, and a percent-encoded path', async () => {
     const get = (scheme: string) => ({
       get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
@@ -137,13 +130,6 @@ describe('the example command', () => {
     expect(await argumentsFor({ "/a&b;c('$d')": { get } })).toEqual([
       "http://127.0.0.1:3000/api/a&b;c('$d')",
     ]);
-  });
-
-  test('calls the first operation if none needs a token', async () => {
-    const operation = (operationId: string) => ({ get: { operationId, responses } });
-    expect(
-      await argumentsFor({ '/things': operation('getThings'), '/others': operation('getOthers') }),
-    ).toEqual(['http://127.0.0.1:3000/api/things']);
   });
 
   test('has the variable TOKEN of the shell instead of a token', async () => {

@@ -19,72 +19,7 @@ test.each([
   expect([call.path, call.query]).toEqual([path, query]);
 });
 
-describe('the body', () => {
-  const WITH_BODY = ['Content-Length', '2', 'Expect', '100-continue'];
-
-  function createCounted(rawHeaders: string[]) {
-    const created = createCall({ rawHeaders });
-    const counted = { ...created, continues: 0 };
-    created.response.writeContinue = () => {
-      counted.continues += 1;
-    };
-    return counted;
-  }
-
-  test('is the bytes if all have arrived, also when it is read again', () => {
-    const counted = createCounted(WITH_BODY);
-    const { call, request } = counted;
-    request.push('a');
-    request.push('b');
-    request.complete = true;
-    expect(counted.continues).toBe(0);
-    const { body } = call;
-    expect(String(body)).toBe('ab');
-    expect(call.body).toBe(body);
-    expect(counted.continues).toBe(1);
-  });
-
-  test('is a stream of all bytes if some are missing', async () => {
-    const counted = createCounted(WITH_BODY);
-    const { call, request } = counted;
-    request.push('a');
-    const { body } = call;
-    expect(body).not.toBeInstanceOf(Uint8Array);
-    expect(call.body).toBe(body);
-    expect(counted.continues).toBe(0);
-    request.push('b');
-    request.complete = true;
-    request.push(null);
-    let text = '';
-    for await (const chunk of body as AsyncIterable<Uint8Array>) text += chunk;
-    expect(text).toBe('ab');
-    expect(counted.continues).toBe(1);
-  });
-
-  test('of a complete request without bytes is an empty stream', async () => {
-    const { call, request } = createCall({ rawHeaders: ['Transfer-Encoding', 'chunked'] });
-    request.complete = true;
-    request.push(null);
-    const chunks = [];
-    for await (const chunk of call.body as AsyncIterable<Uint8Array>) chunks.push(chunk);
-    expect(chunks).toEqual([]);
-  });
-});
-
 describe('the signal', () => {
-  test('is the same each time', () => {
-    const { call } = createCall();
-    expect(call.signal).toBe(call.signal);
-  });
-
-  test.each(['end', 'close'])('is aborted at the event %s of the socket', (event) => {
-    const { call, socket } = createCall();
-    const { signal } = call;
-    expect(signal.aborted).toBe(false);
-    socket.emit(event);
-    expect(signal.aborted).toBe(true);
-  });
-
   test('is aborted if it is first read after the socket is destroyed', () => {
     const { call, socket } = createCall();
     socket.destroy();

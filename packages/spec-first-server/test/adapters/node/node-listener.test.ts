@@ -5,10 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { endOf, nodeListener, serviceListener } from '../../../src/adapters/node/node-listener.ts';
+import { nodeListener, serviceListener } from '../../../src/adapters/node/node-listener.ts';
 import type { Answer, Call, CallRecord } from '../../../src/core/call.ts';
-import type { HttpFailure } from '../../../src/http/failures.ts';
-import { createRequest, listenLocally } from '../../listener/support.ts';
+import { listenLocally } from '../../listener/support.ts';
 import { createNotes } from '../notes.ts';
 
 const closers: (() => void)[] = [];
@@ -152,31 +151,4 @@ test('a request that is rejected while its handler runs ends with the reason', a
   });
   socket.destroy();
   await listening.stop();
-});
-
-describe('endOf', () => {
-  const withState = (
-    state: Partial<Record<'headersSent' | 'writableFinished', boolean>>,
-    failure?: HttpFailure,
-  ) => {
-    const { response } = createRequest();
-    response.statusCode = 201;
-    for (const [name, value] of Object.entries(state)) {
-      Object.defineProperty(response, name, { value });
-    }
-    return endOf(Object.assign(response, failure && { failure }));
-  };
-  const stopped = { status: 503, message: 'stopped' };
-  const logged = { ...stopped, reason: 'stopped', headers: {}, expected: false };
-
-  test.each([
-    ['complete', 201, { headersSent: true, writableFinished: true }, undefined, undefined],
-    ['cut by the client', 201, { headersSent: true }, undefined, undefined],
-    ['cut before its headers', 499, {}, undefined, undefined],
-    ['cut by a stop', 201, { headersSent: true }, stopped, logged],
-    ['cut by a stop before its headers', 503, {}, stopped, logged],
-  ])('of a response that is %s has the status %i', (_name, status, state, cause, failure) => {
-    const isComplete = 'writableFinished' in state;
-    expect(withState(state, cause)).toEqual({ status, isComplete, failure });
-  });
 });

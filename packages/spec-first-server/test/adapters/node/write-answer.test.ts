@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import { writeAnswer, writeBody } from '../../../src/adapters/node/write-answer.ts';
 import type { Answer } from '../../../src/core/call.ts';
@@ -50,16 +49,6 @@ test.each<[string, Answer['body'], string]>([
   expect(String(responses[0]?.body)).toBe(text);
 });
 
-test('writeBody returns a promise for a stream only', async () => {
-  const results: unknown[] = [];
-  for (const body of ['text', undefined, chunksOf('a')]) {
-    await respond((response) => {
-      results.push(writeBody(response, body));
-    });
-  }
-  expect(results).toEqual([undefined, undefined, expect.any(Promise)]);
-});
-
 test('writeAnswer writes nothing after another response, and closes the stream', async () => {
   let isCleaned = false;
   const chunks = {
@@ -89,64 +78,6 @@ describe('a stream', () => {
     socket.write(request('GET /'));
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 .*ready/s);
     socket.destroy();
-  });
-
-  test('is read only as fast as the client reads', async () => {
-    let count = 0;
-    let isCleaned = false;
-    const written = Promise.withResolvers<void>();
-    write = (response) => {
-      void writeBody(
-        response,
-        (async function* () {
-          try {
-            for (;;) {
-              count += 1;
-              yield Buffer.alloc(1_000_000);
-            }
-          } finally {
-            isCleaned = true;
-          }
-        })(),
-      )?.then(written.resolve);
-    };
-    const socket = await connected(port);
-    socket.pause().write(request('GET /'));
-    let before = -1;
-    // The socket buffers of both sides hold some megabytes.
-    await eventually(async () => {
-      if (count > 0 && count === before) return;
-      before = count;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      throw new Error('the stream is still read');
-    });
-    expect(count).toBeLessThan(50);
-    socket.destroy();
-    await written.promise;
-    await eventually(() => isCleaned);
-  });
-
-  test('continues when the client has read what was sent, and is not closed after its end', async () => {
-    let count = 0;
-    let returned = 0;
-    const { responses } = await respond((response) => {
-      void writeBody(response, {
-        [Symbol.asyncIterator]: () => ({
-          async next() {
-            count += 1;
-            if (count > 20) return { done: true as const, value: undefined };
-            return { value: Buffer.alloc(100_000) };
-          },
-          async return() {
-            returned += 1;
-            return { done: true as const, value: undefined };
-          },
-        }),
-      });
-    });
-    expect(responses[0]?.body.length).toBe(2_000_000);
-    await new Promise(setImmediate);
-    expect([count, returned]).toEqual([21, 0]);
   });
 
   test.each<[string, { done: true; value: undefined } | { value: string }]>([

@@ -20,12 +20,6 @@ function contextOf(parts: Partial<Call> = {}) {
   return { context: new RequestContext(call, record, log, empty, undefined, undefined), lines };
 }
 
-test('headers and id are those of the call', () => {
-  const { context } = contextOf({ headers: { host: 'plants.example' } });
-  expect(context.headers).toEqual({ 'x-request-id': 'request-1', host: 'plants.example' });
-  expect(context.id).toBe('request-1');
-});
-
 test('a copy has the same members', () => {
   const { context } = contextOf({ headers: { accept: 'text/html' } });
   const { id, headers, log, accepts, signal } = { ...context };
@@ -38,21 +32,6 @@ test('a copy has the same members', () => {
   expect(accepts('application/json', 'text/html')).toBe('text/html');
   context.abort();
   expect(signal.aborted).toBe(true);
-});
-
-test('lines of the log have the ids of the request and of the operation', () => {
-  const { context, lines } = contextOf();
-  context.log.info('watered');
-  expect(lines).toEqual([
-    {
-      level: 30,
-      requestId: 'request-1',
-      traceId: 'trace-1',
-      operationId: 'listPlants',
-      msg: 'watered',
-    },
-  ]);
-  expect(context.log).toBe(context.log);
 });
 
 test.each<[string, string[], string]>([
@@ -83,10 +62,6 @@ describe('the signal', () => {
     expect(signal.aborted).toBe(false);
     client.abort();
     expect(signal.aborted).toBe(true);
-  });
-
-  test('is aborted if the client has already disconnected', () => {
-    expect(contextOf({ signal: AbortSignal.abort() }).context.signal.aborted).toBe(true);
   });
 
   test('is aborted by abort(), without the client', () => {

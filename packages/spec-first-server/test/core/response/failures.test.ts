@@ -207,29 +207,6 @@ describe('a handler that throws', () => {
   );
 });
 
-test.each(names)(
-  'the description of %s for the log is the same after a round trip through JSON',
-  (name) => {
-    const described = describeError(VALUES[name]?.[0]());
-    expect(JSON.parse(JSON.stringify(described))).toEqual(described);
-  },
-);
-
-test.each(names)('the failure of %s has its status, and can be written as JSON', (name) => {
-  const { cause: _cause, ...failure } = failureOf(VALUES[name]?.[0]());
-  expect(JSON.parse(JSON.stringify(failure))).toMatchObject({ status: VALUES[name]?.[1] });
-});
-
-test.each([
-  ['the error, if the client does not get its message', { status: 409 }, 'error'],
-  ['the error, if it is a fault of the service', { status: 503, expose: true }, 'error'],
-  ['the error, if it has no status', {}, 'error'],
-  ['the cause of an error whose message the client gets', { status: 409, expose: true }, 'cause'],
-])('the log contains %s', (_title, members, logged) => {
-  const error = new Error('error', { cause: new Error('cause') });
-  expect(failureOf(Object.assign(error, members)).cause).toMatchObject({ message: logged });
-});
-
 test('the message of an error with a body is not the reason for the log', () => {
   const message = 'Unexpected token in "secret"';
   const error = { status: 400, expose: true, message };
@@ -278,25 +255,6 @@ test('the failure of each kind of error has its status, headers, reason and viol
   });
   expect(failureOf(new Unauthorized('no token', false))).toMatchObject({ isPresented: false });
   expect(failureOf(new Unauthorized('a wrong token'))).toMatchObject({ isPresented: true });
-});
-
-test('any other value is an internal error; a header that is undefined is left out', () => {
-  const cause = new Error('secret');
-  const message = 'internal server error';
-  expect(failureOf(cause)).toEqual({
-    status: 500,
-    message,
-    reason: message,
-    headers: {},
-    expected: false,
-    cause,
-  });
-  const headers = { 'X-A': undefined, 'X-B': 1 };
-  expect(failureOf({ status: 404, headers }).headers).toEqual({ 'X-B': '1' });
-});
-
-test.each([400, 599])('an error may have the status %i', (status) => {
-  expect(failureOf(new HttpError(status, 'a')).status).toBe(status);
 });
 
 test('a message of more than 8192 characters is cut', () => {
@@ -407,21 +365,6 @@ paths:
     expect(head).toMatchObject({ type: 'application/problem+json', body: undefined });
   });
 
-  test('is logged without the names that the client chose, though errorBody uses them', () => {
-    const schema = { type: 'object', additionalProperties: { type: 'integer' } };
-    const responses = operation.responses.map((response) => ({
-      ...response,
-      media: response.media.map((media) => ({ ...media, schema, examples: [] })),
-    }));
-    const errorBody: ErrorBody = { ...JSON_BODY, make: () => ({ secret: 'secret' }) };
-    const { record } = answerTo(VIOLATIONS, errorBody, {
-      ...context,
-      operation: { ...operation, responses },
-    });
-    expect(record.reason).toContain('does not match the document: /body/* type');
-    expect(JSON.stringify([record.reason, record.violations])).not.toContain('secret');
-  });
-
   test('has the headers of errorBody, unless the error has the same ones', () => {
     const errorBody: ErrorBody = {
       ...JSON_BODY,
@@ -442,15 +385,6 @@ paths:
     expect(answer.headers).toMatchObject(headers);
     expect(answer.headers).not.toHaveProperty('WWW-Authenticate');
     expect(answer.headers).not.toHaveProperty('Retry-After');
-  });
-
-  test('has a line for each value of a header', () => {
-    const headers = { 'Set-Cookie': ['a=1', 'b=2'] };
-    for (const error of [{ status: 404, headers }, new HttpError(404, 'none', { headers })]) {
-      const { list } = answerTo(error);
-      expect(list.join('\n')).toContain('Set-Cookie\na=1\nSet-Cookie\nb=2');
-    }
-    expect(answerTo({ status: 404, headers: { 'X-A': ['a', 'a\nb'] } }).status).toBe(500);
   });
 
   test('is framed by the server, whatever headers the error has', () => {
@@ -482,28 +416,6 @@ paths:
     expect([answer.status, answer.type]).toEqual([500, 'application/problem+json']);
     expect(JSON.parse(String(answer.body)).detail).toBe('internal server error');
     expect(answer.record.failure).toMatchObject({ status: 500, cause: expect.any(Error) });
-  });
-
-  test('names the fault of an asynchronous errorBody in the log', () => {
-    const errorBody = { ...JSON_BODY, make: async () => ({}) };
-    for (const operationContext of [context, null]) {
-      const { record } = answerTo(new HttpError(409, 'taken'), errorBody, operationContext);
-      const message = 'errorBody.make must return the body, not a promise: remove async';
-      expect(record.failure?.cause).toMatchObject({ message });
-    }
-  });
-
-  test.each<[title: string, value: unknown, mismatch: string]>([
-    ['undefined', undefined, 'a JSON body must not be undefined'],
-    ['a function', fail, 'a JSON body must not be function'],
-  ])('is problem details if errorBody makes %s', (_title, value, mismatch) => {
-    const errorBody = { ...JSON_BODY, make: () => value };
-    const { status, type, body, record } = answerTo(new HttpError(404, 'none'), errorBody, null);
-    expect([status, type]).toEqual([404, 'application/problem+json']);
-    expect(JSON.parse(String(body))).toMatchObject({ status: 404, detail: 'none' });
-    expect(record.reason).toBe(
-      `none; the body of errorBody does not match the document: ${mismatch}`,
-    );
   });
 
   test('is written by the codec of its media type, also outside an operation', async () => {

@@ -55,13 +55,6 @@ async function* from(items: readonly unknown[], log: unknown[] = []) {
 const DONE = { done: true, value: undefined };
 
 describe('the chunks of a body', () => {
-  test('are its items, numbered, and then its end', async () => {
-    const { body, events } = bodyOf(from(['a', 'b']), { end: '--' });
-    expect(await Array.fromAsync(body)).toEqual(['0a', '1b', '--']);
-    expect(events).toEqual(['end']);
-    expect(await body.next()).toEqual(DONE);
-  });
-
   test('begin with the item that was pulled when the body was opened', async () => {
     const { body } = bodyOf(from(['a', 'b']));
     await body.open();
@@ -193,44 +186,12 @@ describe('an event stream', () => {
     },
   );
 
-  test('ends when the service stops, also while it waits for an item', async () => {
-    const stopping = new AbortController();
-    const { body, events } = bodyOf(from(['a', never]), EVENTS, { stopping: stopping.signal });
-    await body.next();
-    const pending = body.next();
-    stopping.abort();
-    expect(await pending).toEqual(DONE);
-    expect(await body.next()).toEqual(DONE);
-    expect(events).toEqual(['stop', 'end']);
-  });
-
   test('that is opened while the service stops has no items', async () => {
     const { body, events } = bodyOf(from(['a']), EVENTS, { stopping: AbortSignal.abort() });
     await body.open();
     expect(await body.next()).toEqual(DONE);
     expect(events).toEqual(['stop', 'end']);
   });
-});
-
-test('other streams get no comment', async () => {
-  const late = Promise.withResolvers<string>();
-  const { body } = bodyOf(from([late.promise]));
-  const reading = Array.fromAsync(body);
-  await jest.advanceTimersByTimeAsync(20_000);
-  late.resolve('a');
-  expect(await reading).toEqual(['0a']);
-});
-
-test('other streams continue when the service stops', async () => {
-  const stopping = new AbortController();
-  const { body, events } = bodyOf(from(['a', 'b']), {}, { stopping: stopping.signal });
-  await body.open();
-  stopping.abort();
-  expect(await Array.fromAsync(body)).toEqual(['0a', '1b']);
-  expect(events).toEqual(['end']);
-  const late = bodyOf(from(['a']), {}, { stopping: stopping.signal });
-  await late.body.open();
-  expect(await Array.fromAsync(late.body)).toEqual(['0a']);
 });
 
 describe('a client that disconnects', () => {

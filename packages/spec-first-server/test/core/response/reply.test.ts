@@ -1,14 +1,11 @@
-import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createSchemas, type Operation } from 'openapi-document';
 import { codecsOf } from 'test-support/codecs';
 import { documentOf } from 'test-support/document-of';
-import { Account, Resources } from '../../../src/core/account.ts';
 import type { AnyReply } from '../../../src/core/handlers/types.ts';
 import type { CheckedReply } from '../../../src/core/response/answer.ts';
 import { InvalidReply } from '../../../src/core/response/http-error.ts';
-import { ItemBody, type ItemStream } from '../../../src/core/response/item-body.ts';
-import { checkReply, isAsyncIterable } from '../../../src/core/response/reply.ts';
+import { checkReply } from '../../../src/core/response/reply.ts';
 import {
   createValidators,
   type OperationValidator,
@@ -85,17 +82,6 @@ describe('a reply that the document declares', () => {
     expect(() => check({ status, body: 1 }, 'any')).toThrow(
       'the document declares no body, but the reply has one',
     );
-  });
-
-  test.each<[title: string, body: unknown]>([
-    ['a Blob', new Blob(['ab', 'c'])],
-    ['a Readable', Readable.from([Buffer.from('ab'), 'c'])],
-  ])('may be %s, which is sent in pieces', async (_title, body) => {
-    const account = new Account(new Resources(), undefined);
-    const checked = check({ status: 202, contentType: 'application/octet-stream', body });
-    expect(checked.body).toMatchObject({ areChunks: true, end: '', comment: undefined });
-    const chunks = await Array.fromAsync(new ItemBody(checked.body as ItemStream, account));
-    expect(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))).toString()).toBe('abc');
   });
 
   test('is checked without its schemas if it is a mock that cannot be valid', () => {
@@ -233,14 +219,6 @@ describe('a reply that the document does not declare is rejected', () => {
     );
   });
 
-  test('whose body is a stream, which is destroyed', () => {
-    const body = Readable.from(['a']);
-    const headers = { 'X-A': 'a\nb' };
-    const contentType = 'application/octet-stream';
-    expect(() => check({ status: 202, headers, contentType, body })).toThrow(InvalidReply);
-    expect(body.destroyed).toBe(true);
-  });
-
   test('with the error that the value of a header throws', () => {
     const error = new TypeError('a fault of the handler');
     const value = {
@@ -250,16 +228,6 @@ describe('a reply that the document does not declare is rejected', () => {
     };
     expect(() => check({ status: 200, headers: { 'X-A': value } }, 'any')).toThrow(error);
   });
-});
-
-test.each([
-  ['a Readable', Readable.from([]), true],
-  ['an async generator', (async function* () {})(), true],
-  ['a list', [], false],
-  ['a text', 'abc', false],
-  ['null', null, false],
-])('%s is an AsyncIterable: %j', (_title, value, expected) => {
-  expect(isAsyncIterable(value)).toBe(expected);
 });
 
 /** Returns a function that checks a JSON body of a schema, and returns the body that is sent. */
@@ -277,20 +245,6 @@ paths:
 }
 
 const PLANT = 'type: object, required: [id], properties: { id: { type: integer } }';
-
-describe('a reply keeps only the members that the document allows in', () => {
-  test('an instance of a class', async () => {
-    class Row {
-      id = 1;
-      hash = 'x';
-      get secret() {
-        return 's';
-      }
-    }
-    const reply = await bodiesOf(`{ ${PLANT} }`);
-    expect(reply(new Row())).toEqual({ id: 1 });
-  });
-});
 
 describe('a reply with values that have another form in JSON', () => {
   const TIMES =
@@ -318,11 +272,6 @@ describe('a reply with values that have another form in JSON', () => {
   ])('is rejected if JSON does not write it: %s', async (_title, schema, value) => {
     const reply = await bodiesOf(schema);
     expect(() => reply(value)).toThrow(InvalidReply);
-  });
-
-  test('does not contain undeclared members of bytes', async () => {
-    const reply = await bodiesOf('{ type: object, properties: { type: { type: string } } }');
-    expect(reply(Buffer.from('secret'))).toEqual({ type: 'Buffer' });
   });
 
   test('is rejected if that form does not match the schema', async () => {

@@ -81,6 +81,12 @@ async function signed(header: object, payload: string): Promise<string> {
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
+/** Returns a token that is valid, apart from its header. */
+const signedClaims = (header: object) => {
+  const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60), sub: 'ann' };
+  return signed({ alg: first.alg, ...header }, JSON.stringify(claims));
+};
+
 describe('a signed token', () => {
   test.each([
     'RS256',
@@ -118,22 +124,6 @@ describe('a signed token', () => {
     });
   });
 
-  test.each([{}, { typ: 'JWT' }, { typ: 'jwt' }, { typ: 'at+jwt' }, { typ: 'application/at+JWT' }])(
-    'is accepted with the type in %j',
-    async (header) => {
-      const auth = await authenticator();
-      const claims = {
-        iss: issuer.name,
-        aud: issuer.audience,
-        exp: inSeconds(60),
-        sub: 'ann',
-      };
-      expect(
-        await auth.verify(await signed({ alg: 'ES256', ...header }, JSON.stringify(claims)), []),
-      ).toHaveProperty('subject', 'ann');
-    },
-  );
-
   test('is rejected if the unused bits at the end of its signature are not 0', async () => {
     const auth = await authenticator();
     const token = await issuer.sign();
@@ -149,27 +139,26 @@ describe('a signed token', () => {
     }
   });
 
-  test('is rejected if its type is not a string', async () => {
-    const auth = await authenticator();
-    const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
-    for (const typ of [{ toString: 0 }, 7, ['JWT'], null]) {
-      const token = await signed({ alg: 'ES256', typ }, JSON.stringify(claims));
-      expect(await errorOf(() => auth.verify(token, []))).toBeInstanceOf(Unauthorized);
-    }
-  });
-
-  test.each(['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'application/jwt+x', ''])(
-    'is rejected if its type is %j',
-    async (typ) => {
-      const auth = await authenticator();
-      const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
-      const token = await signed({ alg: 'ES256', typ }, JSON.stringify(claims));
-      const error = await errorOf(() => auth.verify(token, []));
-      expect(error).toMatchObject({
-        message: 'The type of the token ("typ") is neither JWT nor at+jwt',
-      });
+  test.each([{}, { typ: 'jwt' }, { typ: 'at+jwt' }, { typ: 'application/at+JWT' }])(
+    'is accepted with the type in %j',
+    async (header) => {
+      const { verify } = verifier();
+      expect(await verify(await signedClaims(header))).toHaveProperty('subject', 'ann');
     },
   );
+
+  test.each([
+    ...['logout+jwt', 'dpop+jwt', 'application/jwt+x', '', { toString: 0 }, 7, ['JWT'], null].map(
+      (typ) => ({ typ }),
+    ),
+    ...[7, null].map((kid) => ({ kid })),
+    { crit: ['b64'], b64: false },
+    { crit: ['x'], x: 1 },
+  ])('is rejected if its header has %j', async (header) => {
+    const { verify } = verifier();
+    const error = await errorOf(async () => verify(await signedClaims(header)));
+    expect(error).toBeInstanceOf(Unauthorized);
+  });
 
   test('without a required scope is forbidden; the message contains the required scopes', async () => {
     const auth = await authenticator();
@@ -299,18 +288,6 @@ describe('a signed token', () => {
     );
     expect(await errorOf(() => auth.verify(token, []))).toBeInstanceOf(Unauthorized);
   });
-});
-
-test.each([
-  ['a key id that is not a string', { kid: 7 }],
-  ['a key id of null', { kid: null }],
-  ['an unencoded payload', { crit: ['b64'], b64: false }],
-  ['a critical extension', { crit: ['x'], x: 1 }],
-])('a token whose header has %s is rejected', async (_title, header) => {
-  const { verify } = verifier();
-  const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
-  const token = await signed({ alg: first.alg, kid: first.kid, ...header }, JSON.stringify(claims));
-  expect(await errorOf(() => verify(token))).toBeInstanceOf(Unauthorized);
 });
 
 describe('without a request to the key server', () => {
@@ -453,18 +430,6 @@ describe('the keys', () => {
     await issuer.rotate();
     expect(await verify(await issuer.sign())).toHaveProperty('subject', 'alice');
     expect(await errorOf(() => verify(old))).toBeInstanceOf(Unauthorized);
-  });
-
-  test('are fetched over a connection that is then closed', async () => {
-    const { verify } = verifier();
-    const closed = new Promise((resolve) => {
-      issuer.answer = (response) => {
-        response.req.socket.on('close', resolve);
-        response.end(JSON.stringify({ keys: [first.jwk] }));
-      };
-    });
-    await verify(await issuer.sign());
-    await closed;
   });
 
   test('are not fetched again for a flood of unknown key ids, which takes no memory', async () => {
@@ -623,23 +588,6 @@ describe('a key server', () => {
     );
   });
 
-  test.each([
-    [[]],
-    [
-      [
-        { kty: 'oct', k: 'c2VjcmV0' },
-        { kty: 'RSA', use: 'enc' },
-      ],
-    ],
-  ])('that answers with the keys %j is reported; the previous keys remain valid', async (keys) => {
-    const { verify, reports } = verifier({ refreshAfter: -1 });
-    await verify(await issuer.sign());
-    issuer.answer = (response) => response.end(JSON.stringify({ keys }));
-    const token = await issuer.sign();
-    await eventually(async () => (await verify(token)) && reports.length > 0);
-    expect(await verify(token)).toHaveProperty('subject', 'alice');
-  });
-
   test('that sends more than 1 MiB has its connection closed', async () => {
     const { verify, reports } = verifier({ timeoutDuration: 60_000 });
     const token = await issuer.sign();
@@ -673,18 +621,6 @@ describe('a key server', () => {
     });
     expect(await errorOf(() => verify(token))).toMatchObject({ name: 'HttpError', status: 503 });
     await closed;
-  });
-
-  test('that hangs when the keys are old does not delay tokens of cached keys', async () => {
-    const { verify } = verifier({ timeoutDuration: 30_000, refreshAfter: -1 });
-    const token = await issuer.sign();
-    await verify(token);
-    const pending: unknown[] = [];
-    issuer.answer = (response) => pending.push(response);
-    await verify(token);
-    await verify(token);
-    await eventually(() => pending.length === 1);
-    expect(await verify(token)).toHaveProperty('subject', 'alice');
   });
 
   test('that fails gets no request during a pause, whose length clients get as Retry-After', async () => {

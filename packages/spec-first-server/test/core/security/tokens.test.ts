@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { startIssuer } from 'test-support/issuer';
 import { randomValues } from 'test-support/random-values';
 import type { Caller } from '../../../src/core/handlers/types.ts';
 import { Forbidden, Unauthorized } from '../../../src/core/response/http-error.ts';
@@ -175,20 +174,6 @@ describe('tokens of several security schemes', () => {
     ['pspKey', false],
   ]);
   const create = (settings: AuthSettings) => createAuthenticator(settings, schemes);
-  const digest = sha256('hidden');
-
-  test('are accepted for their own scheme only', async () => {
-    const { verify } = await create({
-      accessTokens: ['ann:one scheme=bearerAuth scope=a', `psp:sha256:${digest} scheme=pspKey`],
-    });
-    expect(verify('one', ['a'], 'bearerAuth')).toEqual({ subject: 'ann', scopes: new Set(['a']) });
-    expect(verify('hidden', [], 'pspKey')).toEqual({ subject: 'psp', scopes: new Set() });
-    for (const _time of ['first', 'cached']) {
-      expect(() => verify('one', [], 'pspKey')).toThrow(Unauthorized);
-      expect(() => verify('hidden', [], 'bearerAuth')).toThrow(Unauthorized);
-      expect(() => verify('one', [], 'other')).toThrow(Unauthorized);
-    }
-  });
 
   test('may be the same token with another name for each scheme', async () => {
     const { verify } = await create({
@@ -246,20 +231,6 @@ describe('tokens of several security schemes', () => {
     );
   });
 
-  test('that are signed are verified for bearer schemes only, with their scopes', async () => {
-    const issuer = await startIssuer();
-    const { verify } = await create({
-      accessTokens: ['ann:one scheme=bearerAuth'],
-      jwt: { jwksUrl: issuer.jwksUrl, issuer: issuer.name, audience: issuer.audience },
-    });
-    const token = await issuer.sign({ sub: 'bob', scope: 'a' });
-    expect(await verify(token, ['a'], 'bearerAuth')).toMatchObject({ subject: 'bob' });
-    await expect(verify(token, ['b'], 'bearerAuth')).rejects.toThrow(Forbidden);
-    expect(() => verify(token, [], 'pspKey')).toThrow(Unauthorized);
-    expect(verify('one', [], 'bearerAuth')).toMatchObject({ subject: 'ann' });
-    await issuer.down();
-  });
-
   test('that are signed need a scheme that accepts them', async () => {
     const jwt = { jwksUrl: new URL('https://a.example/'), issuer: undefined, audience: undefined };
     await expect(createAuthenticator({ jwt }, new Map([['pspKey', false]]))).rejects.toThrow(
@@ -307,6 +278,16 @@ describe('a file of access tokens', () => {
       expect(auth.verify(token, [])).toEqual({ subject, scopes: new Set() });
     }
     expect(await auth.reload()).toBe(5);
+  });
+
+  test('that is reloaded replaces the previous tokens, also those that were accepted before', async () => {
+    await writeFile(file, 'old\nkept\n');
+    const auth = await authenticatorOf({ accessTokensFile: file });
+    for (const token of ['old', 'kept']) expect(auth.verify(token, [])).toEqual(ANONYMOUS);
+    await writeFile(file, 'new\nkept\n');
+    expect(await auth.reload()).toBe(2);
+    for (const token of ['new', 'kept']) expect(auth.verify(token, [])).toEqual(ANONYMOUS);
+    expect(() => auth.verify('old', [])).toThrow(Unauthorized);
   });
 
   test('that is empty when it is reloaded leaves the previous tokens valid', async () => {
