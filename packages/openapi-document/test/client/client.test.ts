@@ -62,26 +62,6 @@ describe('the target of a call', () => {
     { ...parameter('cookie', 'e'), style: 'cookie' },
   ];
 
-  test.each<[path: string, input: object, url: string, headers: object]>([
-    ['/a', {}, '/a', {}],
-    ['/a b/{id}/{id}.json', { path: { id: 'c/d$&' } }, '/a%20b/c%2Fd%24%26/c%2Fd%24%26.json', {}],
-    ['/a', { query: { r: 1, q: [2, 3], other: 4 } }, '/a?q=2&q=3&r=1', {}],
-    ['/a', { query: { q: undefined } }, '/a', {}],
-    ['/a', { query: { q: [] } }, '/a', {}],
-    ['/a', { query: { q: [], r: 1 } }, '/a?r=1', {}],
-    ['/a', { query: { q: '' } }, '/a?q=', {}],
-    ['/a', { query: { q: null }, header: { 'X-A': null }, cookie: { c: null } }, '/a', {}],
-    ['/a', { cookie: { e: [] } }, '/a', {}],
-    ['/a', { cookie: { c: [], e: [], d: 1 } }, '/a', { Cookie: 'c=; d=1' }],
-    ['/a', { header: { 'X-A': 'b c' } }, '/a', { 'X-A': 'b c' }],
-    ['/a', { cookie: { d: 1, c: 'b;' } }, '/a', { Cookie: 'c=b%3B; d=1' }],
-    ['/{id}', { path: { id: '...' } }, '/...', {}],
-    ['/ä/{größe in m}', { path: { 'größe in m': 2 } }, '/%C3%A4/2', {}],
-  ])('%s with %j is %s', (path, input, url, headers) => {
-    const written = writeParameters({ path, parameters }, input);
-    expect([written.url, written.headers]).toEqual([url, headers]);
-  });
-
   test.each(['', '.', '..'])('cannot have the path parameter "%s"', (id) => {
     expect(() => writeParameters({ path: '/a/{id}', parameters }, { path: { id } })).toThrow(
       new TypeError(`the path parameter id cannot be "${id}"`),
@@ -161,12 +141,6 @@ describe('a call', () => {
     expect(urls).toEqual([url]);
   });
 
-  test('without input has no body and no headers', async () => {
-    const { fetch, requests } = fetchOf(new Response());
-    await callWith({ ...GET, media: BYTES }, { fetch })();
-    expect(requests).toEqual([{ method: 'GET', headers: {} }]);
-  });
-
   test.each<
     [types: readonly string[], input: { contentType?: string }, headers: object, body: unknown]
   >([
@@ -202,15 +176,6 @@ describe('a call', () => {
     },
   );
 
-  test('serializes a form with its encoding', async () => {
-    const type = 'application/x-www-form-urlencoded';
-    const { fetch, requests } = fetchOf(new Response());
-    const media = [...mediaOf('text/plain'), { type, encoding: { tags: { explode: false } } }];
-    const route = { ...GET, method: 'POST', media };
-    await callWith(route, { fetch })({ body: { tags: [1, 2] }, contentType: type });
-    expect(requests).toMatchObject([{ body: 'tags=1,2', duplex: 'half' }]);
-  });
-
   test('has the headers of the client, the media type, the parameters, and other options', async () => {
     const { fetch, requests } = fetchOf(new Response(), new Response());
     const parameters = [parameter('header', 'X-A')];
@@ -234,17 +199,6 @@ describe('a call', () => {
       },
       { method: 'POST', headers: { id: 'call', body: 'b', ...sent }, body: 'b', duplex: 'half' },
     ]);
-  });
-
-  test('resolves to the status, the media type and the body', async () => {
-    const headers = { 'Content-Type': 'application/json; charset=utf-8' };
-    const response = new Response('{"n":9007199254740993}', { status: 404, headers });
-    expect(await callWith(GET, fetchOf(response))()).toEqual({
-      status: 404,
-      contentType: 'application/json',
-      body: { n: 9007199254740993n },
-      response,
-    });
   });
 });
 

@@ -63,23 +63,6 @@ afterEach(() => {
 });
 
 describe('a stream', () => {
-  test('has the items of its body', async () => {
-    const response = new Response('1\n{"a":9007199254740993}\n');
-    const items = await Array.fromAsync(itemsOf(response, LINES, undefined, undefined));
-    expect(items).toEqual([1, { a: 9007199254740993n }]);
-  });
-
-  test('without a body has no items', async () => {
-    expect(await Array.fromAsync(itemsOf(eventsOf(null), EVENTS, null, undefined))).toEqual([]);
-  });
-
-  test('of parts has the boundary of its Content-Type', async () => {
-    const headers = { 'Content-Type': 'multipart/mixed; boundary=x' };
-    const response = new Response('--x\r\nA: b\r\n\r\n1\r\n--x--', { headers });
-    const items = itemsOf(response, MIXED, undefined, undefined);
-    expect(await Array.fromAsync(items)).toEqual(['1']);
-  });
-
   test('releases its connection if the reader leaves it', async () => {
     const { body, cancel } = openBody('data: a\n\n');
     for await (const event of itemsOf(eventsOf(body), EVENTS, undefined, undefined)) {
@@ -112,19 +95,6 @@ describe('a stream of events', () => {
     expect(failed.cancel).toHaveBeenCalledTimes(1);
     expect(gone.cancel).toHaveBeenCalledTimes(1);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-  });
-
-  test('is opened again after a second if the connection is lost', async () => {
-    const { reopen, ids } = reopener(eventsOf('data: b\n\n'));
-    const events = Array.fromAsync(
-      itemsOf(eventsOf(lostBody('id: 1\ndata: a\n\n')), EVENTS, undefined, reopen),
-    );
-    await jest.advanceTimersByTimeAsync(999);
-    expect(ids).toEqual([]);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(ids).toEqual(['1']);
-    await jest.advanceTimersByTimeAsync(1_000);
-    expect(await events).toHaveLength(2);
   });
 
   test.each<

@@ -1,6 +1,5 @@
-import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { delay, responseTo } from '../../src/client/send.ts';
+import { responseTo } from '../../src/client/send.ts';
 
 type Result = Response | Error;
 
@@ -134,15 +133,6 @@ describe('a timeout', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test('includes the pauses between attempts', async () => {
-    const { send, signals } = sender(failed(503, { 'Retry-After': '2' }));
-    const sent = responseTo(send, { timeout, retries: 1 });
-    const rejected = expect(sent).rejects.toMatchObject({ name: 'TimeoutError' });
-    await jest.advanceTimersByTimeAsync(1_000);
-    await rejected;
-    expect(signals).toHaveLength(1);
-  });
-
   test('continues until the caller has read the response', async () => {
     const { send, signals } = sender(new Response());
     const { end } = await responseTo(send, { timeout, retries: 0 });
@@ -151,22 +141,6 @@ describe('a timeout', () => {
     await jest.advanceTimersByTimeAsync(1);
     expect(signals[0]?.aborted).toBe(true);
     end();
-  });
-
-  test('may be longer than the longest timer', async () => {
-    const { send, signals } = sender(new Response());
-    const { end } = await responseTo(send, { timeout: 3_000_000_000, retries: 0 });
-    await jest.advanceTimersByTimeAsync(3_600_000);
-    expect(signals[0]?.aborted).toBe(false);
-    end();
-  });
-
-  test('is cleared by `end`', async () => {
-    const { send, signals } = sender(new Response());
-    const { end } = await responseTo(send, { timeout, retries: 0 });
-    end();
-    expect(jest.getTimerCount()).toBe(0);
-    expect(signals[0]?.aborted).toBe(false);
   });
 
   test('does not replace the signal of the caller', async () => {
@@ -194,30 +168,3 @@ test.each([{}, { timeout: 7_200_000 }])(
     expect(jest.getTimerCount()).toBe(0);
   },
 );
-
-test('a request without a signal and a timeout has no signal', async () => {
-  const { send, signals } = sender(new Response());
-  await responseTo(send, { signal: null, retries: 0 });
-  expect(signals).toEqual([undefined]);
-});
-
-describe('a delay', () => {
-  test('lasts for the milliseconds, and leaves no listener', async () => {
-    const { signal } = new AbortController();
-    let isDone = false;
-    const delayed = delay(100, signal).then(() => {
-      isDone = true;
-    });
-    await jest.advanceTimersByTimeAsync(99);
-    expect([isDone, getEventListeners(signal, 'abort').length]).toEqual([false, 1]);
-    await jest.advanceTimersByTimeAsync(1);
-    await delayed;
-    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-  });
-
-  test('rejects if the signal is already aborted', async () => {
-    const signal = AbortSignal.abort(new Error('not needed'));
-    await expect(delay(100, signal)).rejects.toThrow('not needed');
-    expect(jest.getTimerCount()).toBe(0);
-  });
-});

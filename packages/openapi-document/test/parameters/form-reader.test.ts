@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { formReader } from '../../src/parameters/form-reader.ts';
-import { ParameterError } from '../../src/parameters/read-value.ts';
 import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
 import { Outline } from '../../src/schema/outline.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
@@ -53,10 +52,6 @@ describe('a form without an encoding', () => {
     expect(() => readerOf().urlencoded(text)).toThrow(error);
   });
 
-  test('must be percent-encoded', () => {
-    expect(() => readerOf().urlencoded('open=%zz')).toThrow(URIError);
-  });
-
   test('has a field __proto__', () => {
     const form = readerOf().urlencoded('__proto__=1');
     expect(Object.entries(form)).toEqual([['__proto__', '1']]);
@@ -92,11 +87,6 @@ describe('a field with an encoding', () => {
     expect(() => urlencoded('count=x')).toThrow('count must be JSON');
   });
 
-  test('must not be repeated with explode: false', () => {
-    const { urlencoded } = readerOf({ tags: { explode: false } });
-    expect(() => urlencoded('tags=1&tags=2')).toThrow(ParameterError);
-  });
-
   test('is parsed by each schema that may describe it', () => {
     const alternatives = {
       anyOf: [{ properties: { a: integers } }, { properties: { a: integer } }],
@@ -104,28 +94,6 @@ describe('a field with an encoding', () => {
     const encoding = { a: { style: 'form', explode: false } };
     const { urlencoded } = formReader({ outline: outlineOf(alternatives), encoding });
     expect(urlencoded('a=1')).toEqual({ a: 1 });
-  });
-});
-
-test('the fields of a multipart form may be files, and are not percent-decoded', () => {
-  const file = new File(['a'], 'a.txt');
-  const { multipart } = readerOf({
-    point: { style: 'deepObject' },
-    open: { contentType: 'application/json' },
-  });
-  const fields = new Map<string, (string | File)[]>([
-    ['count', ['1']],
-    ['tags', ['2', file]],
-    ['other', ['%zz+']],
-    ['open', [file]],
-    ['point[y]', ['%zz', file]],
-  ]);
-  expect(multipart(fields)).toEqual({
-    count: 1,
-    tags: [2, file],
-    other: '%zz+',
-    open: file,
-    point: { y: '%zz' },
   });
 });
 
@@ -154,12 +122,6 @@ test.each<[properties: object, encoding: { contentType?: string }, kinds: string
   }).partOf('field');
   expect([...(isFile ? ['file'] : []), ...(isText ? ['text'] : [])].join(' or ')).toBe(kinds);
   expect(types).toEqual(field.contentType?.split(', ') ?? []);
-});
-
-test('a part with several schemas may be a file or text', () => {
-  const anyOf = [{ properties: { a: {} } }, { properties: { a: { type: 'string' } } }];
-  const { partOf } = formReader({ outline: outlineOf({ anyOf }), encoding: {} });
-  expect(partOf('a')).toEqual({ isFile: true, isText: true, types: [] });
 });
 
 test('a text part of JSON may contain all items of an array', () => {

@@ -25,38 +25,6 @@ const inQuery = (name: string, schema: object = {}, others: object = {}) => ({
   ...others,
 });
 
-test('parameters are read from each part of a request, in the default style', async () => {
-  const ids = { type: 'array', items: integer };
-  const { read, operation } = await readerOf(
-    [
-      { name: 'b', in: 'path', required: true, schema: ids },
-      { name: 'a', in: 'path', required: true, schema: integer },
-      inQuery('ids', ids),
-      { name: 'X-Ids', in: 'header', schema: ids },
-      { name: 'ids', in: 'cookie', schema: ids },
-      { name: 'missing', in: 'cookie', schema: {} },
-    ],
-    '/things/{a}/{b}',
-  );
-  const headers = { cookie: 'ids=7,8; other=1', 'x-ids': ['9', '10'], ids: '11' };
-  const { values, violations } = read('/base/things/1/2,3?ids=4&ids=5', headers);
-  expect(violations).toEqual([]);
-  expect(values).toEqual({
-    path: { a: 1, b: [2, 3] },
-    query: { ids: [4, 5] },
-    header: { 'X-Ids': [9, 10] },
-    cookie: { ids: [7, 8] },
-  });
-  expect(operation.parameters.map((parameter) => parameter.write([1, 2]))).toEqual([
-    '1,2',
-    '1,2',
-    'ids=1&ids=2',
-    '1,2',
-    'ids=1,2',
-    'missing=1,2',
-  ]);
-});
-
 test.each<[path: string, where: string, values: object]>([
   ['/things/{id}', 'path', { path: { id: 5 } }],
   ['/things/5', 'header', { header: { id: 6 } }],
@@ -72,22 +40,6 @@ test.each<[path: string, where: string, values: object]>([
     expect(values).toMatchObject(expected);
   },
 );
-
-test('values of one request are not kept for the next one', async () => {
-  const { read } = await readerOf([inQuery('a', integer)]);
-  expect(read('/things?a=1&b=2')).toMatchObject({ values: { query: { a: 1 } } });
-  expect(read('/things?')).toEqual({
-    values: { path: {}, query: {}, header: {}, cookie: {} },
-    violations: [],
-  });
-});
-
-test('a request to an operation without parameters has no values', async () => {
-  const { read } = await readerOf([]);
-  const values = { path: {}, query: {}, header: {}, cookie: {} };
-  expect(read('/things', { cookie: 'a=1' })).toEqual({ values, violations: [] });
-  expect(read('/things?a/~=1').violations).toMatchObject([{ path: '/query/a~1~0' }]);
-});
 
 test.each(['constructor', 'toString', 'hasOwnProperty'])(
   'parameters %s that are not sent have no value',

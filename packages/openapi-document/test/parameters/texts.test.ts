@@ -1,13 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   coerce,
-  coerceItems,
   coerceObject,
   cookiesOf,
-  jsonOrText,
   type PathText,
   pairsOf,
-  splitOnce,
 } from '../../src/parameters/texts.ts';
 import { Outline } from '../../src/schema/outline.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
@@ -51,11 +48,6 @@ test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
   ['', [{ anyOf: [{ type: 'string', format: 'colour' }, { type: 'null' }] }], ''],
 ])('%j with the schemas %j becomes %p', (text, schemas, value) => {
   expect(coerce(schemas.map(outlineOf), text)).toBe(value);
-});
-
-test('each item of an array is converted by its own schema', () => {
-  const schema = { prefixItems: [string, integer], items: { type: 'boolean' } };
-  expect(coerceItems(outlineOf(schema), ['1', '2', 'true', '3'])).toEqual(['1', 2, true, '3']);
 });
 
 describe('an object', () => {
@@ -128,29 +120,11 @@ describe('an object', () => {
     expect(coerceObject([outlineOf(schema)], entries)).toEqual(value);
   });
 
-  test('has the types of all schemas that may describe it', () => {
-    const schemas = [{ properties: { a: integer } }, { properties: { a: string, b: integer } }];
-    const entries: PathText[] = [
-      [['a'], '1'],
-      [['b'], '2'],
-    ];
-    expect(coerceObject(schemas.map(outlineOf), entries)).toEqual({ a: 1, b: 2 });
-  });
-
   test('may have a member __proto__', () => {
     const value = coerceObject([outlineOf(schema)], [[['__proto__', 'polluted'], 'true']]);
     expect(Object.entries(Object(value))).toEqual([['__proto__', { polluted: 'true' }]]);
     expect(Object({}).polluted).toBeUndefined();
   });
-});
-
-test.each([
-  ['{"a":[9007199254740993]}', { a: [9007199254740993n] }],
-  ['null', null],
-  ['{"a":', '{"a":'],
-  ['['.repeat(300), '['.repeat(300)],
-])('JSON is parsed, and other text stays the same: %s', (text, value) => {
-  expect(jsonOrText(text)).toEqual(value);
 });
 
 test.each<[query: string, pairs: Record<string, string[]>]>([
@@ -179,13 +153,4 @@ test.each([
   [['a=1'], {}],
 ])('the cookies of %j are %j', (header, cookies) => {
   expect(Object.fromEntries(cookiesOf(header))).toEqual(cookies);
-});
-
-test.each([
-  ['a=b=c', '=', ['a', 'b=c']],
-  ['=b', '=', ['', 'b']],
-  ['a', '=', ['a', '']],
-  ['a::b', '::', ['a', 'b']],
-])('%s is split at the first %s', (text, separator, parts) => {
-  expect(splitOnce(text, separator)).toEqual(parts);
 });

@@ -66,20 +66,6 @@ describe('the tag of a union', () => {
   ])('does not exist in a union %s', (_title, alternatives) => {
     expect(tagOf(root, alternatives, undefined)).toBeUndefined();
   });
-
-  test('is the first member with different constants', () => {
-    const both = (a: string, b: string) => ({
-      type: 'object',
-      required: ['a', 'b'],
-      properties: { a: { const: a }, b: { const: b } },
-    });
-    expect(tagOf(root, [both('x', '1'), both('x', '2')], undefined)?.name).toBe('b');
-    expect(tagOf(root, [both('x', '1'), both('y', '2')], undefined)?.name).toBe('a');
-    expect(tagOf(root, [both('x', '1'), both('y', '2')], { propertyName: 'b' })).toMatchObject({
-      name: 'b',
-      values: [['1'], ['2']],
-    });
-  });
 });
 
 describe('the tag of a discriminator', () => {
@@ -171,31 +157,6 @@ describe('the tag of a schema that others extend', () => {
     );
   });
 
-  test('has the schemas that extend it indirectly, once', () => {
-    const tag = selectedBy({
-      Pet: pet,
-      Cat: extend('Pet', { $ref: '#/components/schemas/Tame' }),
-      Tame: extend('Pet'),
-      Persian: extend('Cat'),
-    });
-    expect(tag).toEqual(selectedByNames('Cat', 'Tame', 'Persian', 'Pet'));
-  });
-
-  test('has schemas with any name', () => {
-    const tag = selectedBy({
-      Pet: pet,
-      'a/b': extend('Pet'),
-      Größe: extend('a~1b'),
-      d: extend('Gr%C3%B6%C3%9Fe'),
-    });
-    expect(tag).toEqual(selectedByNames('a/b', 'Größe', 'd', 'Pet'));
-  });
-
-  test('has schemas that extend each other in a circle', () => {
-    const tag = selectedBy({ Pet: pet, Cat: extend('Pet', ref('Dog')), Dog: extend('Cat') });
-    expect(tag).toEqual(selectedByNames('Cat', 'Dog', 'Pet'));
-  });
-
   test('includes the children of its children, whether these have the same or another tag', () => {
     const tag = selectedBy({
       Pet: pet,
@@ -231,14 +192,6 @@ describe('the tag of a schema that others extend', () => {
       Cow: extend('Pet'),
     });
     expect(tag).toEqual({ cat: 'Cat', dog: 'Dog', Cow: 'Cow', pet: 'Pet' });
-  });
-
-  test('leaves out the schema itself if the others have its values', () => {
-    const tag = selectedBy({
-      Pet: { ...pet, properties: { kind: { enum: ['Cat'] } } },
-      Cat: extend('Pet', { properties: { kind: { const: 'Cat' } } }),
-    });
-    expect(tag).toEqual({ Cat: 'Cat' });
   });
 
   test.each<[title: string, schemas: Readonly<Record<string, Json>>]>([

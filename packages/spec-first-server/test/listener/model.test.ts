@@ -133,6 +133,9 @@ class Client {
     if (this.#isServing) this.violations.push(`${number} is served beside another request`);
     this.#served += 1;
     this.#isServing = true;
+    // One of Node's parser, and one of the server.
+    const listeners = received.socket.listenerCount('data');
+    if (listeners > 2) this.violations.push(`${number} has ${listeners} listeners for data`);
     // Before the listener of the server, which begins the next request.
     response.prependListener('close', () => {
       this.#isServing = false;
