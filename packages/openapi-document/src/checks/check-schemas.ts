@@ -1,4 +1,4 @@
-import { hasCycle, reachedBy } from '../schema/cycles.ts';
+import { cyclesFrom } from '../schema/cycles.ts';
 import { patternOf, translate } from '../schema/pattern-syntax.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
@@ -126,23 +126,14 @@ function checkPatterns(
   }
 }
 
-/** Reports schemas that refer to themselves for the same value. Each cycle is reported once. */
+/** Reports schemas that refer to themselves for the same value. */
 function checkCycles(tree: SchemaTree, references: ReadonlySet<string>, { problem }: Report): void {
-  const targets = new Map([...references].map((ref) => [tree.resolve(ref), ref]));
-  if (!hasCycle(tree, targets.keys())) return;
-  const reached = new Map([...targets.keys()].map((schema) => [schema, reachedBy(tree, schema)]));
-  const leads = (from: Json, to: Json) => reached.get(from)?.schemas.has(to) === true;
-  const reported = new Set<Json>();
-  for (const [start, ref] of targets) {
-    if (reached.get(start)?.isCircular !== true || reported.has(start)) continue;
-    const others = [...targets.keys()].filter(
-      (schema) => schema !== start && leads(start, schema) && leads(schema, start),
-    );
-    const cycle = [start, ...others];
-    for (const schema of cycle) reported.add(schema);
-    const names = [...cycle, start].map((schema) => lastToken(targets.get(schema) ?? ''));
+  const refs = new Map([...references].map((ref) => [tree.resolve(ref), ref]));
+  for (const cycle of cyclesFrom(tree, refs.keys())) {
+    const [first = '', ...others] = new Set(cycle.flatMap((schema) => refs.get(schema) ?? []));
+    const names = [first, ...others, first].map(lastToken);
     const message = 'the schema refers to itself for the same value, so validation would not end';
-    problem(decoded(ref.slice(1)), `${message}: ${names.join(' → ')}`);
+    problem(decoded(first.slice(1)), `${message}: ${names.join(' → ')}`);
   }
 }
 

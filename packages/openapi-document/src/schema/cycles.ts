@@ -2,43 +2,40 @@ import type { Json } from '../source/document.ts';
 import { schemasInPlace } from './discriminator.ts';
 import type { SchemaTree } from './tree.ts';
 
-/** Returns true if a value may be validated without end. Takes linear time. */
-export function hasCycle(tree: SchemaTree, starts: Iterable<Json>): boolean {
-  // A schema is true while it is open, and false when it is closed.
-  const states = { whole: new Map<Json, boolean>(), base: new Map<Json, boolean>() };
-  const visit = (schema: Json, isBase: boolean): boolean => {
-    const isOpen = isBase ? states.base : states.whole;
-    const known = isOpen.get(schema);
-    if (known !== undefined) return known;
-    isOpen.set(schema, true);
-    const inner = schemasInPlace(tree, schema, isBase);
-    if (inner.some(([part, role]) => visit(part, role))) return true;
-    isOpen.set(schema, false);
-    return false;
-  };
-  return [...starts].some((schema) => visit(schema, false) || visit(schema, true));
-}
+/** The position of a schema that has been left. */
+const LEFT = -1;
 
 /**
- * Lists the schemas that a value is validated against because of a schema. The schema is circular
- * if it is one of them in the same role: a base schema selects the schemas that extend it, but they
- * apply it without selecting again.
+ * Lists the cycles in which a value would be validated without end: each schema applies the next
+ * one to the same value. A base schema selects the schemas that extend it, but they apply it without
+ * selecting again. Takes time in proportion to the references.
  */
-export function reachedBy(tree: SchemaTree, start: Json) {
-  const [whole, base] = [false, true].map((role) => {
-    const visited = { whole: new Set<Json>(), base: new Set<Json>() };
-    const pending = schemasInPlace(tree, start, role);
-    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const [schema, isBase] = next;
-      const schemas = isBase ? visited.base : visited.whole;
-      if (schemas.has(schema)) continue;
-      schemas.add(schema);
-      pending.push(...schemasInPlace(tree, schema, isBase));
+export function cyclesFrom(tree: SchemaTree, starts: Iterable<Json>): Json[][] {
+  const cycles: Json[][] = [];
+  const found = new Set<Json>();
+  /** The schemas from the start to the current one. */
+  const path: Json[] = [];
+  /** The positions in the path, by role. */
+  const positions = { whole: new Map<Json, number>(), base: new Map<Json, number>() };
+  const visit = (schema: Json, isBase: boolean): void => {
+    const positionOf = isBase ? positions.base : positions.whole;
+    const position = positionOf.get(schema);
+    if (position === LEFT || (position !== undefined && found.has(schema))) return;
+    if (position !== undefined) {
+      const cycle = path.slice(position);
+      for (const part of cycle) found.add(part);
+      cycles.push(cycle);
+      return;
     }
-    return visited;
-  });
-  return {
-    schemas: new Set([...(whole?.whole ?? []), ...(whole?.base ?? [])]),
-    isCircular: whole?.whole.has(start) === true || base?.base.has(start) === true,
+    positionOf.set(schema, path.length);
+    path.push(schema);
+    for (const [part, role] of schemasInPlace(tree, schema, isBase)) visit(part, role);
+    path.pop();
+    positionOf.set(schema, LEFT);
   };
+  for (const start of starts) {
+    visit(start, false);
+    visit(start, true);
+  }
+  return cycles;
 }
