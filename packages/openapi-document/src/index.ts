@@ -34,13 +34,14 @@ export { cookiesOf } from './parameters/texts.ts';
 export { writeForm } from './parameters/write-parameter.ts';
 export type { Annotations } from './schema/annotations.ts';
 export type { Budget } from './schema/budget.ts';
+export { namedTypes } from './schema/facts.ts';
 export type { Formats, TypedFormat } from './schema/formats.ts';
 export { typeNames } from './schema/json-types.ts';
 export { DEFAULT_STEPS, type Violation } from './schema/model.ts';
 export type { Outline } from './schema/outline.ts';
 export type { Schema } from './schema/schema.ts';
 export { createSchemas, type Schemas } from './schema/schemas.ts';
-export { type Definition, namedTypes, type Shape, type ShapeMember } from './schema/shape.ts';
+export type { Definition, Shape, ShapeMember } from './schema/shape.ts';
 export { temporalFormats } from './schema/temporal-formats.ts';
 export type { View } from './schema/tree.ts';
 export {

@@ -34,7 +34,7 @@ export function bodyLimitOf(
 ): number {
   const { 'x-body-limit': limit } = source;
   if (limit === undefined)
-    return (unit === 'bytes' ? outline.maxLength : undefined) ?? defaultLimit;
+    return unit === 'bytes' && outline.maxLength < Infinity ? outline.maxLength : defaultLimit;
   const text = typeof limit === 'object' ? '' : String(limit);
   const isParsed = unit === 'value' || (unit === 'form' && hasBytes !== true);
   return parseSize(text, isParsed ? MAX_PARSED : Number.MAX_SAFE_INTEGER);

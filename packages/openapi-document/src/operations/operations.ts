@@ -248,8 +248,8 @@ function parameterOf(
 function schemaOf(tree: SchemaTree, { in: where, schema, allowEmptyValue }: Json): unknown {
   const isScalar = new Outline(tree, schema).form === 'text';
   if (where !== 'query' || allowEmptyValue !== true || !isScalar) return schema;
-  const source = tree.defaultSource(tree.schemaOf(schema));
-  return { anyOf: [schema, { const: '' }], ...(source && { default: source.default }) };
+  const preset = tree.facts(tree.schemaOf(schema)).default;
+  return { anyOf: [schema, { const: '' }], ...(preset && { default: preset.value }) };
 }
 
 const responsesOf = (tree: SchemaTree, responses: unknown, pointer: string): DeclaredResponse[] =>

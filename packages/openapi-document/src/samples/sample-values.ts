@@ -220,7 +220,7 @@ class Sampler {
       other.member(name)?.isValid(value) === false;
     for (const other of others) {
       if ([...members].some(([name, value]) => isViolated(other, name, value))) continue;
-      const violation = other.names
+      const violation = [...other.names]
         .filter((name) => !members.has(name))
         .flatMap((name) => this.#valuesOfMember(selected, name, variation, path))
         .find(([name, value]) => isViolated(other, name, value));
@@ -238,7 +238,7 @@ class Sampler {
     path: Path,
   ): [string, unknown][] {
     const member = schema.member(name);
-    const isDeclared = member !== undefined && schema.names.includes(name);
+    const isDeclared = member !== undefined && schema.names.has(name);
     const values = isDeclared
       ? [0, 1, 2].map((count) => this.value(member, variation + count, path))
       : UNUSUAL_VALUES.filter((value) => member === undefined || member.isValid(value));
@@ -284,9 +284,9 @@ class Sampler {
       Array.from({ length: Math.min(min, MAX_ITEMS) }, () => item),
     );
     const minContaining = contained.length === 0 ? 0 : prefixLength + contained.length;
-    const min = Math.max(Number(schema.limit('minItems') ?? 0), minContaining);
+    const { min: minItems, max } = schema.sizes('Items');
+    const min = Math.max(minItems, minContaining);
     if (min > MAX_ITEMS) return;
-    const max = Number(schema.limit('maxItems') ?? Infinity);
     const usual = this.#addsOptional(path) ? this.#usualLength(prefixLength, variation) : 0;
     const count = Math.min(max, Math.max(min, usual));
     const items: unknown[] = [];
@@ -343,8 +343,7 @@ class Sampler {
     path: Path,
   ): [string, unknown][] | undefined {
     const { required } = schema;
-    const min = Number(schema.limit('minProperties') ?? 0);
-    const max = Number(schema.limit('maxProperties') ?? Infinity);
+    const { min, max } = schema.sizes('Properties');
     const needed = new Set([...decided.keys(), ...required]);
     const members = new Map<string, unknown>();
     const add = (name: string) => {
@@ -368,7 +367,7 @@ class Sampler {
       if (isFull(usual)) break;
       if (!members.has(name)) add(name);
     }
-    const declared = schema.names.filter((name) => members.has(name));
+    const declared = [...schema.names].filter((name) => members.has(name));
     return [...new Set([...declared, ...members.keys()])].map((name) => [name, members.get(name)]);
   }
 
@@ -401,12 +400,13 @@ const isSameUnion = (one: Decided, other: Decided): boolean =>
 
 /** The types of a schema. If it names none, those that other keywords imply. */
 function typesInOrder(schema: Schema, variation: number): TypeName[] {
-  const { types, length } = schema;
+  const { types } = schema;
+  const length = schema.sizes('Length');
   const isAny = types.length === ALL_TYPES.length;
   const implied = ALL_TYPES.filter((type) => {
     switch (type) {
       case 'object':
-        return schema.names.length + schema.required.size > 0 || schema.describesOtherMembers;
+        return schema.names.size + schema.required.size > 0 || schema.describesOtherMembers;
       case 'array':
         return schema.item(0) !== undefined || schema.contained.length > 0;
       case 'string':

@@ -47,7 +47,8 @@ const FORMAT_TEXTS: Readonly<Record<string, (count: number) => string>> = {
 
 /** Yields texts, the most suitable first. They may be invalid. */
 export function* textsFor(schema: Schema, variation: number): Generator<string> {
-  const { length, formats, patterns } = schema;
+  const { formats, patterns } = schema;
+  const length = schema.sizes('Length');
   for (const format of formats) {
     const text = Object.hasOwn(FORMAT_TEXTS, format) ? FORMAT_TEXTS[format] : undefined;
     if (text !== undefined) yield text(variation);

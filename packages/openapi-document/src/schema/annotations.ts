@@ -1,5 +1,5 @@
 import { asArray, type Json } from '../source/document.ts';
-import type { LimitKeyword } from './facts.ts';
+import { Facts, type LimitKeyword } from './facts.ts';
 import type { SchemaSet } from './model.ts';
 import { Schema } from './schema.ts';
 
@@ -32,7 +32,7 @@ export function annotationsOf(set: SchemaSet): Annotations {
   ]);
   const text = (key: string) =>
     own.map((part) => part[key]).find((value) => typeof value === 'string');
-  const { min, max } = schema.length;
+  const { min, max } = schema.sizes('Length');
   const limits: (readonly [string, unknown])[] = [
     ...schema.formats.map((format) => ['format', format] as const),
     ...(min > 0 ? [['minLength', min] as const] : []),
@@ -47,9 +47,6 @@ export function annotationsOf(set: SchemaSet): Annotations {
     isDeprecated: own.some(({ deprecated }) => deprecated === true),
     limits: limits.filter(([, limit]) => limit !== undefined),
     default: schema.default,
-    examples: own.flatMap((part) => [
-      ...(Object.hasOwn(part, 'example') ? [part.example] : []),
-      ...asArray(part.examples),
-    ]),
+    examples: new Facts(own).examples,
   };
 }

@@ -2,6 +2,7 @@ import { asArray, type Json } from '../source/document.ts';
 import { equalityKey } from './equality.ts';
 import { typeBitOf } from './json-types.ts';
 import type { ArrayRules, Assertion, Run, SchemaSet } from './model.ts';
+import { countRules } from './scalar-rules.ts';
 import { ANYTHING } from './tree.ts';
 import { innerFirst, within } from './unevaluated.ts';
 
@@ -21,7 +22,7 @@ export function arrayRules(set: SchemaSet): ArrayRules {
   const { starts, unmatched } = unevaluatedItems();
   const first = Array.from({ length: prefixLength }, (_, index) => itemAt(index));
   const others = itemAt(prefixLength);
-  const before = countAssertions(set);
+  const before = countRules<readonly unknown[]>(set, 'Items', ({ length }) => length);
   const after = itemAssertions(set);
   // JSON writes `undefined` and functions as null, so each item of a reply is read.
   const readsAll = context.view === 'response' || unmatched.length > 0;
@@ -123,34 +124,12 @@ export function arrayRules(set: SchemaSet): ArrayRules {
   }
 }
 
-/** The assertions that reject an array before its items are read. */
-function countAssertions({ schemas }: SchemaSet): Assertion<readonly unknown[]>[] {
-  const assertions: Assertion<readonly unknown[]>[] = [];
-  for (const { minItems, maxItems } of schemas.keys()) {
-    if (typeof minItems === 'number') {
-      const message = `must NOT have fewer than ${minItems} items`;
-      assertions.push(({ length }, run) => {
-        if (length < minItems) run.report('minItems', message, { limit: minItems });
-      });
-    }
-    if (typeof maxItems === 'number') {
-      const message = `must NOT have more than ${maxItems} items`;
-      assertions.push(({ length }, run) => {
-        if (length > maxItems) run.report('maxItems', message, { limit: maxItems });
-      });
-    }
-  }
-  return assertions;
-}
-
 /** The assertions about the items as they are written. */
-function itemAssertions({ schemas, context }: SchemaSet): Assertion<unknown>[] {
-  const assertions: Assertion<unknown>[] = [];
+function itemAssertions({ schemas, facts, context }: SchemaSet): Assertion<unknown>[] {
+  const assertions: Assertion<unknown>[] = facts.hasDistinctItems ? [distinctItems] : [];
   for (const schema of schemas.keys()) {
-    const { uniqueItems, contains } = schema;
-    if (uniqueItems === true) assertions.push(distinctItems);
+    const { contains, minContains = 1, maxContains = Number.POSITIVE_INFINITY } = schema;
     if (contains === undefined) continue;
-    const { minContains = 1, maxContains = Number.POSITIVE_INFINITY } = schema;
     const [min, max] = [Number(minContains), Number(maxContains)];
     const set = context.setOf([context.tree.schemaOf(contains)]);
     const most = max < Number.POSITIVE_INFINITY ? ` and no more than ${max}` : '';

@@ -1,4 +1,6 @@
 import { asArray, asObject, type Json } from '../source/document.ts';
+import { Facts } from './facts.ts';
+import { TYPE_BITS } from './json-types.ts';
 import { IN_PLACE, mapKeyword } from './keywords.ts';
 import type { Tag } from './tag.ts';
 import type { SchemaTree } from './tree.ts';
@@ -19,7 +21,7 @@ export function tagOfUnion(
   const [first] = objects;
   if (first === undefined) return undefined;
   const allowsNull = objects.length < alternatives.length;
-  const names = typeof propertyName === 'string' ? [propertyName] : requiredNames(tree, first);
+  const names = typeof propertyName === 'string' ? [propertyName] : tree.facts(first).required;
   for (const name of names) {
     const values = distinctValues(objects, (schema) => requiredConstants(tree, schema, name));
     if (values !== undefined) return { name, values, others: undefined, allowsNull };
@@ -94,13 +96,10 @@ function distinctValues(
   return owners;
 }
 
-const requiredNames = (tree: SchemaTree, schema: Json): string[] =>
-  tree.applied(schema).flatMap(({ required }) => asArray(required).map(String));
-
 /** The constants of a required property of an object schema. */
 function requiredConstants(tree: SchemaTree, schema: Json, name: string): readonly unknown[] {
-  const isObjectSchema = tree.applied(schema).some(({ type }) => type === 'object');
-  if (!isObjectSchema || !requiredNames(tree, schema).includes(name)) return [];
+  const { declaredTypes, required } = tree.facts(schema);
+  if (declaredTypes !== TYPE_BITS.object || !required.has(name)) return [];
   return constantsOf(tree, schema, name);
 }
 
@@ -109,15 +108,10 @@ function requiredConstants(tree: SchemaTree, schema: Json, name: string): readon
  * the property is `readOnly` or `writeOnly`.
  */
 export function constantsOf(tree: SchemaTree, schema: Json, name: string): readonly unknown[] {
-  const property = tree.applied(schema).flatMap(({ properties }) => {
-    const members = asObject(properties);
-    return Object.hasOwn(members, name) ? tree.applied(tree.schemaOf(members[name])) : [];
-  });
-  if (property.some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true))
-    return [];
-  const [first = [], ...others] = property
-    .map((part) => (Object.hasOwn(part, 'const') ? [part.const] : asArray(part.enum)))
-    .filter((list) => list.length > 0);
+  const schemas = tree.facts(schema).declared(name);
+  const facts = new Facts(schemas.flatMap((property) => tree.applied(tree.schemaOf(property))));
+  if (facts.isOneWay) return [];
+  const [first = [], ...others] = facts.constantLists;
   const values = first.filter((value) => others.every((list) => list.includes(value)));
   return values.every((value) => typeof value === 'string') ? values : [];
 }

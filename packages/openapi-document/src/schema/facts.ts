@@ -1,44 +1,123 @@
-import { asArray, type Json } from '../source/document.ts';
-import { isExact } from './numbers.ts';
+import { asArray, asObject, asStrings, type Json } from '../source/document.ts';
+import { type TypeName, typeBitOf, typeBits, typeNames } from './json-types.ts';
+import { type Exact, isExact } from './numbers.ts';
 
-/** Facts that several schemas of one value state, each in its own keywords. */
-export abstract class Facts {
-  protected abstract readonly schemas: readonly Json[];
+/** The facts that several schemas of one value state, each in its own keywords. */
+export class Facts {
+  protected readonly schemas: readonly Json[];
+
+  constructor(schemas: readonly Json[]) {
+    this.schemas = schemas;
+  }
+
+  /** Lists the values of a keyword. */
+  protected values(keyword: string): readonly unknown[] {
+    return this.schemas.flatMap((schema) =>
+      Object.hasOwn(schema, keyword) ? [schema[keyword]] : [],
+    );
+  }
+
+  protected texts(keyword: string): readonly string[] {
+    return this.values(keyword).filter((value) => typeof value === 'string');
+  }
+
+  /** The types that all `type` keywords allow, as bits. `undefined` without the keyword. */
+  get declaredTypes(): number | undefined {
+    const masks = this.values('type').map((type) => typeBits([type].flat()));
+    return masks.length === 0 ? undefined : masks.reduce((types, next) => types & next);
+  }
+
+  /** The types that each schema names or implies, as `properties` implies `object`. */
+  get impliedTypes(): readonly TypeName[] {
+    return this.schemas.flatMap(typesIn);
+  }
 
   /** The lists of values in `enum` and `const`. */
-  protected get constantLists(): readonly (readonly unknown[])[] {
-    return this.schemas.flatMap((schema) => [
-      ...(Array.isArray(schema.enum) ? [schema.enum] : []),
-      ...(Object.hasOwn(schema, 'const') ? [[schema.const]] : []),
-    ]);
+  get constantLists(): readonly (readonly unknown[])[] {
+    const constants = this.values('const').map((value) => [value]);
+    return [...this.values('enum').filter((list) => Array.isArray(list)), ...constants];
   }
 
   /** The examples of the schema itself (JSON Schema 2020-12, Validation §9.5). */
   get examples(): readonly unknown[] {
-    return this.schemas.flatMap((schema) => [
-      ...(Object.hasOwn(schema, 'example') ? [schema.example] : []),
-      ...asArray(schema.examples),
-    ]);
+    return [...this.values('example'), ...this.values('examples').flatMap(asArray)];
+  }
+
+  get defaults(): readonly unknown[] {
+    return this.values('default');
+  }
+
+  get default(): { readonly value: unknown } | undefined {
+    const { defaults } = this;
+    return defaults.length === 0 ? undefined : { value: defaults[0] };
+  }
+
+  /** True if only requests or only responses have the value. */
+  get isOneWay(): boolean {
+    return [...this.values('readOnly'), ...this.values('writeOnly')].includes(true);
   }
 
   get formats(): readonly string[] {
-    return this.schemas.flatMap(({ format }) => (typeof format === 'string' ? [format] : []));
+    return this.texts('format');
   }
 
   get patterns(): readonly string[] {
-    return this.schemas.flatMap(({ pattern }) => (typeof pattern === 'string' ? [pattern] : []));
+    return this.texts('pattern');
   }
 
   get hasDistinctItems(): boolean {
-    return this.schemas.some(({ uniqueItems }) => uniqueItems === true);
+    return this.values('uniqueItems').includes(true);
   }
 
   /** Lists the limits of a keyword with a number, such as `maximum` or `minItems`. */
-  limits(keyword: LimitKeyword): readonly (number | bigint)[] {
-    return this.schemas.flatMap((schema) => {
-      const limit = schema[keyword];
-      return isExact(limit) ? [limit] : [];
+  limits(keyword: LimitKeyword): readonly Exact[] {
+    return this.values(keyword).filter(isExact);
+  }
+
+  /** Returns the tightest limit of a keyword. */
+  limit(keyword: LimitKeyword): Exact | undefined {
+    const isLower = /^(min|exclusiveMin|multiple)/.test(keyword);
+    return this.limits(keyword).reduce<Exact | undefined>(
+      (tightest, limit) =>
+        tightest === undefined || (isLower ? limit > tightest : limit < tightest)
+          ? limit
+          : tightest,
+      undefined,
+    );
+  }
+
+  /** Returns the limits of a size: of characters or bytes, items, or properties. */
+  sizes(of: 'Length' | 'Items' | 'Properties'): { readonly min: number; readonly max: number } {
+    const min = Number(this.limit(`min${of}`) ?? 0);
+    return { min, max: Number(this.limit(`max${of}`) ?? Number.POSITIVE_INFINITY) };
+  }
+
+  /** True for `format: int64`, or a value beyond ±(2^53−1). */
+  get isWide(): boolean {
+    const values = VALUE_KEYWORDS.flatMap((keyword) => this.values(keyword));
+    return this.formats.includes('int64') || values.flat().some(isBigInt);
+  }
+
+  get required(): ReadonlySet<string> {
+    return new Set(this.values('required').flatMap(asStrings));
+  }
+
+  /** The names in `properties`. */
+  get names(): ReadonlySet<string> {
+    return new Set(this.values('properties').flatMap((members) => Object.keys(asObject(members))));
+  }
+
+  /** Lists the schemas that `properties` has for a name. */
+  declared(name: string): readonly unknown[] {
+    return this.values('properties').flatMap((properties) => {
+      const members = asObject(properties);
+      return Object.hasOwn(members, name) ? [members[name]] : [];
     });
+  }
+
+  /** The patterns in `patternProperties`. */
+  get namePatterns(): readonly string[] {
+    return this.values('patternProperties').flatMap((members) => Object.keys(asObject(members)));
   }
 }
 
@@ -56,3 +135,29 @@ export type LimitKeyword =
   | 'maxContains'
   | 'minProperties'
   | 'maxProperties';
+
+const VALUE_KEYWORDS = [
+  ...['enum', 'const', 'default', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+];
+
+const isBigInt = (value: unknown): boolean => typeof value === 'bigint';
+
+/** The types in `type`, or else the types that other keywords imply. */
+function typesIn(schema: Json): readonly TypeName[] {
+  const { type, items, prefixItems, properties } = schema;
+  if (type !== undefined) return [type].flat().flatMap((name) => typeNames(typeBits([name])));
+  const values = Object.hasOwn(schema, 'const') ? [schema.const] : asArray(schema.enum);
+  const types = values.flatMap((value): readonly TypeName[] => {
+    const names = typeNames(typeBitOf(value));
+    return names.length > 0 ? names : ['number'];
+  });
+  if ((items ?? prefixItems) !== undefined) types.push('array');
+  if (properties !== undefined) types.push('object');
+  return types;
+}
+
+/** Returns the types that all schemas allow, as bits, or else the types that they imply. */
+export function namedTypes(schemas: readonly Json[]): number | undefined {
+  const facts = new Facts(schemas);
+  return facts.declaredTypes ?? (typeBits(facts.impliedTypes) || undefined);
+}

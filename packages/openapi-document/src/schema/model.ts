@@ -1,5 +1,6 @@
 import { escapePointerToken, type Json } from '../source/document.ts';
 import { type Budget, BudgetExceeded, spend } from './budget.ts';
+import type { Facts } from './facts.ts';
 import type { TypedFormat } from './formats.ts';
 import type { SchemaTree, TextTest, View } from './tree.ts';
 
@@ -46,8 +47,6 @@ export interface ObjectRules {
   read(object: Json, run: Run): unknown;
   member(name: string): Member;
   readonly required: ReadonlySet<string>;
-  /** The names in `properties`. */
-  readonly declaredNames: ReadonlySet<string>;
   /** True if a request gets the default of a member that it lacks. */
   isFilled(name: string): boolean;
 }
@@ -79,6 +78,8 @@ export interface SchemaSet {
   /** The schemas that the set was created for. They add all others. */
   readonly roots: readonly Json[];
   readonly schemas: ReadonlyMap<Json, Membership>;
+  /** The facts that the schemas state. */
+  readonly facts: Facts;
   /** The types that all schemas allow, as bits. */
   readonly types: number;
   /** The types whose values are valid as they are. Known after the first value of a type. */

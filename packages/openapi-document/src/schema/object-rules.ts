@@ -1,8 +1,8 @@
-import { asObject, type Json } from '../source/document.ts';
+import { asObject, asStrings, entriesOf, type Json } from '../source/document.ts';
 import type { Budget } from './budget.ts';
 import { typeBitOf } from './json-types.ts';
 import { type Assertion, type Member, type ObjectRules, Run, type SchemaSet } from './model.ts';
-import { asStrings, entriesOf } from './scalar-rules.ts';
+import { countRules } from './scalar-rules.ts';
 import { ANYTHING } from './tree.ts';
 import { innerFirst, within } from './unevaluated.ts';
 
@@ -29,32 +29,22 @@ interface Default {
 }
 
 export function objectRules(set: SchemaSet): ObjectRules {
-  const { context, schemas, hidden } = set;
+  const { context, schemas, facts, hidden } = set;
   const { tree, view } = context;
   const isReply = view === 'response';
   const parts = [...schemas.keys()];
   const patterns = new Map(
-    parts.flatMap(({ patternProperties }) =>
-      Object.keys(asObject(patternProperties)).map((pattern) => [
-        pattern,
-        tree.patternTest(pattern),
-      ]),
-    ),
+    facts.namePatterns.map((pattern) => [pattern, tree.patternTest(pattern)]),
   );
-  const required = new Set(
-    parts.flatMap((schema) => asStrings(schema.required)).filter((name) => !hidden.has(name)),
-  );
+  const required = facts.required.difference(hidden);
   const requiredNames = [...required];
-  const declaredNames = new Set(
-    parts.flatMap(({ properties }) => entriesOf(properties)).map(([name]) => name),
-  );
   const dependents = new Set(
     parts.flatMap(({ dependentRequired }) =>
       entriesOf(dependentRequired).flatMap(([name, names]) => [name, ...asStrings(names)]),
     ),
   );
   /** Names that are not clients' inventions, so their members are cached. */
-  const fixedNames = new Set([...hidden, ...declaredNames, ...required, ...dependents]);
+  const fixedNames = new Set([...hidden, ...facts.names, ...required, ...dependents]);
   /** Closes an object of a reply: its other members are undeclared. */
   const declaresMembers =
     parts.some((schema) => (schema.properties ?? schema.patternProperties) !== undefined) ||
@@ -75,7 +65,6 @@ export function objectRules(set: SchemaSet): ObjectRules {
     read,
     member: (name) => member(name, NO_STEPS),
     required,
-    declaredNames,
     isFilled: (name) => defaults.some((preset) => preset.name === name && fits(preset)),
   };
 
@@ -249,16 +238,12 @@ export function objectRules(set: SchemaSet): ObjectRules {
   }
 
   function defaultsOf(): Default[] {
-    const found = new Map<string, Default>();
-    for (const { properties } of parts) {
-      for (const [name, property] of entriesOf(properties)) {
-        const source = tree.defaultSource(tree.schemaOf(property));
-        const { set: memberSet } = member(name, NO_STEPS);
-        if (source === undefined || memberSet === undefined || found.has(name)) continue;
-        found.set(name, { name, set: memberSet, value: source.default, isValid: undefined });
-      }
-    }
-    return [...found.values()];
+    return [...facts.names].flatMap((name) => {
+      const { set: memberSet } = member(name, NO_STEPS);
+      const preset = memberSet?.facts.default;
+      if (memberSet === undefined || preset === undefined) return [];
+      return [{ name, set: memberSet, value: preset.value, isValid: undefined }];
+    });
   }
 }
 
@@ -267,22 +252,8 @@ function objectAssertions(
   member: (name: string, budget: Budget) => Member,
 ): Assertion<Json>[] {
   const { context, schemas } = set;
-  const assertions: Assertion<Json>[] = [];
-  for (const { minProperties, maxProperties, propertyNames, dependentRequired } of schemas.keys()) {
-    if (typeof minProperties === 'number') {
-      const message = `must NOT have fewer than ${minProperties} properties`;
-      assertions.push((object, run) => {
-        if (countOf(object) < minProperties)
-          run.report('minProperties', message, { limit: minProperties });
-      });
-    }
-    if (typeof maxProperties === 'number') {
-      const message = `must NOT have more than ${maxProperties} properties`;
-      assertions.push((object, run) => {
-        if (countOf(object) > maxProperties)
-          run.report('maxProperties', message, { limit: maxProperties });
-      });
-    }
+  const assertions = countRules<Json>(set, 'Properties', countOf);
+  for (const { propertyNames, dependentRequired } of schemas.keys()) {
     if (propertyNames !== undefined) {
       const names = context.setOf([context.tree.schemaOf(propertyNames)]);
       assertions.push((object, run) => {

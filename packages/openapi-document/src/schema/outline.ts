@@ -1,8 +1,8 @@
-import { asArray, asObject, isObject, type Json } from '../source/document.ts';
+import { asArray, asObject, entriesOf, isObject, type Json } from '../source/document.ts';
 import { type Form, isTextual } from '../source/media-types.ts';
 import { Facts } from './facts.ts';
 import { createFormats } from './formats.ts';
-import { type TypeName, typeBitOf, typeBits, typeNames } from './json-types.ts';
+import type { TypeName } from './json-types.ts';
 import type { SchemaTree } from './tree.ts';
 
 const SCALARS = ['string', 'number', 'integer', 'boolean'] as const;
@@ -21,17 +21,14 @@ const TYPED =
 export class Outline extends Facts {
   readonly #tree: SchemaTree;
   readonly #sources: readonly unknown[];
-  /** All schemas that may describe a value. */
-  protected readonly schemas: readonly Json[];
   #types: ReadonlySet<TypeName> | undefined;
 
   /** @param sources schemas of the document. Each of them may describe a value. */
   constructor(tree: SchemaTree, ...sources: readonly unknown[]) {
-    super();
+    const possible = sources.filter(isObject).flatMap((source) => tree.possible(source));
+    super(sources.length > 1 ? [...new Set(possible)] : possible);
     this.#tree = tree;
     this.#sources = sources;
-    const possible = sources.filter(isObject).flatMap((source) => tree.possible(source));
-    this.schemas = sources.length > 1 ? [...new Set(possible)] : possible;
   }
 
   /** True for the schema `false`. */
@@ -64,20 +61,7 @@ export class Outline extends Facts {
 
   /** The schemas in `oneOf` and `anyOf`. */
   get alternatives(): readonly Json[] {
-    return this.schemas
-      .flatMap(({ oneOf, anyOf }) => [...asArray(oneOf), ...asArray(anyOf)])
-      .filter(isObject);
-  }
-
-  get defaults(): readonly unknown[] {
-    return this.schemas.flatMap((schema) =>
-      Object.hasOwn(schema, 'default') ? [schema.default] : [],
-    );
-  }
-
-  /** True if only requests or only responses have the value. */
-  get isOneWay(): boolean {
-    return this.schemas.some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
+    return [...this.values('oneOf'), ...this.values('anyOf')].flatMap(asArray).filter(isObject);
   }
 
   /**
@@ -85,34 +69,29 @@ export class Outline extends Facts {
    * allows any type.
    */
   get types(): ReadonlySet<TypeName> {
-    this.#types ??= new Set(this.schemas.flatMap(typesIn));
+    this.#types ??= new Set(this.impliedTypes);
     return this.#types;
   }
 
   /** True if an empty text may be a valid string: neither constants nor a format exclude it. */
   get allowsEmptyText(): boolean {
     const formats = createFormats();
-    return this.schemas.some((schema) => {
-      const { format, minLength = 0 } = schema;
-      const constants = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
-      return (
-        typesIn(schema).includes('string') &&
-        (!Array.isArray(constants) || constants.includes('')) &&
-        minLength === 0 &&
-        formats(String(format))?.test('', { steps: 1 }) !== false
+    const hasFormat = (format: string) => formats(format)?.test('', { steps: 1 }) !== false;
+    return this.schemas
+      .map((schema) => new Facts([schema]))
+      .some(
+        (facts) =>
+          facts.impliedTypes.includes('string') &&
+          facts.constantLists.every((list) => list.includes('')) &&
+          facts.sizes('Length').min === 0 &&
+          facts.formats.every(hasFormat),
       );
-    });
   }
 
   get form(): Form {
     if (SCALARS.some((type) => this.types.has(type))) return 'text';
     if (this.types.has('array')) return 'array';
     return this.types.has('object') ? 'object' : 'text';
-  }
-
-  /** The names in `properties`. */
-  get names(): ReadonlySet<string> {
-    return new Set(this.schemas.flatMap(({ properties }) => Object.keys(asObject(properties))));
   }
 
   /** True if `additionalProperties` describes members of any name. */
@@ -154,11 +133,9 @@ export class Outline extends Facts {
   }
 
   /** The maximum length of texts in characters, or of bytes. */
-  get maxLength(): number | undefined {
-    const limits = this.#applied.flatMap(({ maxLength }) =>
-      typeof maxLength === 'number' ? [maxLength] : [],
-    );
-    return limits.length === 0 ? undefined : Math.min(...limits);
+  get maxLength(): number {
+    const sources = this.#sources.filter(isObject);
+    return new Facts(sources.flatMap((source) => this.#tree.applied(source))).sizes('Length').max;
   }
 
   /**
@@ -181,11 +158,6 @@ export class Outline extends Facts {
     return source.contentMediaType !== undefined || !isTyped;
   }
 
-  /** The schemas that always describe a value. */
-  get #applied(): readonly Json[] {
-    return this.#sources.filter(isObject).flatMap((source) => this.#tree.applied(source));
-  }
-
   #sourcesOfItem(index: number): unknown[] {
     return this.schemas.flatMap(
       (schema) =>
@@ -198,9 +170,8 @@ export class Outline extends Facts {
   }
 
   #schemasOfMember(schema: Json, name: string): unknown[] {
-    const properties = asObject(schema.properties);
-    const found = Object.hasOwn(properties, name) ? [properties[name]] : [];
-    for (const [pattern, inner] of Object.entries(asObject(schema.patternProperties)))
+    const found = [...new Facts([schema]).declared(name)];
+    for (const [pattern, inner] of entriesOf(schema.patternProperties))
       if (this.#tree.patternTest(pattern)(name, { steps: MAX_NAME_STEPS })) found.push(inner);
     if (found.length > 0) return found;
     const others = schema.additionalProperties ?? schema.unevaluatedProperties;
@@ -210,17 +181,3 @@ export class Outline extends Facts {
 
 /** The steps for matching one name. A longer name ends with `BudgetExceeded`. */
 const MAX_NAME_STEPS = 1_000_000;
-
-/** The types in `type`, or else the types that other keywords imply. */
-export function typesIn(schema: Json): TypeName[] {
-  const { type } = schema;
-  if (type !== undefined) return [type].flat().flatMap((name) => typeNames(typeBits([name])));
-  const values = Object.hasOwn(schema, 'const') ? [schema.const] : asArray(schema.enum);
-  const types = values.flatMap((value) => {
-    const names = typeNames(typeBitOf(value));
-    return names.length > 0 ? names : (['number'] as const);
-  });
-  if (schema.items !== undefined || schema.prefixItems !== undefined) types.push('array');
-  if (schema.properties !== undefined) types.push('object');
-  return types;
-}

@@ -1,13 +1,13 @@
 /** The assertions about values without members: texts, numbers, files, and constants. */
 
 import { stringifyJson } from '../json/exact.ts';
-import { asArray, isObject, type Json } from '../source/document.ts';
 import { spend } from './budget.ts';
 import { equalityKey } from './equality.ts';
+import { Facts, type LimitKeyword } from './facts.ts';
 import type { TypedFormat } from './formats.ts';
-import { TYPE_BITS, typeBits } from './json-types.ts';
+import { TYPE_BITS } from './json-types.ts';
 import type { Assertion, Run, SchemaSet } from './model.ts';
-import { type Exact, INTEGER_RANGES, isExact, multipleOf, SAFE_RANGE } from './numbers.ts';
+import { type Exact, INTEGER_RANGES, multipleOf, SAFE_RANGE } from './numbers.ts';
 
 /** The maximum number of values of an enum in a message. */
 const MAX_VALUES = 50;
@@ -16,12 +16,8 @@ const MAX_VALUES = 50;
 const UNLIMITED = { steps: Number.POSITIVE_INFINITY };
 
 /** Returns the assertions of `enum` and `const`, which apply to values of all types. */
-export function constantRules({ schemas }: SchemaSet): Assertion<unknown>[] {
-  return [...schemas.keys()].flatMap((schema) => {
-    const lists = [schema.enum, Object.hasOwn(schema, 'const') ? [schema.const] : undefined];
-    return lists.flatMap((values) => (Array.isArray(values) ? [oneOfValues(values)] : []));
-  });
-}
+export const constantRules = ({ facts }: SchemaSet): Assertion<unknown>[] =>
+  facts.constantLists.map(oneOfValues);
 
 function oneOfValues(values: readonly unknown[]): Assertion<unknown> {
   const keys = new Set(values.map((value) => equalityKey(value, UNLIMITED)));
@@ -44,24 +40,24 @@ export function listOf(values: readonly unknown[]): string {
 }
 
 /** The keywords about numbers (JSON Schema 2020-12, Validation §6.2). */
-const BOUNDS: Readonly<
-  Record<string, readonly [string, (limit: Exact) => (value: Exact) => boolean]>
-> = {
-  minimum: ['>=', (limit) => (value) => value >= limit],
-  maximum: ['<=', (limit) => (value) => value <= limit],
-  exclusiveMinimum: ['>', (limit) => (value) => value > limit],
-  exclusiveMaximum: ['<', (limit) => (value) => value < limit],
-  multipleOf: ['multiple of', multipleOf],
-};
+const BOUNDS: readonly (readonly [
+  keyword: LimitKeyword,
+  relation: string,
+  testOf: (limit: Exact) => (value: Exact) => boolean,
+])[] = [
+  ['minimum', '>=', (limit) => (value) => value >= limit],
+  ['maximum', '<=', (limit) => (value) => value <= limit],
+  ['exclusiveMinimum', '>', (limit) => (value) => value > limit],
+  ['exclusiveMaximum', '<', (limit) => (value) => value < limit],
+  ['multipleOf', 'multiple of', multipleOf],
+];
 
 export function numberRules(set: SchemaSet): Assertion<Exact>[] {
   const rules: Assertion<Exact>[] = [];
   const range = integerRange(set);
   if (range !== undefined) rules.push(range);
-  for (const schema of set.schemas.keys()) {
-    for (const [keyword, [relation, testOf]] of Object.entries(BOUNDS)) {
-      const limit = schema[keyword];
-      if (!isExact(limit)) continue;
+  for (const [keyword, relation, testOf] of BOUNDS) {
+    for (const limit of set.facts.limits(keyword)) {
       const holds = testOf(limit);
       const message = `must be ${relation} ${limit}`;
       const params = { limit };
@@ -103,58 +99,30 @@ const isInteger = ({ types }: SchemaSet): boolean =>
 
 /** Returns the integer format of a value: also int64 if a schema has values beyond ±(2^53−1). */
 function integerFormat(set: SchemaSet): 'int32' | 'int64' | undefined {
-  const schemas = [...set.schemas.keys()];
-  const has = (name: string) => schemas.some(({ format }) => format === name);
-  if (has('int32')) return 'int32';
-  return has('int64') || (isInteger(set) && schemas.some(hasWideValue)) ? 'int64' : undefined;
+  const { formats, isWide } = set.facts;
+  if (formats.includes('int32')) return 'int32';
+  return formats.includes('int64') || (isInteger(set) && isWide) ? 'int64' : undefined;
 }
-
-const VALUE_KEYWORDS = [
-  ...['enum', 'const', 'default', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
-];
-
-const hasWideValue = (schema: Json): boolean =>
-  VALUE_KEYWORDS.some((key) => [schema[key]].flat().some((value) => typeof value === 'bigint'));
-
-/** True if a schema has `format: int64` or a value beyond ±(2^53−1). */
-export const isWide = (schema: Json): boolean => schema.format === 'int64' || hasWideValue(schema);
 
 /** True if a `bigint` of a request becomes a number: the schema has the type `number`. */
-export function readsDoubles({ schemas, context }: SchemaSet): boolean {
+export function readsDoubles({ schemas, facts, context }: SchemaSet): boolean {
   if (context.view !== 'request') return false;
   const names = [...schemas.keys()].flatMap(({ type }) => type ?? []);
-  if (!names.includes('number') || names.includes('integer')) return false;
-  return !schemas.keys().some(isWide);
+  return names.includes('number') && !names.includes('integer') && !facts.isWide;
 }
 
-/** The limits of the length of texts, and of files in bytes. */
-export function lengthLimits({ schemas }: SchemaSet): {
-  readonly min: number;
-  readonly max: number;
-} {
-  let min = 0;
-  let max = Number.POSITIVE_INFINITY;
-  for (const { minLength, maxLength } of schemas.keys()) {
-    if (typeof minLength === 'number') min = Math.max(min, minLength);
-    if (typeof maxLength === 'number') max = Math.min(max, maxLength);
-  }
-  return { min, max };
-}
-
-export function textRules(set: SchemaSet): Assertion<string>[] {
-  const { context, schemas } = set;
-  const rules: Assertion<string>[] = [];
-  const { min, max } = lengthLimits(set);
-  if (min > 0 || max < Number.POSITIVE_INFINITY) rules.push(lengthRule(min, max));
-  for (const { pattern, format } of schemas.keys()) {
-    if (typeof pattern === 'string') {
-      const matches = context.tree.patternTest(pattern);
-      const message = `must match pattern "${pattern}"`;
-      rules.push((text, run) => {
-        if (!matches(text, run)) run.report('pattern', message, { pattern });
-      });
-    }
-    const hasFormat = typeof format === 'string' ? context.formatTest(format) : undefined;
+export function textRules({ facts, context }: SchemaSet): Assertion<string>[] {
+  const rules = facts.patterns.map((pattern): Assertion<string> => {
+    const matches = context.tree.patternTest(pattern);
+    const message = `must match pattern "${pattern}"`;
+    return (text, run) => {
+      if (!matches(text, run)) run.report('pattern', message, { pattern });
+    };
+  });
+  const { min, max } = facts.sizes('Length');
+  if (min > 0 || max < Number.POSITIVE_INFINITY) rules.unshift(lengthRule(min, max));
+  for (const format of facts.formats) {
+    const hasFormat = context.formatTest(format);
     if (hasFormat === undefined) continue;
     const message = `must match format "${format}"`;
     rules.push((text, run) => {
@@ -189,9 +157,29 @@ function codePoints(text: string, run: Run): number {
   return length;
 }
 
+/** Returns the assertions about the number of items or properties. */
+export function countRules<Value>(
+  { facts }: SchemaSet,
+  of: 'Items' | 'Properties',
+  countOf: (value: Value) => number,
+): Assertion<Value>[] {
+  const { min, max } = facts.sizes(of);
+  if (min === 0 && max === Number.POSITIVE_INFINITY) return [];
+  const noun = of.toLowerCase();
+  return [
+    (value, run) => {
+      const count = countOf(value);
+      if (count < min)
+        run.report(`min${of}`, `must NOT have fewer than ${min} ${noun}`, { limit: min });
+      if (count > max)
+        run.report(`max${of}`, `must NOT have more than ${max} ${noun}`, { limit: max });
+    },
+  ];
+}
+
 /** Returns the assertion about files: strings of forms that are bytes. */
 export function fileRule(set: SchemaSet): Assertion<Blob | NodeJS.ArrayBufferView> {
-  const { min, max } = lengthLimits(set);
+  const { min, max } = set.facts.sizes('Length');
   const allowsText = (set.types & TYPE_BITS.string) !== 0;
   return (file, run) => {
     const size = file instanceof Blob ? file.size : file.byteLength;
@@ -203,15 +191,13 @@ export function fileRule(set: SchemaSet): Assertion<Blob | NodeJS.ArrayBufferVie
   };
 }
 
-/** Returns the types that a schema allows by `type`, as bits. */
-export function declaredTypes(schema: Json): number | undefined {
-  return schema.type === undefined ? undefined : typeBits([schema.type].flat());
-}
+/** The facts of all schemas that may describe a value of the set. */
+const possibleFacts = ({ schemas, context }: SchemaSet): Facts =>
+  new Facts([...schemas.keys()].flatMap((schema) => context.tree.possible(schema)));
 
 /** True if values of the set are dates without a time. */
-export function isDay({ schemas, context }: SchemaSet): boolean {
-  const possible = [...schemas.keys()].flatMap((schema) => context.tree.possible(schema));
-  const formats = possible.map(({ format }) => format);
+export function isDay(set: SchemaSet): boolean {
+  const { formats } = possibleFacts(set);
   return formats.includes('date') && !formats.includes('date-time');
 }
 
@@ -219,20 +205,10 @@ export function isDay({ schemas, context }: SchemaSet): boolean {
  * Returns the format whose type the values of a set have. The texts of an enum or a constant have
  * none. A reply is converted before alternatives are selected, so they count as well.
  */
-export function typedFormatOf({ schemas, context }: SchemaSet): TypedFormat | undefined {
-  const { typedFormat, tree, view } = context;
+export function typedFormatOf(set: SchemaSet): TypedFormat | undefined {
+  const { typedFormat, view } = set.context;
   if (typedFormat === undefined) return undefined;
-  const parts = [...schemas.keys()];
-  const possible = view === 'response' ? parts.flatMap((part) => tree.possible(part)) : parts;
-  if (possible.some((part) => part.enum !== undefined || Object.hasOwn(part, 'const')))
-    return undefined;
-  return possible
-    .values()
-    .map(({ format }) => (typeof format === 'string' ? typedFormat(format) : undefined))
-    .find((format) => format !== undefined);
+  const { constantLists, formats } = view === 'response' ? possibleFacts(set) : set.facts;
+  if (constantLists.length > 0) return undefined;
+  return formats.map(typedFormat).find((format) => format !== undefined);
 }
-
-export const asStrings = (list: unknown): string[] => asArray(list).map(String);
-
-export const entriesOf = (value: unknown): [string, unknown][] =>
-  isObject(value) ? Object.entries(value) : [];

@@ -1,10 +1,10 @@
-import { isObject, type Json } from '../source/document.ts';
+import { entriesOf, isObject, type Json } from '../source/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
 import { baseTagName } from './discriminator.ts';
-import { Facts, type LimitKeyword } from './facts.ts';
+import { Facts } from './facts.ts';
 import { type TypeName, typeNames } from './json-types.ts';
 import { DEFAULT_STEPS, Run, type SchemaSet, type Violation } from './model.ts';
-import { entriesOf, isWide, lengthLimits, typedFormatOf } from './scalar-rules.ts';
+import { typedFormatOf } from './scalar-rules.ts';
 import { type Union, unionsOf } from './unions.ts';
 
 export interface CheckOptions {
@@ -38,7 +38,7 @@ export class Schema extends Facts {
   readonly #set: SchemaSet;
 
   constructor(set: SchemaSet) {
-    super();
+    super([...set.schemas.keys()]);
     this.#set = set;
   }
 
@@ -70,42 +70,15 @@ export class Schema extends Facts {
     return typeNames(this.#set.types);
   }
 
-  /** True if an integer may be beyond ±(2^53−1). */
-  get isWide(): boolean {
-    return this.schemas.some(isWide);
-  }
-
   /** The values that `enum` and `const` allow, or `undefined` if they allow any. */
   get constants(): readonly unknown[] | undefined {
     const [first] = this.constantLists;
     return first?.filter((value: unknown) => this.isValid(value));
   }
 
-  get default(): { readonly value: unknown } | undefined {
-    const source = this.schemas.find((schema) => Object.hasOwn(schema, 'default'));
-    return source && { value: source.default };
-  }
-
   /** The TypeScript type of the texts, if their format has one. */
   get textType(): string | undefined {
     return typedFormatOf(this.#set)?.type;
-  }
-
-  /** The length of texts in characters, or of files in bytes. */
-  get length(): { readonly min: number; readonly max: number } {
-    return lengthLimits(this.#set);
-  }
-
-  /** The tightest limit of a keyword with a number, such as `maximum` or `minItems`. */
-  limit(keyword: LimitKeyword): number | bigint | undefined {
-    const isLower = /^(min|exclusiveMin|multiple)/.test(keyword);
-    return this.limits(keyword).reduce<number | bigint | undefined>(
-      (tightest, limit) =>
-        tightest === undefined || (isLower ? limit > tightest : limit < tightest)
-          ? limit
-          : tightest,
-      undefined,
-    );
   }
 
   /** Returns the schema of an item, or `undefined` if any item is allowed. */
@@ -129,21 +102,13 @@ export class Schema extends Facts {
     });
   }
 
-  get required(): ReadonlySet<string> {
+  override get required(): ReadonlySet<string> {
     return this.#set.objectRules.required;
   }
 
   /** The names in `properties`, except for members that are removed. */
-  get names(): readonly string[] {
-    const { hidden, objectRules } = this.#set;
-    return [...objectRules.declaredNames].filter((name) => !hidden.has(name));
-  }
-
-  /** The patterns in `patternProperties`. */
-  get namePatterns(): readonly string[] {
-    return this.schemas.flatMap(({ patternProperties }) =>
-      entriesOf(patternProperties).map(([pattern]) => pattern),
-    );
+  override get names(): ReadonlySet<string> {
+    return super.names.difference(this.#set.hidden);
   }
 
   /** The schema of the names of members. */
@@ -199,10 +164,6 @@ export class Schema extends Facts {
   /** True if both consist of the same schemas. */
   isSame(other: Schema): boolean {
     return this.#set === other.#set;
-  }
-
-  protected get schemas(): readonly Json[] {
-    return [...this.#set.schemas.keys()];
   }
 }
 

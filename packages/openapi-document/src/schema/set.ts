@@ -3,6 +3,7 @@ import { asArray, asObject, isObject, type Json } from '../source/document.ts';
 import { arrayRules } from './array-rules.ts';
 import { type Budget, spend } from './budget.ts';
 import { isBytes } from './equality.ts';
+import { Facts } from './facts.ts';
 import { parsedBy, type TypedFormat } from './formats.ts';
 import { ANY_TYPE, TYPE_BITS, typeBitOf, typeNames } from './json-types.ts';
 import type {
@@ -18,7 +19,6 @@ import type {
 import { objectRules } from './object-rules.ts';
 import {
   constantRules,
-  declaredTypes,
   fileRule,
   isDay,
   numberRules,
@@ -55,6 +55,7 @@ export class JoinedSchemas implements SchemaSet {
   readonly context: Context;
   readonly roots: readonly Json[];
   readonly schemas: ReadonlyMap<Json, Membership>;
+  readonly facts: Facts;
   readonly types: number;
   readonly tracksEvaluated: boolean;
   readonly hidden: ReadonlySet<string>;
@@ -107,10 +108,8 @@ export class JoinedSchemas implements SchemaSet {
     this.schemas = schemas;
     this.#outerHidden = outerHidden;
     this.#isReply = context.view === 'response';
-    let types = ANY_TYPE;
-    for (const schema of schemas.keys())
-      types &= schema === NOTHING ? 0 : (declaredTypes(schema) ?? ANY_TYPE);
-    this.types = types;
+    this.facts = new Facts([...schemas.keys()]);
+    this.types = schemas.has(NOTHING) ? 0 : (this.facts.declaredTypes ?? ANY_TYPE);
     this.tracksEvaluated = schemas
       .keys()
       .some((schema) => (schema.unevaluatedProperties ?? schema.unevaluatedItems) !== undefined);

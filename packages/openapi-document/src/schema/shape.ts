@@ -1,17 +1,19 @@
 import {
   asArray,
+  asObject,
   capitalized,
   decoded,
+  entriesOf,
   escapePointerToken,
   type Json,
   pointerTokens,
 } from '../source/document.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
 import { tagOfBase } from './discriminator.ts';
-import { TYPE_BITS, type TypeName, typeBits, typeNames } from './json-types.ts';
+import { Facts, namedTypes } from './facts.ts';
+import { TYPE_BITS, type TypeName, typeNames } from './json-types.ts';
 import type { Context, SchemaSet } from './model.ts';
-import { Outline, typesIn } from './outline.ts';
-import { asStrings, declaredTypes, entriesOf } from './scalar-rules.ts';
+import { Outline } from './outline.ts';
 import { Schema } from './schema.ts';
 import { ANYTHING, NOTHING } from './tree.ts';
 import { type Union, unionsOf } from './unions.ts';
@@ -236,24 +238,22 @@ export class Shapes {
     const items = Array.from({ length: prefixLength }, (_, index) => itemAt(index));
     const rest = itemAt(prefixLength);
     const isList = prefixLength === 0;
-    const isFull = rest === NONE || Number(schema.limit('maxItems') ?? Infinity) <= prefixLength;
+    const { min, max } = schema.sizes('Items');
+    const isFull = rest === NONE || max <= prefixLength;
     return {
       kind: 'array',
       items,
-      requiredItems: Math.min(prefixLength, Number(schema.limit('minItems') ?? 0)),
+      requiredItems: Math.min(prefixLength, min),
       rest: isList || !isFull ? rest : undefined,
     };
   }
 
   #members(parts: readonly Json[], { objectRules }: SchemaSet, form?: Json): ShapeMember[] {
-    const names = parts.flatMap(({ properties, required }) => [
-      ...entriesOf(properties).map(([name]) => name),
-      ...asStrings(required),
-    ]);
-    return [...new Set(names)].flatMap((name) => {
+    const { names, required } = new Facts(parts);
+    return [...names.union(required)].flatMap((name) => {
       const { set, isRequired } = objectRules.member(name);
       if (set === undefined) return [];
-      const file = form && this.#file(set.roots, entriesOf(form[name]));
+      const file = form && this.#file(set.roots, asObject(form[name]));
       return {
         name,
         shape: file ?? this.of(set.roots),
@@ -265,9 +265,8 @@ export class Shapes {
   }
 
   /** Returns the shape of a field of a form that is a file or a list of files. */
-  #file(field: readonly Json[], encoding: readonly [string, unknown][]): Shape | undefined {
+  #file(field: readonly Json[], { contentType }: Json): Shape | undefined {
     const { tree } = this.#context;
-    const { contentType } = Object.fromEntries(encoding);
     const isFileSchema = (schema: unknown) => new Outline(tree, schema).isFile(contentType);
     if (field.some(isFileSchema)) return FILE;
     const items = field.flatMap((schema) => tree.applied(schema)).map((part) => part.items);
@@ -320,7 +319,7 @@ export class Shapes {
     const selecting = [...tag.values].filter(([, schema]) => schema === alternative);
     const values = selecting.map(([value]) => value);
     const schema = new Schema(this.#context.setOf([alternative]));
-    const isDeclared = schema.names.includes(name) && schema.required.has(name);
+    const isDeclared = schema.names.has(name) && schema.required.has(name);
     const constants = isDeclared ? schema.member(name)?.constants : undefined;
     const isRequired = constants?.every((value) => values.includes(value)) === true;
     if (isRequired || values.length === 0) return shape;
@@ -348,13 +347,6 @@ function nameAt(pointer: string): string {
 function shapeOf(to: Definition): Shape {
   if (to.schema === ANYTHING) return ANY;
   return to.schema === NOTHING ? NONE : { kind: 'reference', to };
-}
-
-/** Returns the types that all schemas allow, as bits, or else the types that they imply. */
-export function namedTypes(parts: readonly Json[]): number | undefined {
-  const declared = parts.flatMap((part) => declaredTypes(part) || []);
-  if (declared.length > 0) return declared.reduce((types, next) => types & next);
-  return typeBits(parts.flatMap(typesIn)) || undefined;
 }
 
 function scalarType(type: Exclude<TypeName, 'array' | 'object'>, schema: Schema): ScalarType {

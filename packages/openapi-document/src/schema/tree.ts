@@ -1,5 +1,6 @@
 import { asArray, asObject, isObject, type Json, valueAt } from '../source/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
+import { Facts } from './facts.ts';
 import { alternativesIn } from './keywords.ts';
 import { compilePattern, type Pattern } from './patterns.ts';
 import type { Tag } from './tag.ts';
@@ -161,6 +162,11 @@ export class SchemaTree {
     return cached(this.#applied, schema, () => reachable(schema, (inner) => this.joinedBy(inner)));
   }
 
+  /** Returns the facts of a schema and all schemas that always apply with it. */
+  facts(schema: Json): Facts {
+    return new Facts(this.applied(schema));
+  }
+
   /** Lists a schema and all schemas that may apply with it. */
   possible(schema: Json): readonly Json[] {
     return cached(this.#possible, schema, () =>
@@ -189,11 +195,6 @@ export class SchemaTree {
   isRejected(schema: Json): boolean {
     const holders = [this.root, ...this.possible(schema)];
     return holders.some((holder) => holder['x-read-only'] === 'reject');
-  }
-
-  /** Returns the schema with the `default` of a value, if there is one. */
-  defaultSource(schema: Json): Json | undefined {
-    return this.applied(schema).find((part) => Object.hasOwn(part, 'default'));
   }
 
   /** Lists the components that extend a schema by `allOf`, directly or through others. */

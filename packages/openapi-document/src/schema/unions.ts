@@ -1,5 +1,5 @@
 /** Unions, conditions and discriminators: they select further schemas for a value. */
-import { isObject, type Json } from '../source/document.ts';
+import { asStrings, entriesOf, isObject, type Json } from '../source/document.ts';
 import { baseTagName, tagOfBase, tagOfUnion } from './discriminator.ts';
 import { isBytes } from './equality.ts';
 import { TYPE_BITS, typeBitOf } from './json-types.ts';
@@ -11,7 +11,7 @@ import {
   type Selector,
   type Violation,
 } from './model.ts';
-import { asStrings, entriesOf, listOf } from './scalar-rules.ts';
+import { listOf } from './scalar-rules.ts';
 import type { Tag } from './tag.ts';
 import type { SchemaTree } from './tree.ts';
 

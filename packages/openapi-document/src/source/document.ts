@@ -36,6 +36,12 @@ export const asObject = (value: unknown): Json => (isObject(value) ? value : {})
 /** The value if it is an array, or else an empty array. */
 export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** The items of an array as strings. */
+export const asStrings = (value: unknown): string[] => asArray(value).map(String);
+
+/** The names and values of the members of an object. */
+export const entriesOf = (value: unknown): [string, unknown][] => Object.entries(asObject(value));
+
 /** Replaces each item of an array, or each member of an object. Returns other values unchanged. */
 export function mapMembers(
   value: unknown,
