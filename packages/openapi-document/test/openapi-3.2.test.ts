@@ -130,11 +130,6 @@ test.each([
     'value and serializedValue cannot be used together',
     "examples: { a: { value: 1, serializedValue: '1' } }",
   ],
-  [
-    'XML',
-    'nodeType cannot be used together with attribute or wrapped',
-    'schemas: { A: { xml: { nodeType: element, wrapped: true } } }',
-  ],
 ])(
   'members of %s that cannot be used together have a notice',
   async (_title, message, components) => {

@@ -5,7 +5,7 @@ import {
   tagOfBase,
   tagOfUnion,
 } from '../schema/discriminator.ts';
-import { declares } from '../schema/names.ts';
+import { Outline } from '../schema/outline.ts';
 import type { Tag } from '../schema/tag.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import { asArray, asObject, escapePointerToken, type Json, valueAt } from '../source/document.ts';
@@ -33,37 +33,19 @@ export function checkDiscriminator(
     : asArray(union).map((part) => tree.schemaOf(part));
   if (parts.length === 0) return;
   const tag = isBase ? tagOfBase(tree, schema) : tagOfUnion(tree, parts, discriminator);
-  if (isBase && tag !== undefined) checkBase(tree, schema, mapping, place, tag, report);
 
   // Other parts of an `allOf` may declare the property.
   const whole = tree.schemaOf(valueAt(tree.root, pointer.replace(/(\/allOf\/\d+)+$/, '')));
-  const schemas = [whole, ...parts].flatMap((part) => tree.possible(part));
-  if (!schemas.some((part) => declares(part, name))) {
-    const names = schemas.flatMap(({ properties }) => Object.keys(asObject(properties)));
+  const { names, namePatterns } = new Outline(tree, whole, ...parts);
+  if (!names.has(name) && namePatterns.length === 0) {
     const effect = tag ? 'objects without it are rejected' : 'the discriminator is ignored';
-    const message = `the schema has no property ${name}: ${effect}${suggestion(name, names)}`;
+    const message = `the schema has no property ${name}: ${effect}${suggestion(name, [...names])}`;
     report.notice(`${place}/propertyName`, message);
     return;
   }
   checkMapping(tree, name, mapping, place, report);
   if (tag === undefined) checkDistinct(tree, name, mapping, parts, isBase, place, report);
   else checkNamesAsValues(tree, tag, mapping, place, report);
-}
-
-/** Suggests how to make a base schema abstract, if it has no mapping. */
-function checkBase(
-  tree: SchemaTree,
-  base: Json,
-  mapping: Json,
-  place: string,
-  { values }: Tag,
-  { notice }: Report,
-): void {
-  const name = tree.componentNames.get(base);
-  const isConcrete = values.get(name) === base && Object.keys(mapping).length === 0;
-  if (!isConcrete) return;
-  const advice = `If no object is only a ${name}, add a mapping that does not name it`;
-  notice(place, `the value ${name} selects the base schema itself. ${advice}`);
 }
 
 const suggestion = (name: string, names: readonly string[]): string => {

@@ -1,23 +1,16 @@
-import { impossibleNames } from '../schema/names.ts';
 import { Outline } from '../schema/outline.ts';
+import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import { asObject, escapePointerToken, type Json, pointerTokens } from '../source/document.ts';
-import { SUBSCHEMAS } from '../source/kinds.ts';
 import { essenceOf } from '../source/media-types.ts';
-import type { Report } from './check-structure.ts';
+import { type Report, SCHEMA_KEYWORDS } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 
-/** The keywords of JSON Schema and OpenAPI. Other keywords are allowed, and ignored. */
+/** The keywords of JSON Schema, of its older drafts, and of OpenAPI. Others are ignored. */
 const KEYWORDS = new Set([
-  ...Object.values(SUBSCHEMAS).flat(),
-  ...['$ref', '$dynamicRef', '$recursiveRef', '$anchor', '$dynamicAnchor', '$recursiveAnchor'],
-  ...['$id', '$schema', '$vocabulary', '$comment', 'definitions', 'dependencies', 'id'],
-  ...['type', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'multipleOf'],
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minItems', 'maxItems'],
-  ...['uniqueItems', 'minContains', 'maxContains', 'minProperties', 'maxProperties', 'required'],
-  ...['dependentRequired', 'contentEncoding', 'contentMediaType', 'contentSchema'],
-  ...['title', 'description', 'default', 'deprecated', 'readOnly', 'writeOnly', 'examples'],
-  ...['example', 'nullable', 'discriminator', 'xml', 'externalDocs'],
+  ...Object.keys(SCHEMA_KEYWORDS),
+  ...['const', 'default', 'example', '$vocabulary'],
+  ...['$recursiveRef', '$recursiveAnchor', 'definitions', 'dependencies', 'id'],
 ]);
 
 /**
@@ -30,7 +23,7 @@ const SUGGESTED = [...KEYWORDS].filter(
 
 /** Reports misspelled keywords, and required members that no object can have. */
 export function checkNames(
-  tree: SchemaTree,
+  { tree, at }: Schemas,
   schema: Json,
   pointer: string,
   { notice }: Report,
@@ -42,10 +35,11 @@ export function checkNames(
     const message = `${keyword} is not a keyword of a schema: it is ignored. Use ${similar}`;
     notice(`${pointer}/${escapePointerToken(keyword)}`, message);
   }
-  const impossible = impossibleNames(tree, schema);
-  if (impossible.length === 0) return;
-  const reported = new Set(tree.joinedBy(schema).flatMap((part) => impossibleNames(tree, part)));
-  for (const name of impossible) {
+  // Preparing each schema of a large document would take long.
+  const impossibleIn = (part: Json) =>
+    tree.facts(part).isClosed ? at(part, 'example').impossibleNames : [];
+  const reported = new Set(tree.joinedBy(schema).flatMap(impossibleIn));
+  for (const name of impossibleIn(schema)) {
     if (reported.has(name)) continue;
     const reason = 'additionalProperties is false and properties does not declare it';
     notice(pointer, `no object is valid: ${name} is required, but ${reason}`);

@@ -4,11 +4,11 @@ import { deprecationOf } from '../operations/deprecation.ts';
 import type { Document } from '../operations/load.ts';
 import type { MediaType } from '../operations/media.ts';
 import type { Operation } from '../operations/operations.ts';
-import { namesWithDefault } from '../schema/names.ts';
 import { SchemaTree } from '../schema/tree.ts';
 import {
   asArray,
   asObject,
+  entriesOf,
   escapePointerToken,
   type Json,
   resolveRef,
@@ -186,6 +186,25 @@ function checkMergePatch(tree: SchemaTree, { requestBody }: Operation, { notice 
       notice(pointer, `the default of ${name} ${effect}: use a schema without this default`);
     }
   }
+}
+
+/** Lists properties with a default, such as `address.city`. Patches replace arrays as a whole. */
+function namesWithDefault(
+  tree: SchemaTree,
+  schema: Json,
+  prefix = '',
+  visited = new Set<unknown>(),
+): string[] {
+  const parts = tree.possible(schema).filter((part) => !visited.has(part));
+  for (const part of parts) visited.add(part);
+  const properties = parts.flatMap((part) => entriesOf(part.properties));
+  return properties.flatMap(([name, property]) => {
+    const inner = tree.schemaOf(property);
+    if (tree.isOneWay(inner, 'request')) return [];
+    const path = prefix + name;
+    const names = namesWithDefault(tree, inner, `${path}.`, visited);
+    return tree.facts(inner).default ? [path, ...names] : names;
+  });
 }
 
 const USE_ITEMS = 'Use itemSchema (OpenAPI 3.2)';

@@ -32,7 +32,7 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
       report.notice(`${pointer}/headers`, 'the headers of parts are not checked');
     if (kind !== 'schema') return;
     if (typeof schema.$ref === 'string') references.add(schema.$ref);
-    checkNames(tree, schema, pointer, report);
+    checkNames(schemas, schema, pointer, report);
     checkKeywords(schemas, schema, pointer, report);
     checkDiscriminator(tree, schema, pointer, report);
     checkPatterns(tree, schema, pointer, report);
@@ -73,13 +73,6 @@ function checkKeywords(schemas: Schemas, schema: Json, pointer: string, report: 
     if (Number(schema[minimum]) > Number(schema[maximum]))
       notice(`${pointer}/${minimum}`, `no value is valid: ${minimum} is greater than ${maximum}`);
   }
-  // OpenAPI 3.2 §4.26.1
-  const { nodeType, attribute, wrapped } = asObject(schema.xml);
-  if (nodeType !== undefined && (attribute ?? wrapped) !== undefined)
-    notice(
-      `${pointer}/xml`,
-      'nodeType cannot be used together with attribute or wrapped: remove one of them',
-    );
   if (Object.hasOwn(asObject(schema.properties), '__proto__'))
     notice(`${pointer}/properties/__proto__`, '__proto__ is not validated: rename the property');
   for (const keyword of ['items', 'prefixItems']) {

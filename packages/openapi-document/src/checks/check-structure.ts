@@ -33,7 +33,7 @@ export interface Report {
 const READ_ONLY = { 'x-read-only': { enum: ['reject'] } };
 
 /** The keywords of schemas that JSON Schema does not have (OpenAPI 3.2 §4.24.2). */
-const OPENAPI_KEYWORDS = {
+const OPENAPI_KEYWORDS: Json = {
   ...READ_ONLY,
   nullable: { type: 'boolean' },
   xml: { type: 'object' },
@@ -51,6 +51,9 @@ const OPENAPI_KEYWORDS = {
     additionalProperties: false,
   },
 };
+
+/** The schemas of the values of all keywords of Schema Objects. */
+export const SCHEMA_KEYWORDS: Json = { ...KEYWORDS, ...OPENAPI_KEYWORDS };
 
 /** The kinds of objects that have an extension of this project. */
 const EXTENSIONS: Readonly<Record<string, { kinds: readonly Kind[]; place: string }>> = {
@@ -93,7 +96,7 @@ const schemasOf = onFirstUse((version: '3.1' | '3.2') => {
         dependentSchemas: {},
         not: { required: ['identifier', 'url'] },
       },
-      schema: { properties: { ...KEYWORDS, ...OPENAPI_KEYWORDS } },
+      schema: { properties: SCHEMA_KEYWORDS },
     },
   });
 });

@@ -98,6 +98,11 @@ export class Facts {
     return this.formats.includes('int64') || values.flat().some(isBigInt);
   }
 
+  /** True if a schema allows no members but those that it declares. */
+  get isClosed(): boolean {
+    return this.values('additionalProperties').includes(false);
+  }
+
   get required(): ReadonlySet<string> {
     return new Set(this.values('required').flatMap(asStrings));
   }

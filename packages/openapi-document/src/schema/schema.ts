@@ -106,6 +106,14 @@ export class Schema extends Facts {
     return this.#set.objectRules.required;
   }
 
+  /** The required members that `additionalProperties` rejects. */
+  get impossibleNames(): readonly string[] {
+    const { objectRules } = this.#set;
+    const isRejected = (name: string) =>
+      objectRules.member(name).rejectedBy === 'additionalProperties';
+    return [...this.required].filter(isRejected);
+  }
+
   /** The names in `properties`, except for members that are removed. */
   override get names(): ReadonlySet<string> {
     return super.names.difference(this.#set.hidden);

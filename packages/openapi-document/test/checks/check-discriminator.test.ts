@@ -33,10 +33,6 @@ const union = (names: readonly string[], discriminator: object) => ({
 
 const target = (name: string) => ref(name).$ref;
 
-const CONCRETE =
-  ' the value S selects the base schema itself. ' +
-  'If no object is only a S, add a mapping that does not name it';
-
 test.each<[title: string, schema: object]>([
   ['without a discriminator', { type: 'object' }],
   ['with constants', union(['Cat', 'Dog'], {})],
@@ -70,9 +66,8 @@ describe('a property that the schema does not have', () => {
 
   test('may be a property of the schemas that extend a schema', () => {
     const S = { type: 'object', discriminator: { propertyName: 'kind' } };
-    expect(findingsIn({ S, Child: child('S', {}) })).toEqual([CONCRETE]);
+    expect(findingsIn({ S, Child: child('S', {}) })).toEqual([]);
     expect(findingsIn({ S, Child: { allOf: [ref('S')] } })).toEqual([
-      CONCRETE,
       '/propertyName the schema has no property kind: objects without it are rejected',
     ]);
   });

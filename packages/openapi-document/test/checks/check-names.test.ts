@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkEncoding, checkMediaType, checkNames } from '../../src/checks/check-names.ts';
+import { createSchemas } from '../../src/schema/schemas.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
 import { findingsOf } from '../support/findings.ts';
 
@@ -8,7 +9,7 @@ const ROOT = {
 };
 
 const findingsIn = (schema: object): string[] =>
-  findingsOf((report) => checkNames(new SchemaTree(ROOT), { ...schema }, '/s', report));
+  findingsOf((report) => checkNames(createSchemas(ROOT), { ...schema }, '/s', report));
 
 const BASE = { $ref: '#/components/schemas/Base' };
 

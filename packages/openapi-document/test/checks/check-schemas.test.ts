@@ -53,12 +53,6 @@ test.each<[schema: object, findings: readonly string[]]>([
   [{ minimum: 5 }, []],
   [{ enum: [] }, ['notice  enum is empty: no value is valid']],
   [{ enum: [1] }, []],
-  ...['attribute', 'wrapped'].map((name): [object, string[]] => [
-    { xml: { nodeType: 'element', [name]: false } },
-    ['notice /xml nodeType cannot be used together with attribute or wrapped: remove one of them'],
-  ]),
-  [{ xml: { attribute: true, wrapped: true } }, []],
-  [{ xml: { nodeType: 'element' } }, []],
   [
     { type: 'string', default: null },
     ['notice /default the default is ignored, since it does not fit its schema: must be string'],
