@@ -7,8 +7,8 @@ const LEFT = -1;
 
 /**
  * Lists the cycles in which a value would be validated without end: each schema applies the next
- * one to the same value. A base schema selects the schemas that extend it, but they apply it without
- * selecting again. Takes time in proportion to the references.
+ * one to the same value. A base schema selects the schemas that extend it, but they apply it
+ * without selecting again. Takes time in proportion to the references.
  */
 export function cyclesFrom(tree: SchemaTree, starts: Iterable<Json>): Json[][] {
   const cycles: Json[][] = [];
