@@ -16,6 +16,7 @@ export {
 export { expressHandler } from './adapters/express.ts';
 export { type FetchHandler, type FetchOptions, fetchHandler } from './adapters/fetch.ts';
 export { type NodeOptions, nodeListener } from './adapters/node/index.ts';
+export { unimplemented } from './core/bind-handlers.ts';
 export type { Answer, Call, CallEnd, CallRecord } from './core/call.ts';
 export type {
   AnyAround,
@@ -30,7 +31,6 @@ export type {
   RequestOf,
 } from './core/handlers/types.ts';
 export type { ServiceOptions } from './core/prepare.ts';
-export { unimplemented } from './core/response/complete-handlers.ts';
 export {
   Forbidden,
   HttpError,

@@ -1,4 +1,12 @@
-import type { BodyFormat, Coder, ItemsCoder, Message } from '../codecs/codec.ts';
+import {
+  type BodyFormat,
+  type Coder,
+  type ItemsCoder,
+  isReadAtOnce,
+  isSentAsItIs,
+  type Message,
+  readAtOnce,
+} from '../codecs/codec.ts';
 import type { Codecs } from '../codecs/codecs.ts';
 
 /**
@@ -21,12 +29,9 @@ export async function encodeBody(
     const contentType = coder.contentType(type);
     return { contentType, body: coder.write(value, { format, contentType }) };
   }
-  const isRaw =
-    coder.unit === 'items' ||
-    coder.unit === 'bytes' ||
-    (coder.isText && coder.acceptsStreams && typeof value === 'object');
-  if (isRaw) return { contentType: type, body: value as RequestInit['body'] };
-  return { contentType: type, body: coder.write(value, format) as RequestInit['body'] };
+  const isWritten = isReadAtOnce(coder) && !isSentAsItIs(coder, value);
+  const body = isWritten ? coder.write(value, format) : value;
+  return { contentType: type, body: body as RequestInit['body'] };
 }
 
 const isItems = (value: unknown): value is AsyncIterable<unknown> =>
@@ -67,7 +72,7 @@ export async function readBody(
   response: Response,
 ): Promise<unknown> {
   if (coder.unit !== 'value') return response.body;
-  return coder.isText
-    ? coder.read(await response.text(), format)
-    : coder.read(new Uint8Array(await response.arrayBuffer()), format);
+  // Unlike a server, replaces bytes that are not UTF-8.
+  const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+  return readAtOnce(coder, new Uint8Array(await response.arrayBuffer()), format, decode);
 }

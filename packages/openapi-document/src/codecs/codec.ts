@@ -28,18 +28,18 @@ export interface CodecFacts {
   readonly unit: 'value' | 'form' | 'items' | 'bytes';
   /** True if values may have bytes in place of strings: `Uint8Array`, `Blob` or `File`. */
   readonly hasBytes?: boolean;
-  /** True for values that are text in UTF-8. */
+  /** True for bodies that are read at once, as a text in UTF-8. */
   readonly isText?: boolean;
+  /** True if an empty body is a value. Otherwise it is a missing body. */
+  readonly canBeEmpty?: boolean;
+  /** True if bytes, and streams of them, are also sent as they are, since texts can be long. */
+  readonly acceptsStreams?: boolean;
 }
 
 /** Reads and writes values, or forms without files, as text in UTF-8. */
 export interface TextCoder extends CodecFacts {
   readonly unit: 'value' | 'form';
   readonly isText: true;
-  /** True if an empty text is a value. Otherwise an empty body is a missing body. */
-  readonly canBeEmpty?: boolean;
-  /** True if a reply may also be bytes or a stream of them, since texts can be long. */
-  readonly acceptsStreams?: boolean;
   /** @throws {UnreadableBody} */
   read(text: string, format: BodyFormat): unknown;
   /** @throws {TypeError} if the format cannot represent the value. */
@@ -105,6 +105,41 @@ export interface FormStorage {
 }
 
 export type Coder = TextCoder | ValueCoder | ItemsCoder | BytesCoder | FormCoder;
+
+/** The code of a coder, without its facts. */
+export type Code<C extends Coder> = Omit<C, keyof CodecFacts>;
+
+/** Returns true if a body is read at once, and not as it arrives. */
+export const isReadAtOnce = (coder: Coder): coder is TextCoder | ValueCoder =>
+  coder.unit === 'value' || coder.isText === true;
+
+/** Returns true if a body is sent as it is: a text, bytes, or a stream of them. */
+export const isSentAsItIs = (coder: Coder, body: unknown): boolean =>
+  coder.unit === 'bytes' || (coder.acceptsStreams === true && typeof body === 'object');
+
+/**
+ * Reads a body that has arrived. Returns `undefined` for a missing body.
+ *
+ * @throws {UnreadableBody}
+ */
+export function readAtOnce<Bytes extends Uint8Array>(
+  coder: TextCoder | ValueCoder,
+  bytes: Bytes,
+  format: BodyFormat,
+  decode: (bytes: Bytes) => string = utf8,
+): unknown {
+  if (bytes.length === 0 && coder.canBeEmpty !== true) return undefined;
+  return coder.isText ? coder.read(decode(bytes), format) : coder.read(bytes, format);
+}
+
+/** @param subject of the message. @throws {UnreadableBody} */
+export function utf8(bytes: Uint8Array, subject?: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new UnreadableBody('must be UTF-8', subject === undefined ? {} : { subject });
+  }
+}
 
 /**
  * A format of bodies.

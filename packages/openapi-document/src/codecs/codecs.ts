@@ -15,61 +15,66 @@ interface LazyCodec extends CodecFacts {
   readonly load: () => Promise<Coder>;
 }
 
-const JSON_CODEC: LazyCodec = {
-  match: isJsonType,
-  unit: 'value',
-  load: async () => (await import('./json.ts')).json,
-};
+const lazy = <const Facts extends CodecFacts, Loaded>(
+  match: Codec['match'],
+  facts: Facts,
+  load: () => Promise<Loaded>,
+) => ({ match, ...facts, load: async () => ({ ...facts, ...(await load()) }) });
+
+const JSON_CODEC: LazyCodec = lazy(
+  isJsonType,
+  { unit: 'value', isText: true },
+  async () => (await import('./json.ts')).json,
+);
+
+const ofItems =
+  (match: (type: string) => boolean): Codec['match'] =>
+  (type, { items }) =>
+    items !== undefined && match(type);
 
 /** The first codec that matches a media type reads and writes it. */
 const CODECS: readonly LazyCodec[] = [
   JSON_CODEC,
-  {
-    match: (type) => type === URLENCODED,
-    unit: 'form',
-    load: async () => (await import('./urlencoded.ts')).urlencoded,
-  },
-  {
-    match: (type) => type === FORM_DATA,
-    unit: 'form',
-    hasBytes: true,
-    load: async () => (await import('./multipart.ts')).multipart,
-  },
-  {
-    match: (type, { items }) => items !== undefined && type === 'text/event-stream',
-    unit: 'items',
-    load: async () => (await import('./events.ts')).events,
-  },
-  {
-    match: (type, { items }) => items !== undefined && isJsonLines(type),
-    unit: 'items',
-    load: async () => (await import('./lines.ts')).lines,
-  },
-  {
-    match: (type, { items }) => items !== undefined && isJsonSequence(type),
-    unit: 'items',
-    load: async () => (await import('./records.ts')).records,
-  },
-  {
-    match: (type, { items }) => items !== undefined && type === 'multipart/mixed',
-    unit: 'items',
-    hasBytes: true,
-    load: async () => (await import('./mixed.ts')).mixed,
-  },
-  {
+  lazy(
+    (type) => type === URLENCODED,
+    { unit: 'form', isText: true, canBeEmpty: true },
+    async () => (await import('./urlencoded.ts')).urlencoded,
+  ),
+  lazy(
+    (type) => type === FORM_DATA,
+    { unit: 'form', hasBytes: true },
+    async () => (await import('./multipart.ts')).multipart,
+  ),
+  lazy(
+    ofItems((type) => type === 'text/event-stream'),
+    { unit: 'items' },
+    async () => (await import('./events.ts')).events,
+  ),
+  lazy(ofItems(isJsonLines), { unit: 'items' }, async () => (await import('./lines.ts')).lines),
+  lazy(
+    ofItems(isJsonSequence),
+    { unit: 'items' },
+    async () => (await import('./records.ts')).records,
+  ),
+  lazy(
+    ofItems((type) => type === 'multipart/mixed'),
+    { unit: 'items', hasBytes: true },
+    async () => (await import('./mixed.ts')).mixed,
+  ),
+  lazy(
     // A list or an object has an unknown format, such as that of `text/csv`.
-    match: (type, { outline }) =>
+    (type, { outline }) =>
       type.startsWith('text/') &&
       type !== 'text/event-stream' &&
       (outline?.form ?? 'text') === 'text',
-    unit: 'value',
-    load: async () => (await import('./text.ts')).text,
-  },
-  {
-    match: () => true,
-    unit: 'bytes',
-    load: async () => (await import('./bytes.ts')).bytes,
-  },
+    { unit: 'value', isText: true, canBeEmpty: true, acceptsStreams: true },
+    async () => (await import('./text.ts')).text,
+  ),
+  lazy(
+    () => true,
+    { unit: 'bytes' },
+    async () => ({}),
+  ),
 ];
 
 type AnyCodec = Codec | LazyCodec;
@@ -78,8 +83,8 @@ type AnyCodec = Codec | LazyCodec;
 export class Codecs {
   readonly #own: readonly Codec[];
   readonly #loaded = new Map<AnyCodec, Coder>();
-  /** By format. Each message asks for its codec. */
-  readonly #found = new WeakMap<BodyFormat, AnyCodec>();
+  /** Those of media types that are not ranges. Each message asks for its coder. */
+  readonly #coders = new WeakMap<BodyFormat, Coder>();
 
   /** @param own the codecs that are tried first. */
   constructor(own: readonly Codec[] = []) {
@@ -99,33 +104,31 @@ export class Codecs {
   /** Loads the codecs of media types. */
   async load(formats: Iterable<BodyFormat>): Promise<void> {
     for (const format of formats) {
-      for (const codec of isRange(format.type)
-        ? [this.#find(format), JSON_CODEC]
-        : [this.#find(format)])
-        if ('load' in codec) this.#loaded.set(codec, await codec.load());
+      const codec = this.#find(format);
+      for (const each of isRange(format.type) ? [codec, JSON_CODEC] : [codec])
+        if ('load' in each) this.#loaded.set(each, await each.load());
     }
   }
 
   /** Returns the codec of a media type, which must be loaded. See `factsOf`. */
   of(format: BodyFormat, contentType?: string): Coder {
+    const known = this.#coders.get(format);
+    if (known !== undefined) return known;
     const codec = this.#find(format, contentType);
     const coder = 'load' in codec ? this.#loaded.get(codec) : codec;
     if (coder === undefined) throw new Error(`the codec of ${format.type} is not loaded`);
+    if (!isRange(format.type)) this.#coders.set(format, coder);
     return coder;
   }
 
   #find(format: BodyFormat, contentType = ''): AnyCodec {
-    if (isRange(format.type)) {
-      const type = essenceOf(contentType);
-      const codec = [...this.#own, JSON_CODEC].find((each) => each.match(type, format));
-      if (codec !== undefined) return codec;
-    }
-    const found = this.#found.get(format);
-    if (found !== undefined) return found;
-    const type = essenceOf(format.type);
-    const codec = [...this.#own, ...CODECS].find((each) => each.match(type, format));
-    if (codec === undefined) throw new Error(`no codec matches ${type}`);
-    this.#found.set(format, codec);
+    const ofContent = essenceOf(contentType);
+    const ofFormat = essenceOf(format.type);
+    const inRange = isRange(format.type) ? [...this.#own, JSON_CODEC] : [];
+    const codec =
+      inRange.find((each) => each.match(ofContent, format)) ??
+      [...this.#own, ...CODECS].find((each) => each.match(ofFormat, format));
+    if (codec === undefined) throw new Error(`no codec matches ${ofFormat}`);
     return codec;
   }
 }

@@ -1,13 +1,12 @@
 import { jsonOrText } from '../parameters/texts.ts';
 import type { EventData } from '../schema/event.ts';
 import { asObject } from '../source/document.ts';
-import { type ItemsCoder, itemTooLarge, type UnreadableBody } from './codec.ts';
+import { type Code, type ItemsCoder, itemTooLarge, type UnreadableBody } from './codec.ts';
 import { readJsonText, writeJsonText } from './json.ts';
 import { utf8Texts } from './texts.ts';
 
 /** Server-sent events (https://html.spec.whatwg.org/#server-sent-events). */
-export const events: ItemsCoder = {
-  unit: 'items',
+export const events: Code<ItemsCoder> = {
   comment: ':\n\n',
 
   async *read(chunks, { format: { items } }, limit) {

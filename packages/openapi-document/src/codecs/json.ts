@@ -1,10 +1,8 @@
 import { InvalidJson, parseJson, stringifyJson } from '../json/exact.ts';
-import { type TextCoder, UnreadableBody } from './codec.ts';
+import { type Code, type TextCoder, UnreadableBody } from './codec.ts';
 
 /** JSON (RFC 8259) with exact 64-bit integers. */
-export const json: TextCoder = {
-  unit: 'value',
-  isText: true,
+export const json: Code<TextCoder> = {
   read: readJsonText,
   write: writeJsonText,
 };

@@ -1,10 +1,9 @@
-import type { ItemsCoder } from './codec.ts';
+import type { Code, ItemsCoder } from './codec.ts';
 import { readJsonText, writeJsonText } from './json.ts';
 import { textsBetween } from './texts.ts';
 
 /** JSON Lines (https://jsonlines.org). */
-export const lines: ItemsCoder = {
-  unit: 'items',
+export const lines: Code<ItemsCoder> = {
   async *read(chunks, _message, limit) {
     for await (const line of textsBetween(chunks, '\n', limit))
       if (line.trim() !== '') yield readJsonText(line);

@@ -1,9 +1,8 @@
 import { stringifyJson } from '../json/exact.ts';
 import { isJsonType, isTextual } from '../source/media-types.ts';
-import { type Chunks, type ItemsCoder, itemTooLarge } from './codec.ts';
+import { type Chunks, type Code, type ItemsCoder, itemTooLarge, utf8 } from './codec.ts';
 import { readJsonText } from './json.ts';
 import { boundaryOf, joined, partsOf, withBoundary } from './parts.ts';
-import { utf8 } from './texts.ts';
 
 const RULES = {
   requirement:
@@ -14,8 +13,7 @@ const RULES = {
 const encoder = new TextEncoder();
 
 /** The parts of `multipart/mixed` (RFC 2046 §5.1): JSON, texts and bytes. */
-export const mixed: ItemsCoder = {
-  unit: 'items',
+export const mixed: Code<ItemsCoder> = {
   contentType: withBoundary,
 
   async *read(chunks, { contentType }, limit) {

@@ -1,7 +1,7 @@
 import { formReader } from '../parameters/form-reader.ts';
 import { type FormEncoding, styledField, writeForm } from '../parameters/write-parameter.ts';
 import { isJsonType, isRange, mediaTypeFor } from '../source/media-types.ts';
-import { type FormCoder, UnreadableBody } from './codec.ts';
+import { type Code, type FormCoder, UnreadableBody } from './codec.ts';
 import { writeJsonText } from './json.ts';
 import { boundaryOf, type Part, partHeader, partsOf, withBoundary } from './parts.ts';
 
@@ -13,8 +13,7 @@ const RULES = {
 };
 
 /** Forms with files (RFC 7578). Reads files as `File` objects. */
-export const multipart: FormCoder = {
-  unit: 'form',
+export const multipart: Code<FormCoder> = {
   contentType: withBoundary,
 
   async read(chunks, { format, contentType }, storage) {

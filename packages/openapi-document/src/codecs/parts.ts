@@ -1,6 +1,5 @@
 import { parseHeader } from '../source/media-types.ts';
-import { type Chunks, UnreadableBody } from './codec.ts';
-import { utf8 } from './texts.ts';
+import { type Chunks, UnreadableBody, utf8 } from './codec.ts';
 
 /** A part of a multipart body (RFC 2046 §5.1). */
 export interface Part {

@@ -1,12 +1,11 @@
-import { type ItemsCoder, UnreadableBody } from './codec.ts';
+import { type Code, type ItemsCoder, UnreadableBody } from './codec.ts';
 import { readJsonText, writeJsonText } from './json.ts';
 import { textsBetween } from './texts.ts';
 
 const RECORD_SEPARATOR = '\x1e';
 
 /** JSON Text Sequences (RFC 7464). */
-export const records: ItemsCoder = {
-  unit: 'items',
+export const records: Code<ItemsCoder> = {
   async *read(chunks, _message, limit) {
     for await (const record of textsBetween(chunks, RECORD_SEPARATOR, limit)) {
       if (record.trim() === '') continue;

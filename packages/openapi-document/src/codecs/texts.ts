@@ -27,21 +27,9 @@ export async function* utf8Texts(chunks: Chunks): AsyncGenerator<string> {
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
-      throw notUtf8();
+      throw new UnreadableBody('must be UTF-8');
     }
   };
   for await (const chunk of chunks) yield decode(chunk);
   yield decode();
 }
-
-/** @param subject of the message. @throws {UnreadableBody} */
-export function utf8(bytes: Uint8Array, subject?: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw notUtf8(subject);
-  }
-}
-
-const notUtf8 = (subject?: string) =>
-  new UnreadableBody('must be UTF-8', subject === undefined ? {} : { subject });

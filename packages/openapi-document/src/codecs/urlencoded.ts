@@ -1,12 +1,9 @@
 import { formReader } from '../parameters/form-reader.ts';
 import { writeForm } from '../parameters/write-parameter.ts';
-import { type TextCoder, UnreadableBody } from './codec.ts';
+import { type Code, type TextCoder, UnreadableBody } from './codec.ts';
 
 /** Forms without files (https://url.spec.whatwg.org/#application/x-www-form-urlencoded). */
-export const urlencoded: TextCoder = {
-  unit: 'form',
-  isText: true,
-  canBeEmpty: true,
+export const urlencoded: Code<TextCoder> = {
   read(body, format) {
     try {
       return formReader(format).urlencoded(body);

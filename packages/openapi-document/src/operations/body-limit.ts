@@ -29,13 +29,13 @@ export function parseSize(text: string, max = MAX_PARSED): number {
  */
 export function bodyLimitOf(
   { source, outline }: MediaType,
-  { unit, hasBytes }: CodecFacts,
+  { unit, isText = false }: CodecFacts,
   defaultLimit: number,
 ): number {
   const { 'x-body-limit': limit } = source;
   if (limit === undefined)
     return unit === 'bytes' && outline.maxLength < Infinity ? outline.maxLength : defaultLimit;
   const text = typeof limit === 'object' ? '' : String(limit);
-  const isParsed = unit === 'value' || (unit === 'form' && hasBytes !== true);
+  const isParsed = unit === 'value' || isText;
   return parseSize(text, isParsed ? MAX_PARSED : Number.MAX_SAFE_INTEGER);
 }

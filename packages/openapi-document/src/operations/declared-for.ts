@@ -28,8 +28,15 @@ export function declaredFor<Response extends Declared>(
   status: number,
 ): Response | DeclaredResponse | undefined {
   if (responses.length === 0) return WITHOUT_BODY;
-  const find = (key: string) => responses.find((response) => response.key.toUpperCase() === key);
-  const declared = find(`${status}`) ?? find(`${Math.floor(status / 100)}XX`) ?? find('DEFAULT');
-  const isBodiless = BODILESS_STATUSES.has(status) && declared !== undefined;
-  return isBodiless ? { ...declared, media: [] } : declared;
+  const keys = ['DEFAULT', `${Math.floor(status / 100)}XX`, `${status}`];
+  let declared: Response | undefined;
+  let rank = -1;
+  for (const response of responses) {
+    const index = keys.indexOf(response.key.toUpperCase());
+    if (index <= rank) continue;
+    declared = response;
+    rank = index;
+  }
+  if (declared === undefined || !BODILESS_STATUSES.has(status)) return declared;
+  return { ...declared, media: [] };
 }

@@ -1,7 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { stringifyJson } from 'openapi-document';
-import type { Answer, Bytes, CallRecord } from '../core/call.ts';
+import type { Answer, Bytes } from '../core/call.ts';
 import { SECURITY_HEADERS } from '../core/response/headers.ts';
+import type { HttpError } from '../core/response/http-error.ts';
+import type { Route } from '../core/router.ts';
 import type { Service } from '../core/service.ts';
 import { hasBody } from '../http/request-body.ts';
 import {
@@ -25,29 +27,31 @@ export function expressHandler(service: Service): RequestHandler {
   return (request, response, next) => {
     const { url } = request;
     const error = requestError(request);
-    const call = new ExpressCall(request, response, request.baseUrl !== '');
-    if (!service.isFor(call)) {
+    const call = new ExpressCall(request, response, service, request.baseUrl !== '');
+    const route = service.find(call);
+    if (route === undefined) {
       // Express computes the URL for the next handler from this one. `requestError` may change it.
       request.url = url;
       return next();
     }
-    const record = service.begin(call);
-    watchEnd(service, call, record, error);
-    answerCall(service, call, record, error).catch(next);
+    watchEnd(service, call, error);
+    respond(service, call, error, route).catch(next);
   };
 }
 
 /** @param error the error of a request that has failed before it reached the service. */
-export async function answerCall(
+export async function respond(
   service: Service,
   call: ExpressCall,
-  record: CallRecord,
   error?: unknown,
+  route?: Route | HttpError,
 ): Promise<void> {
-  call.account = record.account;
+  const { record } = call;
   const answer =
-    error === undefined ? await service.handle(call, record) : service.fail(call, record, error);
-  await writeAnswer(call.response, answer);
+    error === undefined
+      ? await service.handle(call, record, route)
+      : service.fail(call, record, error);
+  await writeExpressAnswer(call.response, answer);
 }
 
 /** A request of Express. A parser may have read its body. */
@@ -57,15 +61,22 @@ export class ExpressCall extends NodeCall {
   readonly #isRead: boolean;
   readonly #parsed: Bytes | undefined;
 
-  constructor(request: Request, response: Response, isMounted: boolean) {
-    super(request, response, validAddress(request.ip, request));
-    this.isMounted = isMounted;
+  constructor(
+    request: Request,
+    response: Response,
+    service: Pick<Service, 'begin'>,
+    isMounted: boolean,
+  ) {
     // Without a body, express.json() may set an empty object.
-    this.#isRead = request.readableEnded && hasBody(request);
-    this.#parsed = this.#isRead ? parsedBody(request) : undefined;
+    const isRead = request.readableEnded && hasBody(request);
+    const parsed = isRead ? parsedBody(request) : undefined;
+    const { headers } = request;
     // The parser has decompressed the body.
-    if (this.#parsed !== undefined)
-      this.headers = { ...request.headers, 'content-encoding': undefined };
+    const readHeaders = parsed ? { ...headers, 'content-encoding': undefined } : headers;
+    super(request, response, validAddress(request.ip, request), service, readHeaders);
+    this.isMounted = isMounted;
+    this.#isRead = isRead;
+    this.#parsed = parsed;
   }
 
   /** @throws {Error} if middleware has read the body and its bytes are lost. */
@@ -104,7 +115,7 @@ function formText(values: unknown): string {
 }
 
 /** Keeps a header that the app has set, if the answer has no header of the same name. */
-export async function writeAnswer(response: Response, answer: Answer): Promise<void> {
+export async function writeExpressAnswer(response: Response, answer: Answer): Promise<void> {
   if (response.headersSent) {
     discardBody(answer.body);
     response.destroy();

@@ -11,13 +11,15 @@ const MEMORY_LIMIT = 64 * 1024 ** 2;
  */
 const MAX_CHARGED = MEMORY_LIMIT / 4;
 
-export const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later', {
+const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later', {
   headers: { 'Retry-After': 1 },
   expected: true,
 });
 
 /** The memory that the calls of a process share. */
 export class Memory {
+  /** The failure of a request for which there is no memory. */
+  readonly failure = NO_MEMORY;
   #bytesLeft = MEMORY_LIMIT;
   readonly #heldBy = new Map<string, number>();
 
@@ -105,14 +107,14 @@ export class Account {
    */
   settle(): void {
     if (this.#isSettled) return;
-    this.refund(this.#charged);
     this.#isSettled = true;
-    for (const cleanup of this.#cleanups ?? []) cleanup();
+    this.#resources.memory.release(this.#reserved, this.caller);
+    if (this.#cleanups !== undefined) for (const cleanup of this.#cleanups) cleanup();
   }
 
   /** True if work that begins now would wait. */
   get mustWait(): boolean {
-    return !this.#resources.turns.isFree;
+    return this.#resources.turns.mustWait;
   }
 
   /** Waits if the time of this round of the event loop is used up. */

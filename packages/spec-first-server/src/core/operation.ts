@@ -1,7 +1,7 @@
 import { type Budget, deprecationOf, type Operation, parameterReader } from 'openapi-document';
 import type { Answer, Call, CallRecord } from './call.ts';
 import { describeError } from './describe-error.ts';
-import type { AnyAround, AnyHandler } from './handlers/types.ts';
+import type { AnyAround, AnyHandler, AnyReply } from './handlers/types.ts';
 import type { ServiceContext } from './prepare.ts';
 import { bodyReader } from './request/body.ts';
 import { RequestContext } from './request/context.ts';
@@ -11,14 +11,14 @@ import { HttpError, InvalidReply } from './response/http-error.ts';
 import { ignoreErrors } from './response/item-body.ts';
 import { checkReply } from './response/reply.ts';
 import { apiKeyQueryNames, authentication, challengesOf } from './security/schemes.ts';
-import { type OperationValidator, Violations } from './validation/validator.ts';
+import {
+  type OperationValidator,
+  type Parameters as ParameterValues,
+  Violations,
+} from './validation/validator.ts';
 
-/**
- * The steps that answer the calls of an operation. Never rejects.
- *
- * @param path the path of the call, without the base path.
- */
-export type Plan = (call: Call, record: CallRecord, path: string) => Promise<Answer>;
+/** The steps that answer a call of an operation. Never rejects. */
+export type Plan = (call: Call, record: CallRecord, basePath: string) => Promise<Answer>;
 
 /** The status in the log and the metrics of a request whose client has disconnected. */
 const DISCONNECTED = 499;
@@ -36,39 +36,32 @@ function isAbortError(error: unknown): boolean {
  * Plans an operation, before the port opens. The returned function has the steps of a call in their
  * order.
  *
- * @throws {Error} if the operation has no handler, or nothing verifies its credentials.
+ * @throws {Error} if nothing verifies the credentials of the operation.
  */
 export function planOperation(operation: Operation, context: ServiceContext): Plan {
-  const { document, failures, log, stopping } = context;
+  const { around, document, log, schemes, stopping } = context;
   const { id } = operation;
-  const reason = context.broken.get(id);
-  if (reason !== undefined || context.passed.has(id)) {
+  const binding = context.bindings.get(id);
+  if (binding === undefined) throw new Error(`${id} has no handler`);
+  const { answer: handler, samples } = binding;
+  if (handler instanceof HttpError) {
     // Credentials are not checked: the error may be in the security requirements.
-    const failure =
-      reason === undefined
-        ? new HttpError(404, 'no such path', { reason: `another handler answers ${id}` })
-        : new HttpError(501, `the document has an error: ${id} cannot be served`, { reason });
     return async (call, record) => {
       record.operationId = id;
-      return failureAnswer(failure, record, call, failures);
+      return failureAnswer(handler, record, call, context.failures);
     };
   }
 
-  const handler = context.handlers[id];
-  if (handler === undefined) throw new Error(`${id} has no handler`);
-  const handle =
-    context.around === undefined ? handler : handlerWithin(context.around, id, handler);
   const validator = context.validatorOf(operation);
-  const samples = context.samplesFor(operation);
-  const authenticate = authentication(operation, context.schemes, samples !== undefined);
+  const authenticate = authentication(operation, schemes, samples !== undefined);
   const ignored = apiKeyQueryNames(document.securitySchemes);
   const checkParameters = parameterCheck(parameterReader(operation, ignored), validator);
   const readBody = bodyReader(operation, context.bodyLimit, validator);
-  const challenge = challengesOf(operation, context.schemes);
+  const challenge = challengesOf(operation, schemes);
+  const failures = { ...context.failures, operation, validator, samples, challenge };
   const deprecation = Object.entries(deprecationOf(operation).headers).flat();
-  const operationFailures = { ...failures, operation, validator, samples, challenge };
 
-  return async (call, record, path) => {
+  return async (call, record, basePath) => {
     const { method, headers, query = '' } = call;
     const { account } = record;
     record.operationId = id;
@@ -83,16 +76,20 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
       record.callers = authenticated?.callers;
       account.subject = record.caller?.subject;
 
-      const hasParameters = query !== '' || operation.parameters.length > 0;
-      const reading =
-        hasParameters || account.mustWait
-          ? account.inTurn(() => checkParameters({ path, query, headers }, account))
-          : { path: {}, query: {}, header: {}, cookie: {} };
-      const parameters = reading instanceof Promise ? await reading : reading;
-      const { contentType, body } = await readBody(call, account);
+      let parameters: ParameterValues = { path: {}, query: {}, header: {}, cookie: {} };
+      if (query !== '' || operation.parameters.length > 0 || account.mustWait) {
+        const path = call.path.slice(basePath.length);
+        const checking = account.inTurn(() => checkParameters({ path, query, headers }, account));
+        parameters = checking instanceof Promise ? await checking : checking;
+      }
+
+      const reading = readBody(call, account);
+      const { contentType, body } = reading instanceof Promise ? await reading : reading;
 
       const request = new RequestContext(call, record, log, parameters, contentType, body);
-      const reply = await handle(request);
+      const reply = await (around === undefined
+        ? handler(request)
+        : callAround(around, id, request, handler));
       if (reply === undefined || reply === null)
         throw new InvalidReply(
           `${id} answered ${reply}: its handler and the hook "around" must return a reply`,
@@ -121,7 +118,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
       if (isStreamCancelled || (isAbortError(error) && call.signal?.aborted)) {
         return createAnswer({ status: DISCONNECTED }, record, method);
       }
-      return failureAnswer(error, record, call, operationFailures);
+      return failureAnswer(error, record, call, failures);
     }
   };
 }
@@ -130,10 +127,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
 function parameterCheck(
   read: ReturnType<typeof parameterReader>,
   validator: OperationValidator,
-): (
-  source: Parameters<typeof read>[0],
-  budget: Budget,
-) => ReturnType<OperationValidator['parameters']> {
+): (source: Parameters<typeof read>[0], budget: Budget) => ParameterValues {
   return (source, budget) => {
     const { values, violations } = read(source);
     let isComplete = true;
@@ -152,28 +146,31 @@ function parameterCheck(
 }
 
 /**
- * Returns a handler that runs `around`, which may answer before the promise of `next` settles. A
- * later error of the handler or of the stream in its reply must not end the process.
+ * Runs `around`, which may answer before the promise of `next` settles. A later error of the
+ * handler or of the stream in its reply must not end the process.
  */
-function handlerWithin(around: AnyAround, id: string, handler: AnyHandler): AnyHandler {
-  return async (request) => {
-    let isAnswered = false;
-    const onError = (error: unknown): void => {
-      if (!isAnswered) return;
-      const { reason, cause } = failureOf(error);
-      const entry = { reason, err: cause === undefined ? undefined : describeError(cause) };
-      request.log.warn(entry, 'the handler failed after the hook "around" had answered');
-    };
-    const next = (members?: object) => {
-      // Handlers may throw synchronously.
-      const reply = Promise.try(handler, Object.assign(request, members));
-      reply.then(({ body }) => ignoreErrors(body)).catch(onError);
-      return reply;
-    };
-    try {
-      return await around(id, request, next);
-    } finally {
-      isAnswered = true;
-    }
+async function callAround(
+  around: AnyAround,
+  id: string,
+  request: RequestContext,
+  handler: AnyHandler,
+): Promise<AnyReply> {
+  let isAnswered = false;
+  const onError = (error: unknown): void => {
+    if (!isAnswered) return;
+    const { reason, cause } = failureOf(error);
+    const entry = { reason, err: cause === undefined ? undefined : describeError(cause) };
+    request.log.warn(entry, 'the handler failed after the hook "around" had answered');
   };
+  const next = (members?: object) => {
+    // Handlers may throw synchronously.
+    const reply = Promise.try(handler, Object.assign(request, members));
+    reply.then(({ body }) => ignoreErrors(body)).catch(onError);
+    return reply;
+  };
+  try {
+    return await around(id, request, next);
+  } finally {
+    isAnswered = true;
+  }
 }

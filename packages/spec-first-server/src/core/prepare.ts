@@ -3,6 +3,7 @@ import {
   Codecs,
   checkDocument,
   createSchemas,
+  type Document,
   DocumentError,
   type DocumentSource,
   type Formats,
@@ -13,26 +14,28 @@ import {
 } from 'openapi-document';
 import type { AccessLogOptions } from './access-log.ts';
 import type { Resources } from './account.ts';
+import {
+  type Binding,
+  bindHandlers,
+  type PartialHandlers,
+  type WhenMissing,
+} from './bind-handlers.ts';
 import { declaredNames } from './declared-names.ts';
 import type { AnyAround, Log } from './handlers/types.ts';
 import type { RecordOptions } from './record.ts';
-import {
-  completeHandlers,
-  type PartialHandlers,
-  type WhenMissing,
-  withoutHandler,
-} from './response/complete-handlers.ts';
+import { removeDeadUploads } from './request/upload-folders.ts';
+import type { FailureContext } from './response/failures.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from './response/problem.ts';
 import {
+  authenticatorFor,
+  type Schemes,
   schemesOf,
-  scopesOf,
-  tokenSchemes,
   unusedVerifiers,
   unverifiedSchemes,
   type Verifiers,
 } from './security/schemes.ts';
-import { type Authenticator, type AuthSettings, createAuthenticator } from './security/tokens.ts';
-import { createValidators } from './validation/validator.ts';
+import type { Authenticator, AuthSettings } from './security/tokens.ts';
+import { createValidators, type OperationValidator } from './validation/validator.ts';
 
 export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   /** By operationId: the generated `Handlers`. */
@@ -102,6 +105,21 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () =>
 /** The maximum number of findings that are logged. `spec-first generate --all` shows all. */
 const MAX_LISTED = 10;
 
+/** The values that the operations of a service share. */
+export interface ServiceContext {
+  readonly document: Document;
+  readonly bindings: ReadonlyMap<string, Binding>;
+  /** The ids of operations that cannot be enforced. */
+  readonly broken: readonly string[];
+  readonly validatorOf: (operation: Operation) => OperationValidator;
+  readonly schemes: Schemes;
+  readonly around: AnyAround | undefined;
+  readonly failures: FailureContext;
+  readonly bodyLimit: number;
+  readonly stopping: AbortSignal | undefined;
+  readonly log: Log;
+}
+
 /**
  * Loads the document, and creates the validators, security schemes and handlers of its operations.
  * Logs the parts of the document that are not enforced.
@@ -109,23 +127,21 @@ const MAX_LISTED = 10;
  * @throws {DocumentError} if the document is invalid, or does not fit the handlers.
  * @throws {ConfigError} if a setting of tokens is wrong.
  */
-export async function prepare(source: DocumentSource, options: ServiceOptions) {
+export async function prepare(
+  source: DocumentSource,
+  options: ServiceOptions,
+): Promise<{ readonly operations: readonly Operation[]; readonly context: ServiceContext }> {
   const { errorBody = PROBLEM_DETAILS, bodyLimit = 100 * 1024, log = SILENT, stopping } = options;
   const { missing = 'refuse', strict = false, inDevelopment = false, around, formats } = options;
   const { verifiers, trustedOrigins } = options;
   const document = await loadDocument(source);
-  const { securitySchemes } = document;
+  const settings = { accessTokens: options.accessTokens, ...options.security };
   const authenticator =
-    options.authenticator ??
-    (await createAuthenticator(
-      { accessTokens: options.accessTokens, ...options.security },
-      tokenSchemes(securitySchemes, verifiers),
-      (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
-      { documentScopes: scopesOf(document), warn: (message) => log.warn(message) },
-    ));
-  const schemes = schemesOf(securitySchemes, authenticator, verifiers, trustedOrigins);
+    options.authenticator ?? (await authenticatorFor([{ document, verifiers }], settings, log));
+  const schemes = schemesOf(document.securitySchemes, authenticator, verifiers, trustedOrigins);
   const codecs = new Codecs(options.codecs);
   const { problems, broken, notices } = checkDocument(document, { formats, codecs });
+  const reasons = document.describeEach(broken);
   const operations = document.operations.filter(({ id }) => !broken.has(id));
   const schemas = createSchemas(document.root, { formats });
   const errorTypes = [errorBody, PROBLEM_DETAILS].map(({ mediaType }) => ({ type: mediaType }));
@@ -134,36 +150,33 @@ export async function prepare(source: DocumentSource, options: ServiceOptions) {
     codecs,
     onDrop: inDevelopment ? firstDropLogger(log) : undefined,
   });
-  const { handlers, findings, samplesFor } = await completeHandlers(
-    document,
-    operations,
-    options.handlers,
-    missing,
-    { schemas, codecs, validatorOf, errorBody },
-  );
+  const { bindings, findings } = await bindHandlers(document, reasons, options.handlers, missing, {
+    schemas,
+    codecs,
+    validatorOf,
+    errorBody,
+  });
 
-  const unhandledOperations = withoutHandler(document.operations, options.handlers);
-  const unhandled = new Set(unhandledOperations.map(({ id }) => id));
-  /** The ids of operations that other handlers of an Express app answer. */
-  const passed = missing === 'next' ? unhandled : new Set<string>();
-  const isRejected = (id: string) => strict || (missing !== 'mock' && !unhandled.has(id));
-  const rejected = [...broken].flatMap(([id, reasons]) => (isRejected(id) ? reasons : []));
-  const ownOperations = operations.filter(
-    (operation) => samplesFor(operation) === undefined && !passed.has(operation.id),
-  );
+  const bindingOf = (id: string) => bindings.get(id);
+  const isRejected = (id: string) => strict || (missing !== 'mock' && bindingOf(id)?.isHandled);
+  const rejected = [...broken].flatMap(([id, findings]) => (isRejected(id) ? findings : []));
+  /** Mocks accept any credentials. */
+  const verified = operations.filter(({ id }) => {
+    const binding = bindingOf(id);
+    return binding?.samples === undefined && binding?.isPassed === false;
+  });
   const faults = [
     ...problems,
     ...rejected,
-    ...unverifiedSchemes(ownOperations, schemes),
+    ...unverifiedSchemes(verified, schemes),
     ...unusedVerifiers(schemes, verifiers),
     ...findings,
   ];
   if (faults.length > 0) throw new DocumentError(document.describe(faults));
 
-  const reasons = document.describeEach(broken);
   // `npm run dev` shows errors and notices.
   for (const [operationId, reason] of inDevelopment ? [] : reasons) {
-    if (passed.has(operationId)) continue;
+    if (bindingOf(operationId)?.isPassed) continue;
     const locations = reason.split('\n');
     log.warn({ operationId, locations }, `${operationId} cannot be served and answers 501`);
   }
@@ -176,24 +189,24 @@ export async function prepare(source: DocumentSource, options: ServiceOptions) {
       'some parts of the document are corrected, ignored or not checked',
     );
   }
-  const hasFiles = (media: MediaType) => codecs.factsOf(media).unit === 'form';
-  const context = {
-    document,
-    handlers,
-    samplesFor,
-    passed,
-    validatorOf,
-    /** True if files of requests may be written to disk. */
-    storesFiles: operations.some(({ requestBody }) => requestBody?.media.some(hasFiles)),
-    schemes,
-    around,
-    failures: { errorBody, codecs, names: declaredNames(document) },
-    bodyLimit,
-    stopping,
-    log,
-    broken: reasons,
+  const hasFiles = (media: MediaType) => codecs.of(media).unit === 'form';
+  if (operations.some(({ requestBody }) => requestBody?.media.some(hasFiles)))
+    removeDeadUploads(log);
+  return {
+    operations: withReadMethods(document.operations, options.methods, log),
+    context: {
+      document,
+      bindings,
+      broken: [...broken.keys()],
+      validatorOf,
+      schemes,
+      around,
+      failures: { errorBody, codecs, names: declaredNames(document) },
+      bodyLimit,
+      stopping,
+      log,
+    },
   };
-  return { operations: withReadMethods(document.operations, options.methods, log), context };
 }
 
 function withReadMethods(
@@ -209,9 +222,6 @@ function withReadMethods(
     return isRead;
   });
 }
-
-/** The values that the operations of a service share. */
-export type ServiceContext = Awaited<ReturnType<typeof prepare>>['context'];
 
 function firstDropLogger(log: Log): (operation: Operation, name: string) => void {
   const logged = new Set<string>();

@@ -1,7 +1,8 @@
 import { type Operation, pathTemplate } from 'openapi-document';
 import { HttpError } from './response/http-error.ts';
 
-interface Route {
+/** The operation of a call. */
+export interface Route {
   readonly operation: Operation;
   readonly basePath: string;
 }

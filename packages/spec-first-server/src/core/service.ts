@@ -1,21 +1,22 @@
-import { type Document, type DocumentSource, type Operation, onFirstUse } from 'openapi-document';
+import type { Document, DocumentSource, Operation } from 'openapi-document';
 import { accessLog } from './access-log.ts';
 import { Resources } from './account.ts';
 import type { Answer, Call, CallEnd, CallRecord } from './call.ts';
 import { planOperation } from './operation.ts';
 import { prepare, type ServiceOptions } from './prepare.ts';
 import { recorder } from './record.ts';
-import { removeDeadUploads } from './request/upload-folders.ts';
 import { type CheckedReply, createAnswer } from './response/answer.ts';
 import { failureAnswer } from './response/failures.ts';
 import { HttpError } from './response/http-error.ts';
-import { createRouter, type FindRoute } from './router.ts';
+import { createRouter, type FindRoute, type Route } from './router.ts';
 
 /** A service without a socket: adapters connect it to a server. */
 export interface Service {
   readonly document: Document;
   /** The ids of operations that cannot be enforced and answer 501. */
   readonly broken: readonly string[];
+  /** The ids of operations without a handler. */
+  readonly missing: readonly string[];
   /** The operations whose methods the server can read. Includes the broken ones. */
   readonly operations: readonly Operation[];
   /** The memory and the CPU time that its calls share, also with the server that serves them. */
@@ -24,16 +25,20 @@ export interface Service {
   readonly stopping: AbortSignal | undefined;
   /** Returns true if the document has a path. See {@link Call} for `isMounted`. */
   has(path: string, isMounted?: boolean): boolean;
-  /** Returns false if another handler of an Express app must answer a call. */
-  isFor(call: Call): boolean;
+  /**
+   * Returns the route of a call, or the error of one that has none; `undefined` if the next handler
+   * of an Express app must answer it.
+   */
+  find(call: Call): Route | HttpError | undefined;
   /** Begins the record of a call. The adapter that creates the call begins it, once. */
   begin(call: Call): CallRecord;
   /**
    * Answers a call. Never rejects: errors become answers with the document's error body.
    *
    * @param record by default a new one, for a call that is not logged.
+   * @param route the result of `find`, if the adapter has asked for it.
    */
-  handle(call: Call, record?: CallRecord): Promise<Answer>;
+  handle(call: Call, record?: CallRecord, route?: Route | HttpError): Promise<Answer>;
   /** Returns the answer to a call that is not for an operation, such as a health probe. */
   reply(call: Call, record: CallRecord, reply: CheckedReply): Answer;
   /** Returns the answer to an error of a call that is not for an operation. */
@@ -57,12 +62,10 @@ export async function createService(
   options: ServiceOptions,
 ): Promise<Service> {
   const { operations, context } = await prepare(source, options);
-  const { document, failures, log } = context;
+  const { bindings, document, failures, log } = context;
   const { tracing, resources = new Resources() } = options;
   const begin = recorder(resources, options);
-  if (context.storesFiles) removeDeadUploads(log);
-  const planOf = onFirstUse((operation: Operation) => planOperation(operation, context));
-  operations.forEach(planOf);
+  const plans = new Map(operations.map((each) => [each, planOperation(each, context)]));
   const findBelowServers = createRouter(operations);
   let findMounted: FindRoute | undefined;
   const methods = operations.map(({ method }) => method.toUpperCase());
@@ -71,7 +74,7 @@ export async function createService(
     status: 204,
     headers: { Allow: [...new Set([...methods, 'GET', 'HEAD', 'OPTIONS'])].join(', ') },
   };
-  function findRoute(method: string, path: string, isMounted = false): ReturnType<FindRoute> {
+  function findRoute(method: string, path: string, isMounted = false): Route | HttpError {
     if (!isMounted) return findBelowServers(method, path);
     findMounted ??= createRouter(operations, '');
     return findMounted(method, path);
@@ -81,40 +84,42 @@ export async function createService(
     return failureAnswer(error, record, call, failures);
   }
 
-  function has(path: string, isMounted?: boolean): boolean {
-    const route = findRoute('GET', path, isMounted);
-    return !(route instanceof HttpError) || route.status === 405;
-  }
-
   return {
     document,
     operations,
     resources,
     stopping: options.stopping,
-    broken: [...context.broken.keys()],
+    broken: context.broken,
+    missing: document.operations.flatMap(({ id }) => (bindings.get(id)?.isHandled ? [] : id)),
     begin,
     fail,
     reply: ({ method }, record, reply) => createAnswer(reply, record, method),
     end: accessLog(log, options),
 
-    has,
+    has(path, isMounted) {
+      const route = findRoute('GET', path, isMounted);
+      return !(route instanceof HttpError) || route.status === 405;
+    },
 
-    isFor({ method, path, isMounted }) {
-      if (options.missing !== 'next') return has(path, isMounted);
+    find({ method, path, isMounted }) {
       const route = findRoute(method, path, isMounted);
-      return !(route instanceof HttpError) && !context.passed.has(route.operation.id);
+      // Another handler of the app may answer another method of the path if it answers operations.
+      if (route instanceof HttpError)
+        return options.missing !== 'next' && route.status === 405 ? route : undefined;
+      return bindings.get(route.operation.id)?.isPassed ? undefined : route;
     },
 
     // Not async, to avoid the cost of another promise.
-    handle(call, record = begin(call)) {
-      const { method, path, isMounted } = call;
+    handle(call, record = begin(call), route = findRoute(call.method, call.path, call.isMounted)) {
+      const { method, path } = call;
       if (method === 'OPTIONS' && path === '*')
         return Promise.resolve(createAnswer(serverOptions, record, method));
-      const route = findRoute(method, path, isMounted);
       if (route instanceof HttpError) return Promise.resolve(fail(call, record, route));
       const { operation, basePath } = route;
       tracing?.name(method, basePath + operation.path, operation.id);
-      return planOf(operation)(call, record, path.slice(basePath.length));
+      const answer = plans.get(operation);
+      if (answer === undefined) throw new Error(`${operation.id} has no plan`);
+      return answer(call, record, basePath);
     },
   };
 }

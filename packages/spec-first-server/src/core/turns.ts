@@ -33,9 +33,9 @@ export class Turns {
     return this.#spent < MAX_ROUND_MS;
   }
 
-  /** True if no work waits, and calls have not used up the time of this round. */
-  get isFree(): boolean {
-    return this.#waiting === 0 && this.hasTime;
+  /** True if work that begins now would wait. */
+  get mustWait(): boolean {
+    return this.#waiting > 0 || !this.hasTime;
   }
 
   /**
@@ -48,7 +48,8 @@ export class Turns {
    * @throws {unknown} the error of `work`.
    */
   run<T>(taker: TurnTaker, work: () => T, isContinued = false): T | Promise<T> {
-    if (this.isFree || (isContinued && this.hasTime)) return this.#timed(work);
+    const waiting = isContinued ? 0 : this.#waiting;
+    if (waiting === 0 && this.#spent < MAX_ROUND_MS) return this.#timed(work);
     return new Promise((resolve, reject) => {
       this.#enqueue(taker, isContinued, () => {
         try {
@@ -90,7 +91,7 @@ export class Turns {
   #spend(milliseconds: number): void {
     this.#spent += milliseconds;
     // Schedules a round even if no work is queued, since each round resets the time.
-    if (!this.hasTime) this.#schedule();
+    if (this.#spent >= MAX_ROUND_MS) this.#schedule();
   }
 
   #enqueue({ caller }: TurnTaker, isFirst: boolean, begin: () => void): void {

@@ -16,7 +16,7 @@ import { Arrivals } from './arrivals.ts';
 import { ClientConnection, type ServerState } from './connection.ts';
 import { Lingering } from './lingering.ts';
 import { type RejectOptions, rejecter } from './reject.ts';
-import { NO_MEMORY, type Resources } from './resources.ts';
+import type { Resources } from './resources.ts';
 import { http, ServerRequest } from './server-request.ts';
 import { watchMemory } from './watch-memory.ts';
 
@@ -133,7 +133,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     connection.add(response, (hasMemory) => {
       const isNewest = connection.requests.newestResponse === response;
       const bodyFailure = isNewest ? connection.bodyFailure : undefined;
-      const reason = hasMemory ? (bodyFailure ?? failure) : NO_MEMORY;
+      const reason = hasMemory ? (bodyFailure ?? failure) : resources.memory.failure;
       if (portClosing === undefined) beginRequest(connection, response, reason);
       else void portClosing.promise.then(() => beginRequest(connection, response, reason));
     });

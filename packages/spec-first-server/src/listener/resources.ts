@@ -3,6 +3,8 @@ import type { HttpFailure } from '../http/failures.ts';
 /** A number of bytes that all requests of a process share. */
 export interface Memory {
   readonly bytesLeft: number;
+  /** The failure of a request for which there is no memory. */
+  readonly failure: HttpFailure;
   /** Returns false if too few bytes are left. Then none are reserved. */
   reserve(bytes: number): boolean;
   release(bytes: number): void;
@@ -26,9 +28,3 @@ export interface Resources {
   readonly memory: Memory;
   readonly turns: Turns;
 }
-
-export const NO_MEMORY: HttpFailure = {
-  status: 503,
-  message: 'too many requests at once: try again later',
-  headers: { 'Retry-After': '1' },
-};

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { isIP } from 'node:net';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import { type Document, type DocumentSource, loadDocument } from 'openapi-document';
-import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/express.ts';
+import { addHeaders, ExpressCall, respond, writeExpressAnswer } from '../adapters/express.ts';
 import {
   requestError,
   serviceListener,
@@ -10,9 +10,9 @@ import {
   watchEnd,
 } from '../adapters/node/index.ts';
 import { Resources } from '../core/account.ts';
+import type { WhenMissing } from '../core/bind-handlers.ts';
 import type { Answer, Call, CallRecord } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
-import type { WhenMissing } from '../core/response/complete-handlers.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { createService, type Service } from '../core/service.ts';
 import type { HttpFailure } from '../http/failures.ts';
@@ -110,23 +110,24 @@ async function createExpressApp(
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy);
 
   const begin: RequestHandler = (request, response, next) => {
-    const call = new ExpressCall(request, response, false);
-    const record = service.begin(call);
+    const error = errorIn(request);
+    const call = new ExpressCall(request, response, service, false);
+    const { record } = call;
     records.set(request, record);
     addHeaders(response, record.headers);
-    const error = errorIn(request);
-    watchEnd(service, call, record, error);
+    watchEnd(service, call, error);
     const answer = error === undefined ? service.intercept(call, record) : undefined;
     if (answer === undefined) next(error);
-    else void writeAnswer(response, answer);
+    else void writeExpressAnswer(response, answer);
   };
-  const respond = (request: Request, response: Response, error?: unknown) => {
-    const call = new ExpressCall(request, response, false);
-    return answerCall(service, call, records.get(request) ?? service.begin(call), error);
+  /** Middleware may have read the body, or changed the URL. */
+  const end = (request: Request, response: Response, error?: unknown) => {
+    const begun = (call: Call) => records.get(request) ?? service.begin(call);
+    return respond(service, new ExpressCall(request, response, { begin: begun }, false), error);
   };
-  const onRequest: RequestHandler = (request, response) => respond(request, response);
+  const onRequest: RequestHandler = (request, response) => end(request, response);
   const onError: ErrorRequestHandler = (error, request, response, _next) =>
-    respond(request, response, error);
+    end(request, response, error);
   const middleware = typeof use === 'function' ? use(service) : use;
   return app.use(begin, ...middleware, onRequest, onError);
 }
@@ -196,10 +197,10 @@ export async function createAppService(
     docsPaths,
     intercept,
     // Not async, to avoid the cost of another promise.
-    handle(call, record = service.begin(call)) {
+    handle(call, record = service.begin(call), route?) {
       const answer = intercept(call, record);
       if (answer !== undefined) return Promise.resolve(answer);
-      return answerOperator(call, record) ?? service.handle(call, record);
+      return answerOperator(call, record) ?? service.handle(call, record, route);
     },
   };
 }

@@ -7,10 +7,9 @@ import { serviceListener } from '../adapters/node/index.ts';
 import type { Answer, Call } from '../core/call.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
 import { recorder } from '../core/record.ts';
-import { withoutHandler } from '../core/response/complete-handlers.ts';
 import { HttpError } from '../core/response/http-error.ts';
-import { scopesOf, tokenSchemes } from '../core/security/schemes.ts';
-import { createAuthenticator, randomToken } from '../core/security/tokens.ts';
+import { authenticatorFor, tokenSchemes } from '../core/security/schemes.ts';
+import { randomToken } from '../core/security/tokens.ts';
 import { listen } from '../listener/index.ts';
 import type { ReadResource } from '../page/page.ts';
 import {
@@ -179,15 +178,12 @@ export async function startService(
   }).catch(rejectAddress('PORT', 'HOST'));
   opened.defer(() => listening.stop());
 
-  const missing = parts.flatMap(({ document, handlers }) =>
-    withoutHandler(document.operations, handlers).map(({ id }) => id),
-  );
   const metricsUrl = operators && `${operators.url}/metrics`;
   const started = await describeStart(
     [first.document, ...others.map(({ document }) => document)],
     listening.url,
     service.docsPaths,
-    { store: backend.location, metrics: metricsUrl, missing },
+    { store: backend.location, metrics: metricsUrl, missing: service.missing },
   );
   const running = opened.move();
   return {
@@ -355,14 +351,10 @@ function wrongNames(documents: ReadonlyMap<string, Document>, parts: object): Co
  * @throws {ConfigError} if the credentials are wrong, or cannot be generated.
  */
 async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log: Logger) {
-  // Schemes of the same name have the same tokens.
-  const schemes = new Map(
-    parts.flatMap(({ document, verifiers }) => [
-      ...tokenSchemes(document.securitySchemes, verifiers),
-    ]),
+  const takesTokens = parts.some(
+    ({ document, verifiers }) => tokenSchemes(document.securitySchemes, verifiers).size > 0,
   );
-  const documentScopes = new Set(parts.flatMap(({ document }) => [...scopesOf(document)]));
-  const needsToken = schemes.size > 0 && !hasCredentials(config);
+  const needsToken = takesTokens && !hasCredentials(config);
   const token = needsToken ? generateToken(config, log) : undefined;
   const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config;
   if (jwksUrl !== undefined && (issuer === undefined || audience === undefined)) {
@@ -371,17 +363,13 @@ async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log
         'or tokens that were issued for other services are accepted',
     );
   }
-  const authenticator = await createAuthenticator(
-    {
-      accessTokens: config.ACCESS_TOKENS,
-      accessTokensFile: config.ACCESS_TOKENS_FILE,
-      jwt: jwksUrl && { jwksUrl, issuer, audience },
-      developmentToken: token ?? config.DEVELOPMENT_TOKEN,
-    },
-    schemes,
-    (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
-    { documentScopes, warn: (message) => log.warn(message) },
-  );
+  const settings = {
+    accessTokens: config.ACCESS_TOKENS,
+    accessTokensFile: config.ACCESS_TOKENS_FILE,
+    jwt: jwksUrl && { jwksUrl, issuer, audience },
+    developmentToken: token ?? config.DEVELOPMENT_TOKEN,
+  };
+  const authenticator = await authenticatorFor(parts, settings, log);
   return {
     token,
     authenticator,

@@ -11,7 +11,9 @@ import helmet from 'helmet';
 import request from 'supertest';
 import { withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
-import { addHeaders, ExpressCall, writeAnswer } from '../../src/adapters/express.ts';
+import { addHeaders, ExpressCall, writeExpressAnswer } from '../../src/adapters/express.ts';
+import { Resources } from '../../src/core/account.ts';
+import { recorder } from '../../src/core/record.ts';
 import {
   type AnyHandler,
   createService,
@@ -20,6 +22,8 @@ import {
   type Service,
 } from '../../src/index.ts';
 import { createNotes } from './notes.ts';
+
+const SERVICE = { begin: recorder(new Resources()) };
 
 const documentWith = (path: string, server: string) => `openapi: 3.1.0
 info: { title: A guest, version: 1.0.0 }
@@ -162,7 +166,7 @@ describe('ExpressCall', () => {
     const app = express();
     for (const parser of parsers) app.use(parser);
     app.use((received, response) => {
-      call = new ExpressCall(received, response, true);
+      call = new ExpressCall(received, response, SERVICE, true);
       response.end();
     });
     await request(app)
@@ -231,7 +235,7 @@ describe('ExpressCall', () => {
   test('has no body if the request has none, also after a parser', async () => {
     const bodies: unknown[] = [];
     const app = express().use(express.json(), (received, response) => {
-      bodies.push(received.body, new ExpressCall(received, response, true).body);
+      bodies.push(received.body, new ExpressCall(received, response, SERVICE, true).body);
       response.end();
     });
     await request(app).post('/').set({ 'Content-Type': 'application/json', 'Content-Length': '0' });
@@ -242,7 +246,7 @@ describe('ExpressCall', () => {
     const trusting = express().set('trust proxy', true);
     const clients: unknown[] = [];
     trusting.use((received, response) => {
-      clients.push(new ExpressCall(received, response, false).client);
+      clients.push(new ExpressCall(received, response, SERVICE, false).client);
       response.end();
     });
     for (const address of ['192.0.2.1', 'unknown']) {
@@ -279,7 +283,7 @@ test('addHeaders adds to Vary and Set-Cookie; others are replaced, but not by de
 test('writeAnswer closes the connection if another response has started', async () => {
   const app = express().use(async (_received, response) => {
     response.write('started');
-    await writeAnswer(response, { status: 200, headers: [], body: 'late' });
+    await writeExpressAnswer(response, { status: 200, headers: [], body: 'late' });
   });
   await expect(request(app).get('/')).rejects.toThrow(/aborted|hang up|reset/);
 });
@@ -298,7 +302,7 @@ test('writeAnswer ends a stream that it cannot write', async () => {
         return { done: true, value: undefined };
       },
     };
-    await writeAnswer(response, { status: 200, headers: [], body });
+    await writeExpressAnswer(response, { status: 200, headers: [], body });
   });
   await expect(request(app).get('/')).rejects.toThrow(/aborted|hang up|reset/);
   expect(isEnded).toBe(true);

@@ -7,6 +7,7 @@ import {
   mediaTypeFor,
   type Operation,
   parseJson,
+  readAtOnce,
   type Schemas,
   stringifyJson,
   UnreadableBody,
@@ -209,11 +210,12 @@ async function checkBody(
   } else if (media.schema !== undefined && coder.unit === 'value') {
     let value: unknown;
     try {
-      value = coder.isText ? coder.read(body.toString(), media) : coder.read(body, media);
+      value = readAtOnce(coder, body, media);
     } catch (error) {
       if (!(error instanceof UnreadableBody)) throw error;
       throw bodyError(status, 'the body', error.requirement);
     }
+    if (value === undefined) throw bodyError(status, 'the body', 'is missing');
     check('the body', value);
   }
 }

@@ -212,8 +212,7 @@ const isSameForm = (sent: unknown, received: unknown): boolean =>
 
 /** Returns true for bodies that are sent as they are. */
 export const isTextOrBytes = (coder: Coder): boolean =>
-  coder.unit === 'bytes' ||
-  (coder.unit === 'value' && coder.isText && coder.acceptsStreams) === true;
+  coder.unit === 'bytes' || coder.acceptsStreams === true;
 
 function isWritable(format: MediaType, coder: Coder, value: unknown): boolean {
   // An empty body is a missing body.

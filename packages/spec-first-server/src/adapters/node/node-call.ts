@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Account } from '../../core/account.ts';
-import type { Bytes, Call } from '../../core/call.ts';
+import type { Bytes, Call, CallRecord } from '../../core/call.ts';
+import type { Service } from '../../core/service.ts';
 import { joinPieces } from '../../http/join-pieces.ts';
 import { continueRequest, hasBody, readAll, requestBody } from '../../http/request-body.ts';
 
@@ -11,26 +11,33 @@ import { continueRequest, hasBody, readAll, requestBody } from '../../http/reque
 export class NodeCall implements Call {
   readonly request: IncomingMessage;
   readonly method: string;
-  headers: IncomingHttpHeaders;
+  readonly headers: IncomingHttpHeaders;
   readonly response: ServerResponse;
   readonly path: string;
   readonly query: string;
   readonly client: string | undefined;
-  /** Delays the next bytes of the body. Set when the call has begun. */
-  account: Account | undefined = undefined;
+  readonly record: CallRecord;
   #body: Bytes | AsyncIterable<Bytes> | undefined;
   #signal: AbortSignal | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, client: string | undefined) {
+  /** Begins the call. */
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    client: string | undefined,
+    service: Pick<Service, 'begin'>,
+    headers = request.headers,
+  ) {
     const { url = '', method = '' } = request;
     const queryMark = url.indexOf('?');
     this.request = request;
     this.method = method;
-    this.headers = request.headers;
+    this.headers = headers;
     this.response = response;
     this.path = queryMark < 0 ? url : url.slice(0, queryMark);
     this.query = queryMark < 0 ? '' : url.slice(queryMark + 1);
     this.client = client;
+    this.record = service.begin(this);
     joinPieces(request);
   }
 
@@ -49,7 +56,7 @@ export class NodeCall implements Call {
     if (!hasBody(request)) return undefined;
     const bytes = request.complete ? readAll(request) : null;
     if (bytes === null)
-      return requestBody(request, response, async () => this.account?.nextRound());
+      return requestBody(request, response, () => this.record.account.nextRound());
     continueRequest(request, response);
     return bytes;
   }

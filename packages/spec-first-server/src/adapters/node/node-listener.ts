@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { CallEnd, CallRecord } from '../../core/call.ts';
+import type { CallEnd } from '../../core/call.ts';
 import { HttpError } from '../../core/response/http-error.ts';
 import type { Service } from '../../core/service.ts';
 import { type RejectableResponse, requestFailure } from '../../http/failures.ts';
@@ -40,17 +40,15 @@ function createListener(
   const addressOf = clientAddress(trustProxy);
   return (request, response) => {
     const error = errorIn(request);
-    const call = new NodeCall(request, response, addressOf(request));
-    const record = service.begin(call);
-    call.account = record.account;
-    watchEnd(service, call, record, error);
+    const call = new NodeCall(request, response, addressOf(request), service);
+    watchEnd(service, call, error);
     if (error === undefined && hasBody(request) && !request.complete) {
       // Node parses the body after this listener returns, even if it arrived with the headers. One
       // round later, such a body is complete and can be read without a stream.
-      setImmediate(answer, service, call, record);
+      setImmediate(respond, service, call);
       return;
     }
-    void answer(service, call, record, error);
+    void respond(service, call, error);
   };
 }
 
@@ -58,31 +56,22 @@ function createListener(
  * Reports the end of a call when its response closes. Closes the connection of a faulty request,
  * since its bytes may contain another request.
  */
-export function watchEnd(
-  service: Service,
-  call: NodeCall,
-  record: CallRecord,
-  error: HttpError | undefined,
-): void {
-  const { response } = call;
+export function watchEnd(service: Service, call: NodeCall, error: HttpError | undefined): void {
+  const { record, response } = call;
   // `once` would create a wrapper, which costs more than the listener.
   response.on('close', () => service.end(call, record, endOf(response)));
   if (error !== undefined) response.setHeader('Connection', 'close');
 }
 
-async function answer(
-  service: Service,
-  call: NodeCall,
-  record: CallRecord,
-  requestError?: HttpError,
-): Promise<void> {
-  const { response } = call;
+async function respond(service: Service, call: NodeCall, requestError?: HttpError): Promise<void> {
+  const { record, response } = call;
   try {
-    const answered =
+    const answer =
       requestError === undefined
         ? await service.handle(call, record)
         : service.fail(call, record, requestError);
-    await writeAnswer(response, answered);
+    const writing = writeAnswer(response, answer);
+    if (writing !== undefined) await writing;
   } catch (error) {
     // Records the failure for the log. The response has started and cannot be replaced.
     service.fail(call, record, error);

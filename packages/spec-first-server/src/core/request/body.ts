@@ -6,12 +6,17 @@ import {
   type Coder,
   charsetOf,
   escapePointerToken,
+  type FormCoder,
   isRange,
+  isReadAtOnce,
   type MediaType,
   mediaTypeFor,
   type Operation,
   ParameterError,
+  readAtOnce,
+  type TextCoder,
   UnreadableBody,
+  type ValueCoder,
 } from 'openapi-document';
 import type { Account } from '../account.ts';
 import type { Bytes, Call } from '../call.ts';
@@ -31,6 +36,26 @@ export interface ReceivedBody {
 
 const NO_BODY: ReceivedBody = { contentType: undefined, body: undefined };
 
+const NO_BYTES = new Uint8Array();
+
+/** The way to read the bodies of a media type. */
+interface MediaPlan {
+  readonly media: MediaType;
+  readonly coder: Coder;
+  /** The maximum number of bytes. */
+  readonly limit: number;
+}
+
+/** The parts of a request from which its body is read. */
+interface Source {
+  readonly bytes: Bytes | AsyncIterable<Bytes>;
+  readonly contentType: string;
+  /** The declared length in bytes, or 0. */
+  readonly length: number;
+  readonly isZipped: boolean;
+  readonly account: Account;
+}
+
 /**
  * Returns the function that reads and validates the bodies of an operation. The codec of the
  * declared media type reads a value, a form, an iterable of items, or leaves a stream of bytes.
@@ -43,15 +68,19 @@ export function bodyReader(
   { requestBody }: Operation,
   defaultLimit: number,
   validator: OperationValidator,
-) {
-  const declared = requestBody?.media ?? [];
+): (call: Call, account: Account) => ReceivedBody | Promise<ReceivedBody> {
+  if (requestBody === undefined) return () => NO_BODY;
+  const { media: declared, required } = requestBody;
   const types = declared.map(({ type }) => type);
-  const mediaByType = new Map(
-    declared.flatMap((media) => (isRange(media.type) ? [] : [[media.type, media]])),
-  );
   const typeNames = types.join(' or ');
   const acceptsUntyped = mediaTypeFor(declared, '') !== undefined;
-  const missingBody = typeNames === '' ? 'is required' : `is required, as ${typeNames}`;
+  const planOf = (media: MediaType, contentType: string): MediaPlan => {
+    const coder = validator.codecs.of(media, contentType);
+    return { media, coder, limit: bodyLimitOf(media, coder, defaultLimit) };
+  };
+  const plans = new Map(
+    declared.filter(({ type }) => !isRange(type)).map((media) => [media.type, planOf(media, '')]),
+  );
 
   /**
    * When the account is settled, its memory is released, its files are removed, and a stream that
@@ -59,77 +88,92 @@ export function bodyReader(
    *
    * @throws {HttpError | Violations} 400, 413, 415 or 503
    */
-  return async (call: Call, account: Account): Promise<ReceivedBody> => {
-    try {
-      return await read(call, account);
-    } catch (error) {
-      if (error instanceof UnreadableBody) {
-        const { status, message, reason } = error;
-        throw new HttpError(status, message, { reason });
-      }
-      if (!(error instanceof ParameterError)) throw error;
-      const path = `/body/${escapePointerToken(error.parameter)}`;
-      throw new Violations([{ path, message: error.reason, keyword: 'format' }]);
+  return (call, account) => {
+    const { headers } = call;
+    const { 'content-type': contentType = '', 'content-length': lengthText } = headers;
+    // With a `Content-Type`, a length of 0 means an empty body, otherwise no body: clients also
+    // send it with a POST without a body.
+    const empty = contentType === '' ? undefined : NO_BYTES;
+    const bytes = lengthText === '0' ? empty : call.body;
+    if (bytes === undefined) return withoutBody();
+    if (contentType === '' && !acceptsUntyped) return readUntyped(bytes);
+    const { media, coder, limit } =
+      plans.get(contentType) ?? planOf(declaredType(contentType), contentType);
+    if (coder.isText || coder.unit === 'form') checkCharset(contentType);
+    const isZipped = checkEncoding(headers['content-encoding'], isReadAtOnce(coder)) === 'gzip';
+    const length = Number(lengthText ?? 0);
+    const source = { bytes, contentType, length, isZipped, account };
+    if (coder.unit === 'items') {
+      const message = { format: media, contentType };
+      const chunks = unread(limitedStream(bytes, Infinity), account);
+      const items = checkedItems(chunks, coder, media, message, limit, validator, account);
+      return { contentType: media.type, body: items };
     }
+    if (length > limit) throw tooLarge(limit);
+    if (isReadAtOnce(coder)) return readWhole(media, coder, limit, source);
+    if (coder.unit === 'form') return readForm(media, coder, limit, source);
+    return { contentType: media.type, body: unread(limitedStream(bytes, limit), account) };
   };
 
-  async function read(call: Call, account: Account): Promise<ReceivedBody> {
-    if (requestBody === undefined) return NO_BODY;
-    const { headers } = call;
-    const source = bodyOf(call);
-    if (source === undefined) return withoutBody();
-    const contentType = headers['content-type'] ?? '';
-    // A chunked body may be empty.
-    if (contentType === '' && !acceptsUntyped && (await isEmpty(source))) return withoutBody();
-    const media = mediaByType.get(contentType) ?? declaredType(contentType);
-    const coder = validator.codecs.of(media, contentType);
-    checkCharset(coder, contentType);
-    const message = { format: media, contentType };
-    const facts = validator.codecs.factsOf(media, contentType);
-    const limit = bodyLimitOf(media, facts, defaultLimit);
-    const isStreamed = coder.unit !== 'value' && !isTextForm(coder);
-    const isZipped = checkEncoding(headers['content-encoding'], isStreamed) === 'gzip';
-    const length = Number(headers['content-length'] ?? 0);
-    if (length > limit && coder.unit !== 'items') throw tooLarge(limit);
-    const received = (body: unknown): ReceivedBody => ({ contentType: media.type, body });
+  /** Clients may send an empty chunked body without a media type. */
+  async function readUntyped(bytes: Source['bytes']): Promise<ReceivedBody> {
+    if (await isEmpty(bytes)) return withoutBody();
+    throw unsupported();
+  }
 
-    if (coder.unit === 'items') {
-      const chunks = unread(limitedStream(source, Infinity), account);
-      return received(checkedItems(chunks, coder, media, message, limit, validator, account));
-    }
-    if (coder.unit === 'bytes') return received(unread(limitedStream(source, limit), account));
-    if (coder.unit === 'form' && !coder.isText) {
-      const chunks = limitedStream(source, limit);
-      const storage = formStorage(length || Infinity, defaultLimit, account);
-      try {
-        const form = await coder.read(storage.charged(chunks), message, storage);
-        return await account.inTurn(() => received(validator.body(media, form, account)), true);
-      } finally {
-        chunks.destroy();
+  async function readWhole(
+    media: MediaType,
+    coder: TextCoder | ValueCoder,
+    limit: number,
+    { bytes: source, length, isZipped, account }: Source,
+  ): Promise<ReceivedBody> {
+    try {
+      let chargedSize = source instanceof Uint8Array ? source.length : length || limit;
+      account.charge(chargedSize);
+      const reading = readBytes(source, limit, length);
+      let bytes = reading instanceof Promise ? await reading : reading;
+      if (isZipped && bytes.length > 0) {
+        bytes = await decompress(bytes, limit, account);
+        chargedSize += bytes.length;
       }
+      const parsing = account.inTurn(() => {
+        // The values replace the bytes.
+        const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
+        account.charge(size - chargedSize);
+        const value = readAtOnce(coder, bytes, media, decode);
+        return value === undefined ? undefined : validator.body(media, value, account);
+      }, true);
+      const body = parsing instanceof Promise ? await parsing : parsing;
+      return body === undefined ? withoutBody() : { contentType: media.type, body };
+    } catch (error) {
+      throw rejectionOf(error);
     }
+  }
 
-    const expectedSize = source instanceof Uint8Array ? source.length : length || limit;
-    account.charge(expectedSize);
-    const reading = readBytes(source, limit, length);
-    const sent = reading instanceof Promise ? await reading : reading;
-    const isDecompressed = isZipped && sent.length > 0;
-    const bytes = isDecompressed ? await decompress(sent, limit, account) : sent;
-    if (bytes.length === 0 && !(coder.isText && coder.canBeEmpty)) return withoutBody();
-    if (coder.isText && !isUtf8(bytes)) throw new UnreadableBody('must be UTF-8');
-    const chargedSize = expectedSize + (isDecompressed ? bytes.length : 0);
-    return account.inTurn(() => {
-      // The values replace the bytes.
-      const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
-      account.charge(size - chargedSize);
-      const body = coder.isText ? coder.read(bytes.toString(), media) : coder.read(bytes, media);
-      return received(validator.body(media, body, account));
-    }, true);
+  async function readForm(
+    media: MediaType,
+    coder: FormCoder,
+    limit: number,
+    { bytes, contentType, length, account }: Source,
+  ): Promise<ReceivedBody> {
+    const chunks = limitedStream(bytes, limit);
+    const storage = formStorage(length || Infinity, defaultLimit, account);
+    try {
+      const message = { format: media, contentType };
+      const form = await coder.read(storage.charged(chunks), message, storage);
+      const body = await account.inTurn(() => validator.body(media, form, account), true);
+      return { contentType: media.type, body };
+    } catch (error) {
+      throw rejectionOf(error);
+    } finally {
+      chunks.destroy();
+    }
   }
 
   function withoutBody(): ReceivedBody {
-    if (!requestBody?.required) return NO_BODY;
-    throw new Violations([{ path: '/body', message: missingBody, keyword: 'required' }]);
+    if (!required) return NO_BODY;
+    const message = typeNames === '' ? 'is required' : `is required, as ${typeNames}`;
+    throw new Violations([{ path: '/body', message, keyword: 'required' }]);
   }
 
   /** @throws {HttpError} 400 or 415 */
@@ -138,21 +182,36 @@ export function bodyReader(
     if (contentType.replace(/"[^"]*"/g, '').includes(','))
       throw new HttpError(400, 'the header content-type must come once');
     const media = mediaTypeFor(declared, contentType);
-    if (media !== undefined) return media;
+    if (media === undefined) throw unsupported();
+    return media;
+  }
+
+  function unsupported(): HttpError {
     const message =
       typeNames === ''
         ? 'the document declares no media type for the body'
         : `the body must be ${typeNames}`;
-    throw new HttpError(415, message, { headers: { Accept: types.join(', ') } });
+    return new HttpError(415, message, { headers: { Accept: types.join(', ') } });
   }
 }
 
-const isTextForm = (coder: Coder): boolean => coder.unit === 'form' && coder.isText === true;
+/** Converts an error of a codec to the one that is answered. */
+function rejectionOf(error: unknown): unknown {
+  if (error instanceof UnreadableBody)
+    return new HttpError(error.status, error.message, { reason: error.reason });
+  if (!(error instanceof ParameterError)) return error;
+  const path = `/body/${escapePointerToken(error.parameter)}`;
+  return new Violations([{ path, message: error.reason, keyword: 'format' }]);
+}
+
+/** @throws {UnreadableBody} */
+function decode(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new UnreadableBody('must be UTF-8');
+  return bytes.toString();
+}
 
 /** @throws {HttpError} 415 */
-function checkCharset(coder: Coder, contentType: string): void {
-  const isBytes = coder.unit === 'bytes' || coder.unit === 'items';
-  if (isBytes || (coder.unit === 'value' && !coder.isText)) return;
+function checkCharset(contentType: string): void {
   const charset = charsetOf(contentType) ?? 'utf-8';
   if (!['utf-8', 'utf8', 'us-ascii'].includes(charset))
     throw new HttpError(415, 'the charset of the body must be utf-8');
@@ -164,15 +223,6 @@ function unread(stream: Readable, account: Account): Readable {
   return stream;
 }
 
-/**
- * `Content-Length: 0` means an empty body if there is a `Content-Type`. Otherwise it means no body:
- * clients also send it with a POST without a body.
- */
-function bodyOf({ headers, body }: Call): Call['body'] {
-  if (headers['content-length'] !== '0') return body;
-  return headers['content-type'] === undefined ? undefined : new Uint8Array();
-}
-
 async function isEmpty(body: Bytes | AsyncIterable<Bytes>): Promise<boolean> {
   if (body instanceof Uint8Array) return body.length === 0;
   for await (const { length } of body) if (length > 0) return false;
@@ -180,9 +230,9 @@ async function isEmpty(body: Bytes | AsyncIterable<Bytes>): Promise<boolean> {
 }
 
 /** @throws {HttpError} 415 */
-function checkEncoding(header: string | undefined, isStreamed: boolean): string {
+function checkEncoding(header: string | undefined, canBeZipped: boolean): string {
   if (header === undefined) return 'identity';
-  const accepted = isStreamed ? ['identity'] : ['gzip', 'identity'];
+  const accepted = canBeZipped ? ['gzip', 'identity'] : ['identity'];
   // `x-gzip` is another name of `gzip` (RFC 9110 §8.4.1.3).
   const encoding = header.toLowerCase().replace(/^x-gzip$/, 'gzip');
   if (accepted.includes(encoding)) return encoding;

@@ -207,7 +207,7 @@ export function mock(
 /** Returns a value as JSON has it. The values of some formats, such as dates, are objects. */
 const jsonOf = (value: unknown): unknown => parseJson(stringifyJson(value) ?? 'null');
 
-export const sampleBodies = (schemas: Schemas, codecs: Codecs, media: MediaType) =>
+export const sampleBodies = ({ schemas, codecs }: MockOptions, media: MediaType) =>
   bodiesOf(schemas, codecs, concreteType(media.type), media);
 
 async function* paced(media: MediaType, coder: ItemsCoder, list: unknown) {

@@ -8,6 +8,7 @@ import {
   declaredFor,
   type ItemsCoder,
   isRange,
+  isSentAsItIs,
   mediaTypeFor,
   type Operation,
   type TextCoder,
@@ -132,12 +133,11 @@ export function writeBody(
   const type = withCharset(contentType);
   const coder = codecs.of(format, type);
   if (coder.unit === 'items') return itemsOf(check, format, coder, type, body);
-  const acceptsStreams = coder.unit === 'value' && coder.isText && coder.acceptsStreams;
-  if (coder.unit === 'value' && !(acceptsStreams && typeof body === 'object')) {
+  if (coder.unit === 'value' && !isSentAsItIs(coder, body)) {
     const written = writeValue(coder, check(body), format);
     return { type, body: typeof written === 'string' ? inCharset(type, written) : written };
   }
-  if (acceptsStreams || isRange(format.type)) {
+  if (coder.acceptsStreams || isRange(format.type)) {
     if (typeof body === 'string') check(body);
     else if (format.outline?.restrictsBytes) {
       throw new InvalidReply(
@@ -170,7 +170,8 @@ const withCharset = (type: string): string =>
  * @throws {InvalidReply} if the media type has another charset, unless the bytes are the same.
  */
 function inCharset(type: string, text: string): string {
-  const charset = charsetOf(type) ?? 'utf-8';
+  const charset = charsetOf(type);
+  if (charset === undefined) return text;
   if (/^utf-?8$/.test(charset)) return text;
   // ASCII has the same bytes in most other charsets, but not in UTF-16 and UTF-32.
   const isAscii = Buffer.byteLength(text) === text.length;
@@ -235,14 +236,14 @@ function checkHeaders(
   declared: DeclaredResponse,
   headers: AnyReply['headers'],
 ): CheckedReply['headers'] {
+  const isDeclared = declared.headers.length > 0;
+  if (headers === undefined && !isDeclared) return undefined;
   // `Headers` and a `Map` have no properties, so their headers would be lost.
   if (typeof (headers ?? {}) !== 'object' || Symbol.iterator in (headers ?? {})) {
     throw new InvalidReply(
       'headers must be an object by name, such as Object.fromEntries(headers)',
     );
   }
-  const isDeclared = declared.headers.length > 0;
-  if (headers === undefined && !isDeclared) return undefined;
   const present = Object.entries(headers ?? {}).filter(
     ([, value]) => value !== undefined && value !== null,
   );

@@ -8,9 +8,14 @@ import {
   type Json,
   type Operation,
 } from 'openapi-document';
-import type { Caller } from '../handlers/types.ts';
+import type { Caller, Log } from '../handlers/types.ts';
 import { Forbidden, HttpError, Unauthorized } from '../response/http-error.ts';
-import type { Authenticator, TokenSchemes } from './tokens.ts';
+import {
+  type Authenticator,
+  type AuthSettings,
+  createAuthenticator,
+  type TokenSchemes,
+} from './tokens.ts';
 
 /** The parts of a request that may contain credentials. */
 export interface Credentials {
@@ -40,9 +45,10 @@ export type VerifyScheme = (
 
 export type Verifiers = Readonly<Record<string, VerifyScheme>>;
 
-interface CredentialKind {
+/** The place of a credential in a request. */
+interface CredentialPlace {
   /** Bearer tokens may be signed, API keys are static. `undefined` for other credentials. */
-  readonly tokenKind?: 'bearer' | 'apiKey';
+  readonly token?: 'bearer' | 'apiKey';
   /**
    * Returns the credential of a request; `undefined` if it has none of this kind.
    *
@@ -96,21 +102,21 @@ export function schemesOf(
   authenticator: Authenticator,
   verifiers: Verifiers = {},
   trustedOrigins: readonly string[] = [],
-) {
+): Schemes {
   const schemes = Object.entries(declared).map(([name, source]) => {
-    const { tokenKind, read, required, challenge } = credentialKindOf(source);
+    const { token, read, required, challenge } = credentialPlaceOf(source);
     // A scheme may have the name of a property of every object, such as `constructor`.
     const verifier = Object.hasOwn(verifiers, name) ? verifiers[name] : undefined;
-    const isVerified = tokenKind !== undefined || verifier !== undefined;
+    const isVerified = token !== undefined || verifier !== undefined;
     const usesAuthorization = source.type !== 'apiKey' && source.type !== 'mutualTLS';
     /** Mocks accept any credential of a scheme that has neither tokens nor a verifier. */
     const verify = (call: CallWithCredentials, scopes: readonly string[]) => {
-      const token = read(call);
-      if (token === undefined) throw new Unauthorized(required, false);
+      const credential = read(call);
+      if (credential === undefined) throw new Unauthorized(required, false);
       if (source.in === 'cookie' && isForged(call, trustedOrigins))
         throw new HttpError(403, CROSS_ORIGIN);
       if (verifier !== undefined) return verifier(credentialsOf(call), scopes);
-      return tokenKind ? authenticator.verify(token, scopes, name) : ANYONE;
+      return token ? authenticator.verify(credential, scopes, name) : ANYONE;
     };
     return [name, { isVerified, usesAuthorization, verify, challenge }] as const;
   });
@@ -122,11 +128,39 @@ export function tokenSchemes(
   verifiers: Verifiers = {},
 ): TokenSchemes {
   const schemes = Object.entries(declared).flatMap(([name, source]) => {
-    const { tokenKind } = credentialKindOf(source);
-    const hasTokens = tokenKind !== undefined && !Object.hasOwn(verifiers, name);
-    return hasTokens ? [[name, tokenKind === 'bearer'] as const] : [];
+    const { token } = credentialPlaceOf(source);
+    const hasTokens = token !== undefined && !Object.hasOwn(verifiers, name);
+    return hasTokens ? [[name, token === 'bearer'] as const] : [];
   });
   return new Map(schemes);
+}
+
+interface AuthenticatedDocument {
+  readonly document: Document;
+  readonly verifiers?: Verifiers | undefined;
+}
+
+/**
+ * Creates the authenticator of documents. Their security schemes of the same name have the same
+ * tokens.
+ *
+ * @throws {ConfigError} if a setting of tokens is wrong.
+ */
+export function authenticatorFor(
+  documents: readonly AuthenticatedDocument[],
+  settings: AuthSettings,
+  log: Log,
+): Promise<Authenticator> {
+  const schemes = documents.flatMap(({ document, verifiers }) => [
+    ...tokenSchemes(document.securitySchemes, verifiers),
+  ]);
+  const documentScopes = new Set(documents.flatMap(({ document }) => [...scopesOf(document)]));
+  return createAuthenticator(
+    settings,
+    new Map(schemes),
+    (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
+    { documentScopes, warn: (message) => log.warn(message) },
+  );
 }
 
 export function scopesOf({
@@ -142,7 +176,21 @@ export function scopesOf({
   return new Set([...needed, ...declared]);
 }
 
-export type Schemes = ReturnType<typeof schemesOf>;
+/** A security scheme of a document. */
+interface Scheme {
+  /** True if something verifies its credentials. */
+  readonly isVerified: boolean;
+  /** True if its credentials are in the Authorization header. */
+  readonly usesAuthorization: boolean;
+  /** @throws {HttpError} */
+  readonly verify: (
+    call: CallWithCredentials,
+    scopes: readonly string[],
+  ) => Caller | Promise<Caller>;
+  readonly challenge: (presented: boolean) => string;
+}
+
+export type Schemes = ReadonlyMap<string, Scheme>;
 
 /**
  * Returns true if a page of another origin sent the request, with the cookies of the user (CSRF).
@@ -162,7 +210,7 @@ export const apiKeyQueryNames = (declared: Document['securitySchemes']) =>
     Object.values(declared).flatMap((scheme) => (scheme.in === 'query' ? String(scheme.name) : [])),
   );
 
-function credentialKindOf({ type, scheme, in: location, name }: Json): CredentialKind {
+function credentialPlaceOf({ type, scheme, in: location, name }: Json): CredentialPlace {
   const http = String(scheme).toLowerCase();
   if (type === 'apiKey') return apiKey(String(location), String(name));
   if (type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && http === 'bearer'))
@@ -183,17 +231,17 @@ function credentialKindOf({ type, scheme, in: location, name }: Json): Credentia
   };
 }
 
-const BEARER: CredentialKind = {
-  tokenKind: 'bearer',
+const BEARER: CredentialPlace = {
+  token: 'bearer',
   read: bearerToken,
   required: 'A bearer token is required, in a header "Authorization: Bearer <token>"',
   challenge: (presented) => (presented ? 'Bearer error="invalid_token"' : 'Bearer'),
 };
 
-function apiKey(location: string, name: string): CredentialKind {
+function apiKey(location: string, name: string): CredentialPlace {
   const place = `${location === 'query' ? 'query parameter' : location} "${name}"`;
   return {
-    tokenKind: 'apiKey',
+    token: 'apiKey',
     read({ headers, query }) {
       const [value, ...others] = valuesIn(headers, query);
       if (others.length > 0) throw new HttpError(400, `the API key in the ${place} must come once`);

@@ -1,10 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { NodeCall } from '../../../src/adapters/node/node-call.ts';
+import { Resources } from '../../../src/core/account.ts';
+import { recorder } from '../../../src/core/record.ts';
 import { createRequest } from '../../listener/support.ts';
+
+const SERVICE = { begin: recorder(new Resources()) };
 
 function createCall(parts: Parameters<typeof createRequest>[0] = {}) {
   const created = createRequest(parts);
-  return { ...created, call: new NodeCall(created.request, created.response, '192.0.2.1') };
+  return {
+    ...created,
+    call: new NodeCall(created.request, created.response, '192.0.2.1', SERVICE),
+  };
 }
 
 test.each([
