@@ -22,7 +22,7 @@ export class Unavailable extends Error {
 
 /**
  * A permanent failure. The message contains the reason and, if it is known, the correction. A
- * server does not log the stack of an error that has a status.
+ * server that knows errors with a `status`, as of http-errors, logs the message without the stack.
  */
 export class Unusable extends Error {
   override readonly name = 'Unusable';

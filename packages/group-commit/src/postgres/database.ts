@@ -84,7 +84,7 @@ const CALL_MS = 5_000;
 /**
  * Opens a PostgreSQL database. Rows that wait for a connection share one transaction.
  *
- * Also resolves if the database is unreachable. It is then not ready until it is reachable.
+ * Also resolves if the database is unreachable. `ready` rejects until it is reachable.
  *
  * @throws {Unusable} if the URL is wrong or the server rejects it permanently.
  */

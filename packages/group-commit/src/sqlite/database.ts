@@ -56,8 +56,8 @@ const MAX_READS = 8;
  * transaction. Each promise resolves after the commit. The data is then on disk, unless it is in
  * memory.
  *
- * Also resolves if the database is locked or its disk is full. It is then not ready until it is
- * usable.
+ * Also resolves if the database is locked or its disk is full. `ready` rejects until the database
+ * is usable.
  *
  * @throws {Unusable} if the file is not a database or not writable, or if the module throws.
  */

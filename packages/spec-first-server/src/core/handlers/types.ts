@@ -282,7 +282,7 @@ export interface AnyReply {
   readonly reason?: string | undefined;
   /** True if it is a mock, made from the document. */
   readonly mocked?: true | undefined;
-  /** True for a mock that is an example which does not match its schema: it is sent as it is. */
+  /** True for a mocked example that does not match its schema. It is sent unchanged. */
   readonly unchecked?: true | undefined;
   readonly contentType?: string | undefined;
   readonly headers?: Readonly<Record<string, unknown>> | undefined;

@@ -17,12 +17,13 @@ export interface Problem {
    */
   readonly errors?: readonly Violation[] | undefined;
   /**
-   * The id of the request, as in the log; `undefined` if the error is a mock, which is cached.
+   * The id of the request, as in the log; `undefined` for a mocked error, which is made once for
+   * all requests.
    */
   readonly requestId?: string | undefined;
   /**
-   * The headers of the request, by name in lower case. None if the server rejects the request
-   * before the service gets it, such as bytes that are not HTTP. `undefined` where `requestId` is.
+   * The headers of the request, by name in lower case. Empty for bytes that are not a request of
+   * HTTP. `undefined` for a mocked error.
    */
   readonly requestHeaders?: IncomingHttpHeaders | undefined;
 }

@@ -18,8 +18,8 @@ export interface AuthSettings {
   readonly accessTokensFile?: string | undefined;
   readonly jwt?: JwtSettings | undefined;
   /**
-   * A token for all schemes with all scopes. Its caller has the subject `development`, which
-   * an entry of ACCESS_TOKENS may also have as its name.
+   * A token for all schemes with all scopes. Its caller has the subject `development`.
+   * An entry of ACCESS_TOKENS may have this name, too.
    */
   readonly developmentToken?: string | undefined;
 }
