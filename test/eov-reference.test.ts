@@ -18,6 +18,7 @@ import {
   loadDocument,
   type Operation,
   stringifyJson,
+  writePath,
 } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
 import { type AnyHandler, type AnyReply, createApp } from 'spec-first-server';
@@ -504,7 +505,7 @@ function callsOf(root: Json, { method, template, parameters, requestBody }: Oper
       .filter((each) => each.in === 'path')
       .map(({ name, schema }) => [name, String(sample(schema))]),
   );
-  const path = template.write((name) => encodeURIComponent(inPath[name] ?? 'x'));
+  const path = writePath(template, (name) => encodeURIComponent(inPath[name] ?? 'x'));
   const query = parameters.filter((each) => each.in === 'query');
   const targets = [
     path,

@@ -30,11 +30,11 @@ export {
   type Parameter,
 } from './operations/operations.ts';
 export { basePathsOf } from './operations/servers.ts';
-export { formReader } from './parameters/form-reader.ts';
+export { formReader, readParameter } from './parameters/form-reader.ts';
 export { parameterReader } from './parameters/parameter-reader.ts';
 export { ParameterError } from './parameters/read-value.ts';
 export { cookiesOf } from './parameters/texts.ts';
-export { writeForm } from './parameters/write-parameter.ts';
+export { writeForm, writeParameter } from './parameters/write-parameter.ts';
 export type { Annotations } from './schema/annotations.ts';
 export type { Budget } from './schema/budget.ts';
 export { namedTypes } from './schema/facts.ts';
@@ -73,4 +73,11 @@ export {
   isRange,
   mediaTypeFor,
 } from './source/media-types.ts';
-export { pathTemplate } from './source/path-template.ts';
+export {
+  matchPath,
+  matchSegment,
+  type PathSegment,
+  type PathTemplate,
+  pathTemplate,
+  writePath,
+} from './source/path-template.ts';

@@ -71,7 +71,7 @@ function requiredHeaders(schemas: Schemas, document: Document): ReadonlyMap<stri
     .filter(({ name, required }) => required && !SERVER_HEADERS.test(name));
   const texts = headers.map(({ name, schema, examples }) => {
     const generated = valuesOf(schemas, schema, 'response').take(1);
-    const values = [...examples().map(({ value }) => value), ...generated];
+    const values = [...examples.map(({ value }) => value), ...generated];
     return [name, String(values[0] ?? 'text')] as const;
   });
   return new Map(texts);

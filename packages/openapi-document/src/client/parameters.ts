@@ -4,7 +4,7 @@ import type { Readable } from '../parameters/read-value.ts';
 import type { TextSchema } from '../parameters/texts.ts';
 import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
 import { isObject } from '../source/document.ts';
-import { pathTemplate } from '../source/path-template.ts';
+import { pathTemplate, writePath } from '../source/path-template.ts';
 import type { Route } from './routes.ts';
 
 /** The values of parameters, by location and name. */
@@ -58,7 +58,7 @@ export function writeParameters(
       .flatMap(([, text]) => text || [])
       .join(separator);
   const pathTexts = new Map(textsIn('path'));
-  const writtenPath = template.write((name) => pathTexts.get(name) ?? `{${name}}`);
+  const writtenPath = writePath(template, (name) => pathTexts.get(name) ?? `{${name}}`);
   const query = joined('query', '&');
   const cookies = joined('cookie', '; ');
   const headers: Record<string, string> = Object.fromEntries(textsIn('header'));

@@ -1,5 +1,4 @@
-import { parameterValueReader } from '../parameters/form-reader.ts';
-import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
+import type { Styled } from '../parameters/write-parameter.ts';
 import { Outline } from '../schema/outline.ts';
 import { SchemaTree } from '../schema/tree.ts';
 import {
@@ -13,7 +12,7 @@ import {
 } from '../source/document.ts';
 import { isJsonType } from '../source/media-types.ts';
 import { type OperationObject, operationObjects, pathItemsIn } from '../source/path-items.ts';
-import { pathTemplate } from '../source/path-template.ts';
+import { type PathTemplate, pathTemplate } from '../source/path-template.ts';
 import { type Example, examplesOf, type MediaType, mediaOf } from './media.ts';
 import { basePathsOf, type ServerPath } from './servers.ts';
 
@@ -35,7 +34,7 @@ export interface Operation {
   readonly method: string;
   /** The path template, as written in the document. */
   readonly path: string;
-  readonly template: ReturnType<typeof pathTemplate>;
+  readonly template: PathTemplate;
   /** The paths of the servers of the operation, its path item or the document. */
   readonly basePaths: readonly [string, ...string[]];
   /** Set if the first base path is not that of the document. */
@@ -68,12 +67,8 @@ export interface Parameter extends Styled {
   readonly required: boolean;
   readonly pointer: string;
   readonly source: Json;
-  /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.3). */
-  examples(): Example[];
-  /** Parses the result of `write`. @throws {URIError | ParameterError} */
-  read(text: string): unknown;
-  /** Serializes a value by `style` and `explode`, see `writeParameter`. */
-  write(value: unknown): string;
+  /** Includes the examples of the media type (OpenAPI 3.1 §4.8.12.2.3). */
+  readonly examples: readonly Example[];
 }
 
 /** A Response Object (OpenAPI 3.1 §4.8.17). */
@@ -229,18 +224,12 @@ function parameterOf(
     outline: new Outline(tree, schema),
     media,
   };
-  let reader: ReturnType<typeof parameterValueReader> | undefined;
   return {
     ...styled,
     required: source.required === true,
     pointer,
     source,
-    examples: () => [...examplesOf(tree.root, { source, pointer }), ...(media?.examples ?? [])],
-    read(text) {
-      reader ??= parameterValueReader(styled);
-      return reader.read(text);
-    },
-    write: (value) => writeParameter(styled, value),
+    examples: [...examplesOf(tree.root, { source, pointer }), ...(media?.examples ?? [])],
   };
 }
 

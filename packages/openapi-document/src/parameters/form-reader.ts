@@ -125,3 +125,11 @@ export function parameterValueReader(parameter: Readable): ReturnType<typeof val
   const form = formReader({ outline, encoding: media?.encoding });
   return { ...reader, read: (query) => (query ? form.urlencoded(query) : undefined) };
 }
+
+/**
+ * Parses the text of a parameter, in the format that `writeParameter` returns.
+ *
+ * @throws {URIError | ParameterError}
+ */
+export const readParameter = (parameter: Readable, text: string): unknown =>
+  parameterValueReader(parameter).read(text);

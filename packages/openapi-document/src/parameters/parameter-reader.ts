@@ -1,5 +1,5 @@
 import { escapePointerToken } from '../source/document.ts';
-import type { pathTemplate } from '../source/path-template.ts';
+import { matchPath, type PathTemplate } from '../source/path-template.ts';
 import { parameterValueReader } from './form-reader.ts';
 import { ParameterError, type Readable } from './read-value.ts';
 import { cookiesOf, pairsOf } from './texts.ts';
@@ -17,7 +17,7 @@ interface ParameterSource {
 /** The parts of an operation that parameters are read with. */
 interface ParameterOperation {
   readonly parameters: readonly Readable[];
-  readonly template: Pick<ReturnType<typeof pathTemplate>, 'names' | 'match'>;
+  readonly template: PathTemplate;
 }
 
 /**
@@ -53,7 +53,7 @@ export function parameterReader(
       readonly keyword: string;
     }[] = [];
     if (query === '' && parameters.length === 0) return { values, violations };
-    const texts = template.names.length > 0 ? template.match(path) : undefined;
+    const texts = template.names.length > 0 ? matchPath(template, path) : undefined;
     const pairs = { query: pairsOf(query), cookie: cookiesOf(headers.cookie) };
     const queryText = hasWholeQuery && ignored.size > 0 ? withoutNames(query, ignored) : query;
     for (const name of pairs.query.keys()) {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { pathTemplate } from '../../src/source/path-template.ts';
+import { matchPath, pathTemplate, writePath } from '../../src/source/path-template.ts';
 
 test.each([
   ['/plants/{id}', '/plants/5', ['5']],
@@ -16,7 +16,7 @@ test.each([
   ['/100%', '/100%', []],
   ['/', '/', []],
 ])('the parameters of %s in %s are %j', (template, path, texts) => {
-  expect(pathTemplate(template).match(path)).toEqual(texts);
+  expect(matchPath(pathTemplate(template), path)).toEqual(texts);
 });
 
 test.each([
@@ -32,7 +32,7 @@ test.each([
   ['/a', '/aba'],
   ['/plants', '/trees'],
 ])('%s does not match %s', (template, path) => {
-  expect(pathTemplate(template).match(path)).toBeUndefined();
+  expect(matchPath(pathTemplate(template), path)).toBeUndefined();
 });
 
 test('the names of a template are in the order of the path', () => {
@@ -50,8 +50,8 @@ test.each([
 });
 
 test('only the text of a template is percent-encoded in a path', () => {
-  const { write } = pathTemplate('/a b/{x y}.{z}');
-  expect(write((name) => `<${name}>`)).toBe('/a%20b/<x y>.<z>');
+  const template = pathTemplate('/a b/{x y}.{z}');
+  expect(writePath(template, (name) => `<${name}>`)).toBe('/a%20b/<x y>.<z>');
 });
 
 test('the texts of a segment are decoded', () => {
@@ -63,7 +63,7 @@ test('the texts of a segment are decoded', () => {
 });
 
 test('a segment with many parameters is matched, however long it is', () => {
-  const { match } = pathTemplate('/{a}-{b}-{c}-{d}-{e}-{f}.png');
-  expect(match(`/${'-'.repeat(60_000)}.jpg`)).toBeUndefined();
-  expect(match(`/${'-'.repeat(60_000)}.png`)).toHaveLength(6);
+  const template = pathTemplate('/{a}-{b}-{c}-{d}-{e}-{f}.png');
+  expect(matchPath(template, `/${'-'.repeat(60_000)}.jpg`)).toBeUndefined();
+  expect(matchPath(template, `/${'-'.repeat(60_000)}.png`)).toHaveLength(6);
 });

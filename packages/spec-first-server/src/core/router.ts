@@ -1,4 +1,4 @@
-import { type Operation, pathTemplate } from 'openapi-document';
+import { matchSegment, type Operation, type PathSegment, pathTemplate } from 'openapi-document';
 import { HttpError } from './response/http-error.ts';
 
 /** The operation of a call. */
@@ -13,8 +13,6 @@ export interface Route {
  */
 export type FindRoute = (method: string, path: string) => Route | HttpError;
 
-type Segment = Operation['template']['segments'][number];
-
 /**
  * A node in the tree of segments. The precedence of segments: text, then text with parameters, then
  * a single parameter.
@@ -24,7 +22,11 @@ interface Node {
   readonly path: string;
   readonly texts: Map<string, Node>;
   /** Segments with parameters, those with most text first. Each shape occurs once. */
-  readonly parameters: { readonly segment: Segment; readonly shape: string; readonly node: Node }[];
+  readonly parameters: {
+    readonly segment: PathSegment;
+    readonly shape: string;
+    readonly node: Node;
+  }[];
   /** By method, in upper case. */
   readonly routes: Map<string, Route>;
 }
@@ -90,7 +92,7 @@ export function createRouter(operations: readonly Operation[], mountPath?: strin
 }
 
 /** @param path the path up to the segment. */
-function nodeAfter(node: Node, segment: Segment, path: string): Node {
+function nodeAfter(node: Node, segment: PathSegment, path: string): Node {
   const { texts } = segment;
   const [text = ''] = texts;
   const isText = texts.length === 1;
@@ -109,7 +111,7 @@ function nodeAfter(node: Node, segment: Segment, path: string): Node {
   return added;
 }
 
-const textLength = ({ segment }: { readonly segment: Segment }): number =>
+const textLength = ({ segment }: { readonly segment: PathSegment }): number =>
   segment.texts.join('').length;
 
 /**
@@ -133,7 +135,7 @@ function find(
     return routes.get(method) ?? (method === 'HEAD' ? routes.get('GET') : undefined);
   }
   const literal = node.texts.get(decodedSegments[index] ?? '');
-  const matching = node.parameters.filter((parameter) => parameter.segment.match(segment));
+  const matching = node.parameters.filter((parameter) => matchSegment(parameter.segment, segment));
   for (const next of [literal, ...matching.map((parameter) => parameter.node)]) {
     const route = next && find(next, segments, decodedSegments, method, search, index + 1);
     if (route !== undefined) return route;

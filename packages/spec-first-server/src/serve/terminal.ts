@@ -8,6 +8,8 @@ import {
   type MediaType,
   type Operation,
   stringifyJson,
+  writeParameter,
+  writePath,
 } from 'openapi-document';
 import { tokenSchemes } from '../core/security/schemes.ts';
 import { ConfigError, SERVER_VARIABLES, type Variables } from './configuration.ts';
@@ -143,7 +145,7 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
   const method = operation.method.toUpperCase();
   const words = ['curl'];
   if (method !== (media ? 'POST' : 'GET')) words.push('-X', method);
-  const target = url + operation.template.write((name) => pathExample(operation, name) ?? '');
+  const target = url + writePath(operation.template, (name) => pathExample(operation, name) ?? '');
   words.push(/^[\w.:/%-]+$/.test(target) ? target : shellQuoted(target));
   for (const header of headers) words.push('-H', String(header));
   if (media) {
@@ -155,8 +157,8 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
 
 function pathExample({ parameters }: Operation, name: string): string | undefined {
   const parameter = parameters.find((each) => each.in === 'path' && each.name === name);
-  const [example] = parameter?.examples() ?? [];
-  return example && parameter?.write(example.value);
+  const [example] = parameter?.examples ?? [];
+  return parameter && example && writeParameter(parameter, example.value);
 }
 
 /** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */

@@ -8,6 +8,7 @@ import {
   type Operation,
   parseJson,
   readAtOnce,
+  readParameter,
   type Schemas,
   stringifyJson,
   UnreadableBody,
@@ -143,7 +144,7 @@ function checkHeaders(
 ): void {
   const values = declared.headers.flatMap((header) => {
     const text = Object.hasOwn(headers, header.name) ? headers[header.name] : undefined;
-    return text === undefined ? [] : [[header.name, header.read(text)]];
+    return text === undefined ? [] : [[header.name, readParameter(header, text)]];
   });
   const violations = violationsOf(() =>
     validator.responseHeaders(declared, Object.fromEntries(values)),

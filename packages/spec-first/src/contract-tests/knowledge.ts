@@ -5,11 +5,14 @@ import {
   decoded,
   isObject,
   type Json,
+  matchPath,
   type Operation,
   pathTemplate,
+  readParameter,
   resolveRef,
   stringifyJson,
   valueAt,
+  writeParameter,
 } from 'openapi-document';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
 import {
@@ -211,7 +214,7 @@ export class Knowledge {
         ?.parameters.find((other) => other.in === 'path' && other.name === name);
       if (parameter === undefined || value === undefined || value === null || isObject(value))
         return [];
-      return [[name, parameter.read(parameter.write(value))] as const];
+      return [[name, readParameter(parameter, writeParameter(parameter, value))] as const];
     });
     if (typed.length < names.length) return undefined;
     const path = Object.fromEntries(typed);
@@ -265,14 +268,14 @@ export class Knowledge {
 
   /** Returns the values of the parameters in a path, or `undefined` if it does not match. */
   matched(template: string, pathname: string): string[] | undefined {
-    const { match, segments } = pathTemplate(template);
-    // `match` ignores segments before those of the template.
+    const pattern = pathTemplate(template);
+    // `matchPath` ignores segments before those of the template.
     const isWhole = this.basePaths.some(
       (base) =>
         pathname.startsWith(`${base}/`) &&
-        pathname.slice(base.length).split('/').length === segments.length,
+        pathname.slice(base.length).split('/').length === pattern.segments.length,
     );
-    return isWhole ? match(pathname) : undefined;
+    return isWhole ? matchPath(pattern, pathname) : undefined;
   }
 
   /** Adds the ids in members such as `roomId`. Returns the names of the `id` of the body itself. */

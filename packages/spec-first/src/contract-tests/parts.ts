@@ -10,9 +10,11 @@ import {
   type Parameter,
   ParameterError,
   parseJson,
+  readParameter,
   stringifyJson,
   type Violation,
   writeForm,
+  writeParameter,
 } from 'openapi-document';
 import { isSendable } from 'openapi-document/client';
 import { chosenValue, valuesOf } from 'openapi-document/samples';
@@ -105,7 +107,7 @@ export function requestPartsOf({ schemas, operation, validator }: CheckedOperati
       const found = violationsOf(() => validator.parameters(values));
       return found.length > 0 || isDeepStrictEqual(read, value) ? found : undefined;
     };
-    const examples = parameter.examples().map(({ value }) => value);
+    const examples = parameter.examples.map(({ value }) => value);
     return createPart(schema, { in: where, name, required, violations }, examples);
   });
   const bodies = requestBody.media.map((media) => {
@@ -164,10 +166,10 @@ function rounded(value: unknown): unknown {
 /** Serializes and parses the value of a parameter. Returns `undefined` if it cannot be sent. */
 function writtenAndRead(parameter: Parameter, value: unknown): unknown {
   try {
-    const text = parameter.write(value);
+    const text = writeParameter(parameter, value);
     // Services differ in how they read an empty header, and characters beyond ASCII.
     const isClear = parameter.in !== 'header' || /^[\x20-\x7e]+$/.test(text);
-    return isClear && isSendable(parameter.in, text) ? parameter.read(text) : undefined;
+    return isClear && isSendable(parameter.in, text) ? readParameter(parameter, text) : undefined;
   } catch {
     return undefined;
   }

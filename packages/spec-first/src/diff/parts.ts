@@ -15,6 +15,7 @@ import {
   stringifyJson,
   typeNames,
   walk,
+  writeParameter,
 } from 'openapi-document';
 
 export type Members = Readonly<Record<string, unknown>>;
@@ -100,7 +101,7 @@ export function documentPart(document: Document): Part {
     const isComposite = outline.types.has('array') || outline.types.has('object');
     const members = () => ({
       // Only some values depend on `style` and `explode`.
-      serialization: parameter.write(isComposite ? composite : 'a'),
+      serialization: writeParameter(parameter, isComposite ? composite : 'a'),
       schema: schemaPart(schema),
     });
     const pointer = pointers.get(source) ?? parameter.pointer;

@@ -5,6 +5,7 @@ import {
   isRange,
   type MediaType,
   type Operation,
+  readParameter,
 } from 'openapi-document';
 import type { Answer, Call, CallRecord } from '../call.ts';
 import { describePlaces } from '../declared-names.ts';
@@ -308,9 +309,9 @@ function headerMismatchOf(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
   );
   try {
-    const values = declared.headers.flatMap(({ name, read }) => {
-      const text = texts.get(name);
-      return text === undefined ? [] : [[name, read(text)]];
+    const values = declared.headers.flatMap((header) => {
+      const text = texts.get(header.name);
+      return text === undefined ? [] : [[header.name, readParameter(header, text)]];
     });
     validator.responseHeaders(declared, Object.fromEntries(values));
     return undefined;

@@ -82,7 +82,7 @@ export function mock(
     return names.find((name) => {
       const isNamed = (example: { readonly name?: string }) => example.name === name;
       const pairs = parameters.map((each) => [
-        each.examples().find(isNamed)?.value,
+        each.examples.find(isNamed)?.value,
         request[each.in][each.name],
       ]);
       const body = received?.examples.find(isNamed)?.value;
@@ -156,7 +156,7 @@ export function mock(
       const isValid = ({ value }: Candidate) =>
         schemas.at(header.schema, 'response').isValid(value);
       const generated = valuesOf(schemas, header.schema, 'response').take(1);
-      const candidates = [...header.examples(), ...generated.map((value) => ({ value }))];
+      const candidates = [...header.examples, ...generated.map((value) => ({ value }))];
       const valid = candidates.find(isValid);
       isChecked &&= valid !== undefined;
       return [header.name, (valid ?? candidates[0])?.value];

@@ -13,6 +13,7 @@ import {
   type Operation,
   type TextCoder,
   type ValueCoder,
+  writeParameter,
 } from 'openapi-document';
 import type { AnyReply } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
@@ -257,7 +258,8 @@ function checkHeaders(
     const header = declared.headers.find((each) => each.name === lower);
     const value = header === undefined ? sources[lower] : values[lower];
     if (value === undefined) continue;
-    const writeValue = header?.write ?? String;
+    const writeValue = (each: unknown) =>
+      header === undefined ? String(each) : writeParameter(header, each);
     // The values of `Set-Cookie` cannot be joined (RFC 9110 §5.3).
     written[name] =
       lower === 'set-cookie' && Array.isArray(value) ? value.map(writeValue) : writeValue(value);
