@@ -87,7 +87,9 @@ export async function projectFiles(
   const copied = copiedFiles(mainFile, document, allowOutside);
   let top = dirname(mainFile);
   while (!copied.every((path) => isInside(top, path))) top = dirname(top);
-  const copies = new Map(copied.map((path) => [path, nameOfCopy(path, top, copied.length)]));
+  const copies = new Map(
+    copied.map((path) => [path, nameOfCopy(path, top, copied.length, path === mainFile)]),
+  );
   const documentPath = copies.get(mainFile) ?? '';
   const flag = top === dirname(mainFile) ? '' : '--allow-outside';
   const version = document.version.split('.', 2).join('.');
@@ -139,23 +141,31 @@ function copiedFiles(mainFile: string, { files }: Document, allowOutside: boolea
 
 const isInside = (folder: string, path: string): boolean => path.startsWith(join(folder, sep));
 
+/** The path of the document, which scripts and the Dockerfile contain without quotation marks. */
+const PLAIN_PATH = /^[\w./-]+$/;
+
+/** A path whose names have characters that each system allows, such as `paths/a@{id}.yaml`. */
+const PORTABLE_PATH =
+  /^(?!(.*\/)?(node_modules\/|[.-]))([^\\/:*?"'<>|\p{Cc}]+\/)*[^\\/:*?"'<>|\p{Cc}]+$/u;
+
 /**
  * Returns the path of a copy in the project. A single file is `openapi.json` or `openapi.yaml`.
  * Several files keep their paths below `top` in the folder `api`, where they cannot overwrite
  * project files.
  *
- * @throws {Error} if the file is in node_modules, or if a name in its path starts with a dot or a
- *   hyphen, or has a character that is not allowed.
+ * @param isMain true for the document, false for a file that it references.
+ * @throws {Error} if the path has a name or a character that is not allowed.
  */
-function nameOfCopy(path: string, top: string, count: number): string {
+function nameOfCopy(path: string, top: string, count: number, isMain: boolean): string {
   if (count === 1) return /\.json$/i.test(path) ? 'openapi.json' : 'openapi.yaml';
   const name = relative(top, path).replaceAll(sep, '/');
-  if (/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name) && !/(^|\/)node_modules\//.test(name))
-    return `api/${name}`;
+  if (PORTABLE_PATH.test(name) && (!isMain || PLAIN_PATH.test(name))) return `api/${name}`;
+  const allowed = isMain
+    ? 'The path of the document may contain ASCII letters, digits, dots, hyphens and underscores'
+    : `A path must not contain any of \\ : * ? " ' < > |`;
   throw new Error(
-    `${JSON.stringify(name)} cannot be copied: rename it. A path may contain ASCII letters, ` +
-      'digits, dots, hyphens and underscores. No name in it may start with a dot or a hyphen, ' +
-      'and no folder may be node_modules.',
+    `${JSON.stringify(name)} cannot be copied: rename it. ${allowed}. No name in it may start ` +
+      'with a dot or a hyphen, and no folder may be node_modules.',
   );
 }
 

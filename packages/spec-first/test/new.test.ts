@@ -270,12 +270,18 @@ paths:
     }
   });
 
+  test('copies files with names that other tools write', async () => {
+    for (const name of ['paths/objects@{object_id}.json', 'a b.json', 'é.json'])
+      expect((await referencing(name)).files.has(`api/${name}`)).toBe(true);
+  });
+
   test.each([
     '.npmrc',
+    'a/.b/c.json',
+    '-a.json',
     '.github/workflows/ci.yml',
     'node_modules/a/package.json',
     "x', app: globalThis, y: '.json",
-    'a b.json',
   ])('rejects a document that references a file named %s', async (name) => {
     await expect(referencing(name)).rejects.toThrow('cannot be copied');
   });
