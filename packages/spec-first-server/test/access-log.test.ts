@@ -96,15 +96,6 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
 }
 
 describe('the line of a request over HTTP', () => {
-  test('contains an unknown path, which may be a secret, only in development', async () => {
-    for (const inDevelopment of [false, true]) {
-      const { get, lines } = await start({}, { inDevelopment });
-      expect(await get('/nowhere?key=secret')).toMatchObject({ status: 404 });
-      await eventually(() => lines.length === 1);
-      expect(lines[0]?.path).toBe(inDevelopment ? '/nowhere' : undefined);
-    }
-  });
-
   test('contains the place and the keyword of each violation, without names of the client', async () => {
     const { post, lines } = await start();
     const body = { name: 5, beds: [{ secret: 'secret' }, { secret: [] }], secret: 1 };
@@ -122,14 +113,6 @@ describe('the line of a request over HTTP', () => {
     );
     expect(inBody?.violations).toHaveLength(3);
     expect(inParameters?.violations).toEqual(['/path/id type', '/query/* additionalProperties']);
-    expect(JSON.stringify(lines)).not.toContain('secret');
-  });
-
-  test('contains the longest declared prefix of an unknown path', async () => {
-    const { get, lines } = await start();
-    expect(await get('/plants/secret/secret')).toMatchObject({ status: 404 });
-    await eventually(() => lines.length === 1);
-    expect(lines[0]?.reason).toBe('no such path; the longest declared prefix is /plants/{id}');
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
 

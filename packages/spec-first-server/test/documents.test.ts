@@ -67,28 +67,15 @@ describe('parameters', () => {
       '/plain/5?page%5Bsize%5D=3',
       { limit: 10, 'page[size]': 3 },
     ],
-    ['reads a number of an anyOf', 'query', '/plain/5?kind=1', { limit: 10, kind: 1 }],
-    ['reads a string of an anyOf', 'query', '/plain/5?kind=all', { limit: 10, kind: 'all' }],
-    [
-      'reads a number of an enum without a type',
-      'query',
-      '/plain/5?size=2.5',
-      { limit: 10, size: 2.5 },
-    ],
     ['reads repeated names as an array', 'query', '/query?form=1&form=2', { form: [1, 2] }],
-    ['reads one name as an array with one item', 'query', '/query?form=1', { form: [1] }],
-    ['splits at commas', 'query', '/query?comma=a,b', { comma: ['a', 'b'] }],
     ['keeps encoded commas', 'query', '/query?comma=a%2Cb,c', { comma: ['a,b', 'c'] }],
     ['reads + as a space', 'query', '/query?comma=a+b,c', { comma: ['a b', 'c'] }],
-    ['splits at spaces', 'query', '/query?space=a%20b+c', { space: ['a', 'b', 'c'] }],
-    ['splits at pipes', 'query', '/query?pipe=1|2%7C3', { pipe: [1, 2, 3] }],
     [
       'reads deep objects, with their defaults',
       'query',
       '/query?deep[from]=1&deep%5Btags%5D=a&deep[tags]=b',
       { deep: { from: 1, tags: ['a', 'b'], to: 100 } },
     ],
-    ['reads pairs', 'query', '/query?pairs=x,1,y,2', { pairs: { x: 1, y: 2 } }],
     [
       'reads JSON',
       'query',
@@ -106,18 +93,6 @@ describe('parameters', () => {
       'path',
       '/simple/a,b%2Cc/x,1,y,2/x=1,y=2',
       { list: ['a', 'b,c'], point: { x: 1, y: 2 }, spread: { x: 1, y: 2 } },
-    ],
-    [
-      'reads the label style',
-      'path',
-      '/label/.5/.a.b/.x=1.y=2',
-      { one: 5, list: ['a', 'b'], spread: { x: 1, y: 2 } },
-    ],
-    [
-      'reads the matrix style',
-      'path',
-      '/matrix/;one=5/;list=a,b/;many=1;many=2/;x=1;y=2',
-      { one: 5, list: ['a', 'b'], many: [1, 2], point: { x: 1, y: 2 } },
     ],
     [
       'reads two parameters of one segment',
@@ -151,19 +126,11 @@ describe('parameters', () => {
 
   test.each<[string, string]>([
     ['/plain/x', '/path/id must be integer'],
-    ['/plain/0x10', '/path/id must be integer'],
     ['/plain/5?limit=0', '/query/limit must be >= 1'],
-    ['/plain/5?limit=', '/query/limit must be integer'],
-    ['/plain/5?limit=1&limit=2', '/query/limit must be given once'],
-    ['/plain/5?exact=1', '/query/exact must be boolean'],
     ['/plain/5?other=1', '/query/other is not a parameter of this operation'],
     ['/plain/5?exact=%zz', '/query/exact must be percent-encoded UTF-8'],
     ['/query?form=a', '/query/form/0 must be integer'],
-    ['/query?deep=1', '/query/deep must be object'],
     ['/query?deep[to]=1', '/query/deep/from is required'],
-    ['/query?pairs=x,1,z,2', '/query/pairs/y is required'],
-    ['/query?json=1', '/query/json must be object'],
-    ['/query?json={"x":"1","y":2}', '/query/json/x must be integer'],
     ['/matrix/5/;list=a/;many=1/;x=1;y=2', '/path/one is required'],
   ])('%s is rejected: %s', async (target, message) => {
     const { body } = await served.client.get(encodeURI(target).replace('%25zz', '%zz')).expect(400);
@@ -194,42 +161,12 @@ describe('request bodies', () => {
   const post = (type: string, body: string) =>
     served.client.post('/bodies').set('Content-Type', type).send(body);
 
-  test.each<[string, string, string, unknown]>([
-    ['application/json', '{"text":"a"}', 'application/json', { text: 'a', stars: 3 }],
-    [
-      'APPLICATION/JSON; charset=UTF-8',
-      '{"text":"a"}',
-      'application/json',
-      { text: 'a', stars: 3 },
-    ],
-    [
-      'application/vnd.note+json; version=2',
-      '{"v2":"a"}',
-      'application/vnd.note+json;version=2',
-      { v2: 'a' },
-    ],
-    ['text/plain', 'håll', 'text/plain', 'håll'],
-    ['image/png', 'bits', 'image/*', 'bits'],
-    ['application/octet-stream', 'bits', 'application/octet-stream', 'bits'],
-    [
-      'application/x-www-form-urlencoded',
-      'name=a+b&count=2&tags=x&tags=y',
-      'application/x-www-form-urlencoded',
-      { name: 'a b', count: 2, tags: ['x', 'y'] },
-    ],
-  ])('of type %s are read', async (type, sent, contentType, body) => {
-    expect((await post(type, sent).expect(200)).body).toEqual({ contentType, body });
-  });
-
   test.each<[string, string, number, string]>([
     ['application/json', '{"text":1}', 400, '/body/text must be string'],
     ['application/json', '{"text":', 400, 'the body must be JSON'],
-    ['application/json; charset=latin1', '{}', 415, 'charset'],
-    ['application/vnd.note+json', '{"v2":"a"}', 415, 'application/vnd.note+json;version=2'],
     ['text/plain', 'longer', 400, '/body must NOT have more than 5 characters'],
     ['text/html', 'x', 415, 'the body must be application/json or'],
     ['application/x-www-form-urlencoded', 'count=2', 400, '/body/name is required'],
-    ['application/x-www-form-urlencoded', 'name=%ff', 400, 'percent-encoded UTF-8'],
     ['application/octet-stream', 'x'.repeat(10_001), 413, '10000'],
     ['application/json', '', 400, '/body is required'],
     ['multipart/form-data; boundary=b', 'no form', 400, 'multipart/form-data'],
@@ -256,16 +193,6 @@ describe('request bodies', () => {
     expect(photo).toBeInstanceOf(File);
     expect(await photo.text()).toBe('0123');
     expect(photo.name).toBe('photo.png');
-  });
-
-  test('of forms contain a file as text if the schema declares text', async () => {
-    await served.client
-      .post('/bodies')
-      .attach('photo', Buffer.from('bits'), 'photo.png')
-      .attach('note', Buffer.from('{"text":"a"}'), 'blob')
-      .expect(200);
-    const { note } = Object(last.request?.body);
-    expect(note).toEqual({ text: 'a', stars: 3 });
   });
 
   test('of forms are validated against the limits of the schema', async () => {
@@ -487,26 +414,6 @@ describe('replies', () => {
     expect(failed.body.error).toBe(500);
   });
 
-  test('whose stream fails later close the connection', async () => {
-    let count = 0;
-    const body = new Readable({
-      read() {
-        if (count++ === 0) this.push('a');
-        else setImmediate(() => this.destroy(new Error('gone')));
-      },
-    });
-    script.next = () => ({ status: 200, contentType: 'text/csv', headers, body });
-    await expect(served.client.get('/replies')).rejects.toThrow('aborted');
-  });
-
-  test('to HEAD are those to GET without the body, unless there is a HEAD operation', async () => {
-    script.next = () => ({ status: 200, contentType: 'application/json', headers, body: Note });
-    const response = await served.client.head('/replies').expect(200);
-    expect(response.headers).toMatchObject({ 'x-count': '1', 'content-length': '22' });
-    script.next = () => ({ status: 200, headers });
-    await served.client.head('/only').expect(200, {}).expect('X-Count', '1');
-  });
-
   test('of type */* may be JSON, which is validated', async () => {
     script.next = () => ({ status: 200, contentType: 'application/json', body: Note });
     await served.client.get('/any').expect(200, Note);
@@ -561,9 +468,6 @@ describe('uncommon documents', () => {
   test.each<[string, unknown, number, string]>([
     ['text/plain', 5, 200, '5'],
     ['text/plain', 'five', 500, ''],
-    ['text/event-stream', 'data: {}\n\n', 200, 'data: {}\n\n'],
-    ['application/xml', '<a/>', 200, '<a/>'],
-    ['application/json;profile=two', 2, 200, '2'],
     ['application/json;profile=two', 1, 500, ''],
     ['application/json; profile="one"', 1, 200, '1'],
   ])(
@@ -720,29 +624,5 @@ describe('error schemas of other formats', () => {
     const { body } = await client.post('/things').send({}).expect(400);
     expect(body).toMatchObject({ status: 400, detail: '/body/a is required' });
     expect(lines.at(-1)?.reason).toContain('the body of errorBody does not match the document: /');
-  });
-
-  test('are passed to errorBody, with the operation and the media type', async () => {
-    const responses: unknown[] = [];
-    const make: ErrorBody['make'] = ({ status, message }, declared) => {
-      responses.push(declared);
-      return { title: message, status };
-    };
-    const { client } = await serve(
-      documentFile('errors.yaml'),
-      { things: echo },
-      { errorBody: { mediaType: 'application/json', make } },
-    );
-    responses.length = 0;
-    await client.post('/things').send({}).expect(400);
-    await client.get('/nowhere').expect(404);
-    expect(responses).toEqual([
-      {
-        operationId: 'things',
-        mediaType: 'application/problem+json',
-        schema: expect.objectContaining({ required: ['title', 'status'] }),
-      },
-      undefined,
-    ]);
   });
 });

@@ -57,17 +57,6 @@ describe('over HTTP', () => {
     );
   });
 
-  test.each(['1.0', '1e2', '-9223372036854775808', '9223372036854775807', '9007199254740993.0'])(
-    '%s is an integer',
-    async (number) => {
-      reply({});
-      await post(
-        `{"integer":${number},"plain":${number}}`,
-        `/integers/${number}?q=${number}`,
-      ).expect(200);
-    },
-  );
-
   test.each<[string, string]>([
     ['1e300', OUTSIDE],
     ['9223372036854775808', OUTSIDE],

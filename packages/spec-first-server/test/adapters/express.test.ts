@@ -10,7 +10,6 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import helmet from 'helmet';
 import request from 'supertest';
 import { withFiles } from 'test-support/documents';
-import { eventually } from 'test-support/eventually';
 import { addHeaders, ExpressCall, writeExpressAnswer } from '../../src/adapters/express.ts';
 import { Resources } from '../../src/core/account.ts';
 import { recorder } from '../../src/core/record.ts';
@@ -21,7 +20,6 @@ import {
   loadDocument,
   type Service,
 } from '../../src/index.ts';
-import { createNotes } from './notes.ts';
 
 const SERVICE = { begin: recorder(new Resources()) };
 
@@ -231,29 +229,6 @@ describe('ExpressCall', () => {
     const call = await callOf([readAll(body)], type, 'text');
     expect(() => call.body).toThrow('do not use it for paths of the document');
   });
-
-  test('has no body if the request has none, also after a parser', async () => {
-    const bodies: unknown[] = [];
-    const app = express().use(express.json(), (received, response) => {
-      bodies.push(received.body, new ExpressCall(received, response, SERVICE, true).body);
-      response.end();
-    });
-    await request(app).post('/').set({ 'Content-Type': 'application/json', 'Content-Length': '0' });
-    expect(bodies).toEqual([{}, undefined]);
-  });
-
-  test('has the address that Express trusts', async () => {
-    const trusting = express().set('trust proxy', true);
-    const clients: unknown[] = [];
-    trusting.use((received, response) => {
-      clients.push(new ExpressCall(received, response, SERVICE, false).client);
-      response.end();
-    });
-    for (const address of ['192.0.2.1', 'unknown']) {
-      await request(trusting).get('/').set('X-Forwarded-For', address);
-    }
-    expect(clients).toEqual(['192.0.2.1', expect.stringMatching(/127\.0\.0\.1$/)]);
-  });
 });
 
 test('addHeaders adds to Vary and Set-Cookie; others are replaced, but not by defaults', async () => {
@@ -317,17 +292,4 @@ test('the error of an answer that cannot be written goes to the error handler of
   const app = express().use(expressHandler({ ...service, handle: answer }), onError);
   const { text } = await request(app).get('/things').expect(500);
   expect(text).toBe('ERR_INVALID_CHAR');
-});
-
-test('ambiguous requests are rejected, and the ends of all requests are reported', async () => {
-  const notes = await createNotes();
-  const app = express().use(expressHandler(notes));
-  const headers = { Host: 'a/b', Connection: 'keep-alive' };
-  await request(app).delete('/notes').set(headers).expect(400).expect('Connection', 'close');
-  await request(app).delete('/notes').expect(204);
-  await eventually(() => notes.ends.length === 2);
-  expect(notes.ends.map(({ end }) => end)).toEqual([
-    { status: 400, isComplete: true, failure: undefined },
-    { status: 204, isComplete: true, failure: undefined },
-  ]);
 });

@@ -114,12 +114,8 @@ describe('a line', () => {
 describe('the level', () => {
   test.each<[string, Facts, number, number, string]>([
     ['a success is info', { operationId: 'a' }, 200, 30, 'answered'],
-    ['an error of the client is info', { operationId: 'a' }, 404, 30, 'answered'],
-    ['a client that disconnected is info', { operationId: 'a' }, 499, 30, 'answered'],
     ['a fault is error', { operationId: 'a', failure: internal }, 500, 50, 'failed'],
     ['a stream with a fault is error', { operationId: 'a', failure: internal }, 200, 50, 'failed'],
-    ['an outage is error', { operationId: 'a', failure: unavailable }, 503, 50, 'failed'],
-    ['a fault outside the operations is error', { failure: internal }, 500, 50, 'failed'],
     ['an expected failure is info', { operationId: 'a', failure: stopping }, 503, 30, 'answered'],
     ['a mocked failure is info', { operationId: 'a', mocked: true }, 500, 30, 'answered'],
     [
@@ -135,13 +131,6 @@ describe('the level', () => {
       200,
       40,
       'slow',
-    ],
-    [
-      'a slow fault is error',
-      { failure: internal, started: performance.now() - 2000 },
-      500,
-      50,
-      'failed',
     ],
     ['a probe is debug', { path: '/healthz' }, 200, 20, 'answered'],
     [

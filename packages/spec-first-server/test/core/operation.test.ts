@@ -144,9 +144,11 @@ test('requests validated in later rounds of the event loop keep their values', a
   const { answer } = await operationOf('add', handler, { formats: { slow } });
   const calls = ['a', 'b', 'c'].map(async (value) => {
     const sent: Call = { method: 'POST', path: '/v1/beds/5', headers: HEADERS, body: body(value) };
-    await answer(sent, recorder(resources)(sent), '/v1');
+    const record = recorder(resources)(sent);
+    await answer(sent, record, '/v1');
+    return record.account.caller;
   });
-  await Promise.all(calls);
+  expect(await Promise.all(calls)).toEqual(['ann', 'ann', 'ann']);
   const expected = ['a', 'b', 'c'].map((value) => [{ bed: 5 }, { text: value }]);
   expect(received).toHaveLength(3);
   expect(received).toEqual(expect.arrayContaining(expected));
@@ -159,24 +161,6 @@ test.each([undefined, null])('a handler must not return %j', async (value) => {
   expect(record.failure?.cause).toMatchObject({
     message: `add answered ${value}: its handler and the hook "around" must return a reply`,
   });
-});
-
-test('requests get 503 while the values of others fill the memory', async () => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const handler: AnyHandler = () => promise.then(() => ({ status: 204 }));
-  const { answer } = await operationOf('add', handler);
-  const bytes = Buffer.from(`{"text":"a","more":[${Array(30_000).fill('{}')}]}`);
-  const send = async () => {
-    const sent: Call = { method: 'POST', path: '/v1/beds/5', headers: HEADERS, body: bytes };
-    return (await answer(sent, recorder(resources)(sent), '/v1')).status;
-  };
-  const sent = Array.from({ length: 40 }, send);
-  const rejected = await Promise.race([Promise.all(sent), ...sent]);
-  expect(rejected).toBe(503);
-  resolve();
-  const statuses = new Set(await Promise.all(sent));
-  expect(statuses).toEqual(new Set([204, 503]));
-  expect(await send()).toBe(204);
 });
 
 describe('a stream of items', () => {
@@ -203,18 +187,6 @@ describe('a stream of items', () => {
     await expect(textOf(answered)).rejects.toThrow();
     expect(record.failure).toBeUndefined();
   });
-
-  test('has the status 499 if its client disconnects before the first item', async () => {
-    const controller = new AbortController();
-    async function* items() {
-      yield* [];
-      controller.abort();
-      throw new TypeError('terminated');
-    }
-    const handler: AnyHandler = () => ({ status: 200, body: items() });
-    const { status, record } = await call(['watch', handler], { signal: controller.signal });
-    expect([status, record.failure]).toEqual([499, undefined]);
-  });
 });
 
 describe('a handler whose client disconnects', () => {
@@ -230,11 +202,6 @@ describe('a handler whose client disconnects', () => {
   test('gets 499 if it throws an AbortError', async () => {
     const { status, record } = await answerAfter(new DOMException('cancelled', 'AbortError'));
     expect([status, record.failure]).toEqual([499, undefined]);
-  });
-
-  test('gets 500 if it throws another error', async () => {
-    const { status, record } = await answerAfter(new TypeError('x is not a function'));
-    expect([status, record.failure?.status]).toEqual([500, 500]);
   });
 });
 

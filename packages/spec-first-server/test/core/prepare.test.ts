@@ -4,7 +4,6 @@ import { pino } from 'pino';
 import { withFiles } from 'test-support/documents';
 import type { AnyHandler } from '../../src/core/handlers/types.ts';
 import { prepare, type ServiceOptions } from '../../src/core/prepare.ts';
-import { authentication } from '../../src/core/security/schemes.ts';
 
 const done: AnyHandler = () => ({ status: 204 });
 const responses = { 204: { description: 'done' } };
@@ -46,40 +45,6 @@ test('a document may be a file, and nothing is logged by default', async () => {
     expect(ids(operations)).toEqual(['a', 'b']);
     await expect(prepare(`${folder}/none.json`, { handlers })).rejects.toThrow('cannot be read');
   });
-});
-
-test('formats of the service and trusted origins are used', async () => {
-  const formats = { even: (text: string) => text.length % 2 === 0 };
-  const parameters = [{ name: 'word', in: 'query', schema: { type: 'string', format: 'even' } }];
-  const members = {
-    paths: { '/a': { post: { operationId: 'a', parameters, responses } } },
-    security: [{ session: [] }],
-    components: {
-      securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'session' } },
-    },
-  };
-  const { operations, context } = await prepared(members, {
-    formats,
-    handlers: { a: done },
-    accessTokens: ['ann:secret'],
-    trustedOrigins: ['https://app.example'],
-  });
-  const [operation] = operations;
-  if (operation === undefined || context === undefined) throw new Error('no operation');
-  const values = { path: {}, query: { word: 'odd' }, header: {}, cookie: {} };
-  const validator = context.validatorOf(operation);
-  expect(() => validator.parameters(values)).toThrow('must match format "even"');
-  const authenticate = authentication(operation, context.schemes, false);
-  const statusOf = (origin: string) =>
-    Promise.try(authenticate, {
-      method: 'POST',
-      headers: { cookie: 'session=secret', origin },
-    }).then(
-      () => 200,
-      ({ status }) => status,
-    );
-  expect(await statusOf('https://app.example')).toBe(200);
-  expect(await statusOf('https://evil.example')).toBe(403);
 });
 
 describe('the start fails for', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
 import type { Answer, Call } from '../../src/core/call.ts';
-import type { AnyAround, AnyHandler, AnyReply, AnyRequest } from '../../src/core/handlers/types.ts';
+import type { AnyAround, AnyHandler, AnyRequest } from '../../src/core/handlers/types.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
 import { createService, type Service } from '../../src/core/service.ts';
 
@@ -75,24 +75,6 @@ const headerOf = ({ headers }: Answer, name: string): string | undefined =>
   headers[headers.findIndex((each) => each.toLowerCase() === name) + 1];
 
 describe('handle', () => {
-  test('calls methods of a class, with their object', async () => {
-    class Notes {
-      readonly all: unknown[] = [];
-      #last = 1;
-      addNote(): AnyReply {
-        this.#last += 1;
-        this.all.push(this.#last);
-        return { status: 200, body: { id: this.#last } };
-      }
-      watchNotes = handlers.watchNotes;
-      addFile = handlers.addFile;
-    }
-    const notes: object = new Notes();
-    const service = await create({ handlers: notes as Record<string, AnyHandler> });
-    expect(await service.handle(note('a'))).toMatchObject({ body: '{"id":2}' });
-    expect(await service.handle(note('a'))).toMatchObject({ body: '{"id":3}' });
-  });
-
   test('serves a document that is a value, whose findings have pointers', async () => {
     const openapi = {
       openapi: '3.1.0',
@@ -103,47 +85,6 @@ describe('handle', () => {
     expect((await service.handle(call('GET', '/a'))).status).toBe(204);
     await expect(createService(openapi, { handlers: {} })).rejects.toThrow(
       '#/paths/~1a/get operation a has no handler: run npm run stub -- a',
-    );
-  });
-
-  test('never rejects, even if a handler or a body throws', async () => {
-    const addNote = () => {
-      throw new Error('secret');
-    };
-    const service = await create({ handlers: { ...handlers, addNote } });
-    const answer = await service.handle(note('a'));
-    expect([answer.status, await textOf(answer)]).toEqual([
-      500,
-      expect.not.stringContaining('secret'),
-    ]);
-    async function* broken() {
-      yield Buffer.from('a');
-      throw new Error('the connection broke');
-    }
-    const type = { 'content-type': 'application/octet-stream' };
-    const cut = await service.handle(call('POST', '/v1/files', broken(), type));
-    expect(cut.status).toBe(400);
-  });
-
-  test('ignores errors that items and bodies throw when they are closed', async () => {
-    const failing = {
-      [Symbol.asyncIterator]: () => ({
-        next: async () => ({ done: false, value: { id: 1 } }),
-        return() {
-          throw new Error('cannot be closed');
-        },
-      }),
-    };
-    const watchNotes = () => ({ status: 200, body: failing });
-    const addFile = () => ({ status: 204 });
-    const service = await create({ handlers: { ...handlers, watchNotes, addFile } });
-    const { body } = await service.handle(call('GET', '/v1/notes'));
-    const chunks = Object(body)[Symbol.asyncIterator]();
-    expect(await chunks.next()).toEqual({ done: false, value: '{"id":1}\n' });
-    expect(await chunks.return()).toEqual({ done: true, value: undefined });
-    const type = { 'content-type': 'application/octet-stream' };
-    expect((await service.handle(call('POST', '/v1/files', Object(failing), type))).status).toBe(
-      204,
     );
   });
 });
@@ -210,40 +151,11 @@ describe('a service', () => {
     expect((await broken.handle(call('GET', '/v1/notes'))).status).toBe(501);
   });
 
-  test.each([
-    ['/v1/notes', true],
-    ['/v1/files', true],
-    ['/v1', false],
-    ['/v1/%zz', false],
-    ['/%zz', false],
-  ])('has the path %s: %s', async (path, expected) => {
-    expect((await create()).has(path)).toBe(expected);
-  });
-
   test('answers OPTIONS * with the methods of all operations', async () => {
     const service = await create();
     const answer = await service.handle(call('OPTIONS', '*'));
     expect(answer.status).toBe(204);
     expect(headerOf(answer, 'allow')).toBe('GET, POST, HEAD, OPTIONS');
     expect((await service.handle(call('GET', '*'))).status).toBe(404);
-  });
-
-  test('names the span of a call to an operation, with its route', async () => {
-    const names: unknown[] = [];
-    const tracing = {
-      name: (...args: string[]) => void names.push(args),
-      traceId: () => 'trace-1',
-    };
-    const service = await create({ tracing });
-    const traced = call('GET', '/v1/notes');
-    const record = service.begin(traced);
-    await service.handle(traced, record);
-    await service.handle(call('GET', '/nowhere'));
-    await service.handle({ ...call('GET', '/notes'), isMounted: true });
-    expect(names).toEqual([
-      ['GET', '/v1/notes', 'watchNotes'],
-      ['GET', '/notes', 'watchNotes'],
-    ]);
-    expect(record.traceId).toBe('trace-1');
   });
 });

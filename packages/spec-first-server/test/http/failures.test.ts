@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { MAX_HEADERS, parserFailure, requestFailure } from '../../src/http/failures.ts';
+import { MAX_HEADERS, requestFailure } from '../../src/http/failures.ts';
 import { createRequest } from '../listener/support.ts';
 
 const messageOf = (parts: Parameters<typeof createRequest>[0]): string | undefined =>
@@ -151,25 +151,4 @@ test('a request has at most 199 headers, one less than Node reads', () => {
     status: 431,
     message: 'the header section must have at most 16384 bytes and 199 headers',
   });
-});
-
-test.each([
-  ['HPE_HEADER_OVERFLOW', 431, /at most 16384 bytes/],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413, /chunk extensions/],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 408, /did not arrive in time/],
-  ['HPE_INVALID_METHOD', 400, /begin with a method/],
-  ['HPE_INVALID_URL', 400, /percent-encoded/],
-  ['HPE_INVALID_VERSION', 400, /version of HTTP/],
-  ['HPE_INVALID_HEADER_TOKEN', 400, /a name, a colon/],
-  ['HPE_INVALID_CONTENT_LENGTH', 400, /Content-Length must be a number/],
-  ['HPE_UNEXPECTED_CONTENT_LENGTH', 400, /Content-Length must come once/],
-  ['HPE_INVALID_TRANSFER_ENCODING', 400, /transfer coding must be chunked/],
-  ['HPE_INVALID_CHUNK_SIZE', 400, /size in hex digits/],
-  ['HPE_INVALID_EOF_STATE', 400, /cut off/],
-  ['HPE_CB_MESSAGE_COMPLETE', 400, /^the request is not HTTP\/1\.1/],
-  ['', 400, /^the request is not HTTP\/1\.1/],
-])('the fault of the parser error %s has the status %d', (code, status, message) => {
-  const fault = parserFailure(code);
-  expect(fault.status).toBe(status);
-  expect(fault.message).toMatch(message);
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { continueRequest, hasBody, isLarge, requestBody } from '../../src/http/request-body.ts';
+import { hasBody, isLarge, requestBody } from '../../src/http/request-body.ts';
 import { createRequest } from '../listener/support.ts';
 
 /** Ends a request, as the parser does after the last byte of its body. */
@@ -26,33 +26,6 @@ test.each<[string[], boolean]>([
   [['Transfer-Encoding', 'chunked'], true],
 ])('a request with the headers %j is large: %p', (rawHeaders, expected) => {
   expect(isLarge(createRequest({ rawHeaders }).request)).toBe(expected);
-});
-
-describe('continueRequest', () => {
-  test.each<[string, string[], boolean]>([
-    ['1.1', ['Expect', '100-continue'], true],
-    ['1.0', ['Expect', '100-continue'], false],
-    ['1.1', [], false],
-  ])('in HTTP/%s with the headers %j sends 100: %p', (httpVersion, rawHeaders, isSent) => {
-    const { request, response } = createRequest({ httpVersion, rawHeaders });
-    let count = 0;
-    response.writeContinue = () => {
-      count += 1;
-    };
-    continueRequest(request, response);
-    expect(count).toBe(isSent ? 1 : 0);
-  });
-
-  test('does not send 100 after the headers of the response', () => {
-    const { request, response } = createRequest({ rawHeaders: ['Expect', '100-continue'] });
-    let count = 0;
-    response.writeContinue = () => {
-      count += 1;
-    };
-    response.flushHeaders();
-    continueRequest(request, response);
-    expect(count).toBe(0);
-  });
 });
 
 function createBody(rawHeaders: string[] = []) {
@@ -85,22 +58,6 @@ describe('a body', () => {
     finish(request);
     await reading;
     expect(chunks).toEqual(['a', 'b', 'c', 'de']);
-  });
-
-  test('sends 100 Continue before its first byte is read, once', async () => {
-    const { request, response, body } = createBody(['Expect', '100-continue']);
-    let count = 0;
-    response.writeContinue = () => {
-      count += 1;
-    };
-    expect(count).toBe(0);
-    const first = body.next();
-    request.push('a');
-    await first;
-    const second = body.next();
-    finish(request);
-    expect(await second).toEqual({ done: true, value: undefined });
-    expect(count).toBe(1);
   });
 
   test('fails if the request is cut off', async () => {

@@ -59,6 +59,15 @@ test('connections that a large first chunk pauses are read after those not read 
   expect(areRead(connections)).toEqual([true, true, true, true]);
 });
 
+test('a small first chunk pauses no other connection', async () => {
+  const [first, second] = await admitSockets(2);
+  if (!first || !second) throw new Error('two sockets');
+  await immediate();
+  await immediate();
+  arrivals.onFirstRequest(second, false);
+  expect(areRead([first, second])).toEqual([true, true]);
+});
+
 test('closed connections are not read and not paused', async () => {
   const [first, second] = await admitSockets(2);
   if (!first || !second) throw new Error('two sockets');

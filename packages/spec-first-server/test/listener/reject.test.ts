@@ -200,4 +200,26 @@ describe('a body that becomes invalid', () => {
     socket.destroy();
     await server.stop();
   });
+
+  test('after the response has started, closes the connection when the response ends', async () => {
+    const { responses, reasons, server, port } = await start();
+    const socket = await connected(port);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(HEAD);
+    await eventually(() => responses.length === 1);
+    responses[0]?.write('start');
+    await eventually(() => received.includes('start'));
+    socket.write(INVALID);
+    const size = HEAD.length + INVALID.length;
+    await eventually(() => responses[0]?.req.socket.bytesRead === size);
+    responses[0]?.end('end');
+    await closed;
+    expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    expect(reasons).toEqual([]);
+    await server.stop();
+  });
 });

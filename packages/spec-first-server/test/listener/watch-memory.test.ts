@@ -81,26 +81,6 @@ test.each([
   resources.memory.release(held);
 });
 
-test.each([
-  ['100 ms, if a quarter of the budget is used', MIB / 4, 3],
-  // The first check comes after 100 ms.
-  ['10 ms, if more is used', MIB / 4 + 1, 21],
-])('connections are checked every %s', (_name, size, expected) => {
-  // With the last one, these are 100 connections and 16 MiB.
-  const { connections } = watch([...equalSizes(63, MIB / 4), ...equalSizes(36, 0)]);
-  let checks = 0;
-  const connection = new ClientConnection(new Socket(), createState());
-  Object.defineProperty(connection, 'estimatedBytes', {
-    get() {
-      checks += 1;
-      return size;
-    },
-  });
-  connections.set(new Socket(), connection);
-  jest.advanceTimersByTime(300);
-  expect(checks).toBe(expected);
-});
-
 test('connections are checked again and again, until the watch stops', () => {
   const { connections, rejected } = watch(equalSizes(100, MIB / 4));
   jest.advanceTimersByTime(150);

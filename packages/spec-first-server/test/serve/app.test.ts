@@ -8,7 +8,7 @@ import express from 'express';
 import { pino } from 'pino';
 import { type AnyHandler, type AppOptions, createApp, HttpError } from 'spec-first-server';
 import request from 'supertest';
-import { documentFile, serve, withFiles } from 'test-support/documents';
+import { documentFile, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 
 const who: AnyHandler = ({ caller }) => ({
@@ -232,18 +232,5 @@ components: { securitySchemes: { session: { type: apiKey, in: cookie, name: sess
       await client.options('/a').set(preflight).expect(401),
     ])
       expect(Object.keys(answer.headers).join()).not.toContain('access-control-');
-  });
-});
-
-test('operations at paths of operators are logged as a warning', async () => {
-  const DOCUMENT = `openapi: 3.1.0
-info: { title: A, version: 1.0.0 }
-paths: { /healthz: { get: { operationId: health, responses: { '200': { description: ok, content: { text/plain: {} } } } } } }
-`;
-  await withFiles({ 'openapi.yaml': DOCUMENT }, async (folder) => {
-    const health: AnyHandler = () => ({ status: 200, body: 'fine' });
-    const { client, lines } = await serve(`${folder}/openapi.yaml`, { health });
-    expect(lines).toMatchObject([{ level: 40, paths: ['/healthz'] }]);
-    await client.get('/healthz').expect(200, 'fine');
   });
 });

@@ -96,19 +96,11 @@ describe('the configuration', () => {
 
   test.each([
     ['PORT', '65536', 'an integer from 0 to 65535'],
-    ['PORT', '3000.5', 'an integer from 0 to 65535'],
-    ['METRICS_PORT', 'on', 'an integer from 0 to 65535'],
-    ['DRAIN_SECONDS', '-1', 'an integer from 0 to 3600'],
     ['DRAIN_SECONDS', '3601', 'an integer from 0 to 3600'],
-    ['SLOW_MS', '3600001', 'an integer from 0 to 3600000'],
-    ['METRICS_PORT', '65536', 'an integer from 0 to 65535'],
     ['LOG_LEVEL', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
     ['MISSING_OPERATIONS', 'ignore', 'one of refuse, 501, mock'],
     ['DOCS', 'yes', 'one of on, off'],
     ['BODY_LIMIT', '257mb', 'a size from 1b to 256mb, such as 500, 100kb or 10mb'],
-    ['BODY_LIMIT', '1gb', 'a size from 1b to 256mb, such as 500, 100kb or 10mb'],
-    ['BODY_LIMIT', '0', 'a size from 1b to 256mb, such as 500, 100kb or 10mb'],
-    ['OPERATOR_PREFIX', 'ops', 'a path, such as /ops, without a slash at its end'],
     ['OPERATOR_PREFIX', '/ops/', 'a path, such as /ops, without a slash at its end'],
     ['JWKS_URL', 'issuer/keys', 'a URL, such as https://host/path'],
     [
@@ -130,11 +122,6 @@ describe('the configuration', () => {
     [
       'TRUST_PROXY',
       '10.0.0.0/99',
-      'true, a number of hops, or addresses, such as loopback,10.0.0.0/8',
-    ],
-    [
-      'TRUST_PROXY',
-      '10.0.0.0/x',
       'true, a number of hops, or addresses, such as loopback,10.0.0.0/8',
     ],
   ])('rejects %s=%s with the expected form', (name, value, form) => {

@@ -61,21 +61,6 @@ describe('the log', () => {
       }),
     ]);
   });
-
-  test('omits the name and the version of a project without a package.json', () => {
-    const code = `process.chdir('/');
-      const { createLog, endProcess } = await import(${JSON.stringify(LOG)});
-      const { log } = await createLog('info');
-      log.info('listening');
-      await endProcess(0, log);`;
-    const { stdout, status } = spawnSync(
-      process.execPath,
-      ['--input-type=module', '--eval', code],
-      { encoding: 'utf8' },
-    );
-    expect(status).toBe(0);
-    expect(Object.keys(JSON.parse(stdout))).toEqual(['level', 'time', 'pid', 'msg']);
-  });
 });
 
 test('each warning about lost lines has the number since the previous one', () => {

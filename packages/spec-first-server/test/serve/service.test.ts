@@ -113,19 +113,6 @@ async function start(
 }
 
 describe('a service', () => {
-  test('names its page in the report, unless an operation replaces it', async () => {
-    const docs = file('docs.yaml', DOCUMENT.replace('/who:', '/docs:'));
-    const docsFor = async (env: Readonly<Record<string, string>>) => {
-      const { service } = await start({}, env);
-      await service.stop();
-      return service.started.docs?.replace(service.started.url, '');
-    };
-    expect(await docsFor({})).toBe('/docs');
-    expect(await docsFor({ DOCS: 'off' })).toBeUndefined();
-    expect(await docsFor({ OPENAPI_FILE: docs })).toBeUndefined();
-    expect(await docsFor({ OPENAPI_FILE: docs, OPERATOR_PREFIX: '/ops' })).toBe('/ops/docs');
-  });
-
   test('uses the options of the project, unless the backend replaces them', async () => {
     const definition: Partial<ServiceDefinition> = {
       formats: { greeting: (text) => text.startsWith('h') },
@@ -235,14 +222,6 @@ describe('a service', () => {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '7']);
     expect(await answer.json()).toEqual({ error: 503, message: 'the service is not ready' });
     expect((await get('/healthz')).status).toBe(200);
-  });
-
-  test('logs at the start that its backend is not ready', async () => {
-    const ready = () => Promise.reject(new TypeError('a fault'));
-    const { get } = await start({ open: () => ({ handlers, ready }) });
-    expect(lines.at(-1)).toMatchObject({ level: 40, msg: 'the store is not ready' });
-    expect(JSON.stringify(lines.at(-1))).toContain('a fault');
-    expect((await get('/readyz')).status).toBe(503);
   });
 
   test('accepts only local hosts in development', async () => {
@@ -360,23 +339,11 @@ test('a stop reports that the service is not ready before it closes the backend'
 });
 
 describe('a broken operation', () => {
-  test('answers 501 by default', async () => {
-    const { get } = await start({}, { OPENAPI_FILE: broken });
-    expect((await get('/broken')).status).toBe(501);
-  });
-
   test('is an error of the start in production', async () => {
     process.env.NODE_ENV = 'production';
     await expect(start({}, { OPENAPI_FILE: broken })).rejects.toThrow(
       /broken\.yaml:\d+:\d+ .*none/,
     );
-  });
-
-  test('is an error of the check', async () => {
-    const check = (OPENAPI_FILE: string) =>
-      checkService(configOf({ OPENAPI_FILE }), DEFINITION, log);
-    await expect(check(broken)).rejects.toThrow(/broken\.yaml:\d+:\d+ .*none/);
-    await expect(check(openapi)).resolves.toBeUndefined();
   });
 });
 

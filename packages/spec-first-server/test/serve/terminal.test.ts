@@ -75,31 +75,6 @@ describe('the example command', () => {
     ]);
   });
 
-  test('has examples for the parameters of a path', async () => {
-    const parameter = (name: string, others: object = {}) => ({
-      in: 'path',
-      name,
-      required: true,
-      schema: { type: 'string' },
-      ...others,
-    });
-    const getThing = (...parameters: object[]) => ({
-      get: { operationId: 'get', parameters, responses },
-    });
-    const paths = {
-      '/without-example/{name}': getThing(parameter('name')),
-      '/undeclared/{name}': getThing(),
-      '/{kind}/{name}': getThing(
-        parameter('kind', { example: 'a b' }),
-        parameter('name', { examples: { first: { value: 'x' } } }),
-      ),
-    };
-    expect(await argumentsFor(paths)).toEqual(['http://127.0.0.1:3000/api/a%20b/x']);
-    expect(await argumentsFor({ ...paths, '/last': getThing() })).toEqual([
-      'http://127.0.0.1:3000/api/last',
-    ]);
-  });
-
   test('has the declared header of an API key, and a percent-encoded path', async () => {
     const get = (scheme: string) => ({
       get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
@@ -108,45 +83,6 @@ describe('the example command', () => {
     expect(
       await argumentsFor({ '/things?all': get('bearer'), '/all things': get('header') }),
     ).toEqual([url, '-H', 'X-Key: secret']);
-  });
-
-  test('is missing if no operation accepts a token or an API key in a header', async () => {
-    const get = (scheme: string) => ({
-      get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
-    });
-    expect(
-      await argumentsFor({
-        '/a': get('basic'),
-        '/b': get('cookie'),
-        '/c': get('hmac'),
-        '/d': get('query'),
-        '/e': get('certificate'),
-      }),
-    ).toBeUndefined();
-  });
-
-  test('quotes a URL that a shell would change', async () => {
-    const get = { operationId: 'get', responses };
-    expect(await argumentsFor({ "/a&b;c('$d')": { get } })).toEqual([
-      "http://127.0.0.1:3000/api/a&b;c('$d')",
-    ]);
-  });
-
-  test('has the variable TOKEN of the shell instead of a token', async () => {
-    const get = { operationId: 'get', security: [{ oauth: [] }], responses };
-    const line = await exampleLine(await documentWith({ '/a': { get } }), 'http://127.0.0.1:3000');
-    expect(argumentsOf(`TOKEN='a b'; ${line}`)).toEqual([
-      'http://127.0.0.1:3000/a',
-      ...['-H', 'Authorization: Bearer a b'],
-    ]);
-  });
-
-  test('is missing if parameters have no examples and bodies are not JSON', async () => {
-    const content = { 'text/csv': { schema: { type: 'string' } } };
-    const parameters = [{ in: 'query', name: 'q', required: true, schema: { type: 'string' } }];
-    const post = { operationId: 'post', requestBody: { content }, responses };
-    const get = { operationId: 'get', parameters, responses };
-    expect(await argumentsFor({ '/a': { post, get } })).toBeUndefined();
   });
 });
 

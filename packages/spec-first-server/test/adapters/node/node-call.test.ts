@@ -26,6 +26,19 @@ test.each([
   expect([call.path, call.query]).toEqual([path, query]);
 });
 
+test('the body is the bytes if all have arrived, also when it is read again', () => {
+  const rawHeaders = ['Content-Length', '2', 'Expect', '100-continue'];
+  const { call, request, response } = createCall({ rawHeaders });
+  let continues = 0;
+  response.writeContinue = () => {
+    continues += 1;
+  };
+  for (const text of ['a', 'b']) request.push(text);
+  request.complete = true;
+  const { body } = call;
+  expect([String(body), call.body === body, continues]).toEqual(['ab', true, 1]);
+});
+
 describe('the signal', () => {
   test('is aborted if it is first read after the socket is destroyed', () => {
     const { call, socket } = createCall();

@@ -71,15 +71,6 @@ test('writeAnswer writes nothing after another response, and closes the stream',
 });
 
 describe('a stream', () => {
-  test('shares a segment with its headers if its first chunk is ready', async () => {
-    write = (response) =>
-      void writeAnswer(response, { status: 200, headers: [], body: chunksOf('ready') });
-    const socket = await connected(port);
-    socket.write(request('GET /'));
-    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 .*ready/s);
-    socket.destroy();
-  });
-
   test.each<[string, { done: true; value: undefined } | { value: string }]>([
     ['an item', { value: 'late' }],
     ['its end', { done: true, value: undefined }],
@@ -103,31 +94,5 @@ describe('a stream', () => {
     await written.promise;
     await new Promise(setImmediate);
     expect(errors).toEqual([]);
-  });
-
-  test('is closed without being read if the client has already disconnected', async () => {
-    let reads = 0;
-    let returned = 0;
-    const done = Promise.withResolvers<void>();
-    write = (response) => {
-      response.once('close', () => {
-        void writeBody(response, {
-          [Symbol.asyncIterator]: () => ({
-            async next() {
-              reads += 1;
-              return { done: true as const, value: undefined };
-            },
-            async return() {
-              returned += 1;
-              return { done: true as const, value: undefined };
-            },
-          }),
-        })?.then(done.resolve);
-      });
-      response.destroy();
-    };
-    await exchange(port, request('GET /'));
-    await done.promise;
-    expect([reads, returned]).toEqual([0, 1]);
   });
 });

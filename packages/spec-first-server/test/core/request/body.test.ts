@@ -350,6 +350,14 @@ describe('the memory of a body', () => {
     expect(held()).toBe(text.length);
   });
 
+  test('of many items is that of the last ones', async () => {
+    const lines = Array.from({ length: 100 }, () => `"${'x'.repeat(60)}"\n`);
+    const { body } = await read('/required', 'application/x-ndjson', pieces(...lines));
+    let largest = 0;
+    for await (const _item of body as AsyncIterable<unknown>) largest = Math.max(largest, held());
+    expect(largest).toBeLessThan(5 * 63);
+  });
+
   test('must suffice for its values, or else the answer is 503', async () => {
     const others = memory.bytesLeft - 200;
     expect(memory.reserve(others)).toBe(true);

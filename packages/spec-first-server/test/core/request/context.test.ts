@@ -1,4 +1,3 @@
-import { getEventListeners } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { Resources } from '../../../src/core/account.ts';
@@ -19,20 +18,6 @@ function contextOf(parts: Partial<Call> = {}) {
   const empty = { path: {}, query: {}, header: {}, cookie: {} };
   return { context: new RequestContext(call, record, log, empty, undefined, undefined), lines };
 }
-
-test('a copy has the same members', () => {
-  const { context } = contextOf({ headers: { accept: 'text/html' } });
-  const { id, headers, log, accepts, signal } = { ...context };
-  expect({ id, headers, log, signal }).toEqual({
-    id: context.id,
-    headers: context.headers,
-    log: context.log,
-    signal: context.signal,
-  });
-  expect(accepts('application/json', 'text/html')).toBe('text/html');
-  context.abort();
-  expect(signal.aborted).toBe(true);
-});
 
 test.each<[string, string[], string]>([
   ['text/html, application/json;q=0.9', ['application/json', 'text/html'], 'text/html'],
@@ -69,14 +54,5 @@ describe('the signal', () => {
     const { signal } = context;
     context.abort();
     expect([signal.aborted, context.signal === signal]).toEqual([true, true]);
-  });
-
-  test('adds no listener until it is read, and then one', () => {
-    const client = new AbortController();
-    const { context } = contextOf({ signal: client.signal });
-    context.abort();
-    expect(getEventListeners(client.signal, 'abort')).toHaveLength(0);
-    expect(context.signal).toBe(context.signal);
-    expect(getEventListeners(client.signal, 'abort')).toHaveLength(1);
   });
 });

@@ -93,24 +93,6 @@ test.each<[title: string, reply: CheckedReply, added: string[]]>([
   expect(addedBy(reply)).toEqual(added);
 });
 
-test('headers of a reply replace the default ones, in any case', () => {
-  const headers = {
-    'x-frame-options': 'DENY',
-    'X-REQUEST-ID': 'other',
-    'cache-control': 'private',
-  };
-  const lines = linesOf(
-    createAnswer({ status: 200, headers, body: streamOf([1]) }, record, 'GET').headers,
-  );
-  expect(lines.filter((line) => /^(x-frame|x-request|cache)/i.test(line))).toEqual([
-    'x-frame-options: DENY',
-    'X-REQUEST-ID: other',
-    'cache-control: private',
-  ]);
-  expect(lines).toContain('X-Accel-Buffering: no');
-  expect(lines).toContain('Referrer-Policy: no-referrer');
-});
-
 describe('an answer to HEAD', () => {
   test('has the headers of GET, without the body', () => {
     const reply = { status: 201, type: 'text/plain', body: 'abc' };

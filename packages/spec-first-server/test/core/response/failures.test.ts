@@ -57,12 +57,8 @@ const VALUES: Readonly<Record<string, readonly [() => unknown, number, string?]>
   undefined: [() => undefined, 500],
   null: [() => null, 500],
   'a string': [() => 'text', 500],
-  'a number': [() => 404, 500],
-  'a bigint': [() => 404n, 500],
   'a symbol': [() => Symbol('secret'), 500],
   'a function': [() => fail, 500],
-  'a class': [() => HttpError, 500],
-  'an object without a prototype': [() => Object.create(null), 500],
   'an object whose toString throws': [() => ({ toString: fail }), 500],
   'an object whose toJSON throws': [() => ({ toJSON: fail }), 500],
   'a hostile proxy': [hostile, 500],
@@ -78,17 +74,10 @@ const VALUES: Readonly<Record<string, readonly [() => unknown, number, string?]>
     500,
   ],
   'an error whose message throws': [() => withGetter(new Error('a'), 'message'), 500],
-  'an error whose stack throws': [() => withGetter(new Error('a'), 'stack'), 500],
-  'an error whose cause throws': [() => withGetter(new Error('a'), 'cause'), 500],
   'an error whose status throws': [() => withGetter(new Error('a'), 'status'), 500],
   'an error with another property that throws': [() => withGetter(new Error('a'), 'detail'), 500],
   'a status with a line break in a header': [
     () => ({ status: 404, expose: true, message: 'a', headers: { 'x-a': 'a\nb' } }),
-    500,
-  ],
-  'a status with a wrong header name': [() => ({ status: 404, headers: { 'x a': 'b' } }), 500],
-  'a status with an object in a header': [
-    () => ({ status: 404, headers: { a: Object.create(null) } }),
     500,
   ],
   'a status without headers': [
@@ -116,13 +105,10 @@ const VALUES: Readonly<Record<string, readonly [() => unknown, number, string?]>
     500,
   ],
   'the status NaN': [() => ({ status: Number.NaN }), 500],
-  'the status 600': [() => ({ status: 600 }), 500],
   'the status 200': [() => ({ status: 200, expose: true, message: 'fine' }), 500],
   'the status 404.5': [() => ({ status: 404.5 }), 500],
   'the status "404"': [() => ({ status: '404' }), 500],
   'an HttpError': [() => new HttpError(404, 'no such book'), 404, 'no such book'],
-  'an HttpError of the status 600': [() => new HttpError(600, 'a'), 500],
-  'an HttpError of the status NaN': [() => new HttpError(Number.NaN, 'a'), 500],
   'an HttpError with a changed header': [
     () => Object.assign(new HttpError(404, 'a'), { headers: { 'x-a': 'a\nb' } }),
     500,
@@ -149,8 +135,6 @@ const VALUES: Readonly<Record<string, readonly [() => unknown, number, string?]>
     403,
     'The token lacks a scope: this operation needs a',
   ],
-  'Forbidden with a message': [() => new Forbidden('not yours'), 403, 'not yours'],
-  'Unauthorized of a handler': [() => new Unauthorized('who?'), 401, 'who?'],
 };
 const names = Object.keys(VALUES);
 
@@ -205,6 +189,16 @@ describe('a handler that throws', () => {
       }
     },
   );
+});
+
+test.each([
+  ['the error, if the client does not get its message', { status: 409 }, 'error'],
+  ['the error, if it is a fault of the service', { status: 503, expose: true }, 'error'],
+  ['the error, if it has no status', {}, 'error'],
+  ['the cause of an error whose message the client gets', { status: 409, expose: true }, 'cause'],
+])('the log contains %s', (_title, members, logged) => {
+  const error = new Error('error', { cause: new Error('cause') });
+  expect(failureOf(Object.assign(error, members)).cause).toMatchObject({ message: logged });
 });
 
 test('the message of an error with a body is not the reason for the log', () => {
@@ -387,23 +381,13 @@ paths:
     expect(answer.headers).not.toHaveProperty('Retry-After');
   });
 
-  test('is framed by the server, whatever headers the error has', () => {
-    const headers = {
-      'Content-Length': '1',
-      'content-type': 'text/html',
-      'Transfer-Encoding': 'chunked',
-      Trailer: 'x',
-    };
-    const answer = answerTo({ status: 410, expose: true, message: 'gone', headers });
-    expect(answer.headers).toMatchObject({
-      'Content-Type': 'application/problem+json',
-      'Content-Length': String(String(answer.body).length),
-    });
-    const framing = /^(content-length|content-type|trailer|transfer-encoding)$/i;
-    expect(Object.keys(answer.headers).filter((name) => framing.test(name))).toEqual([
-      'Content-Type',
-      'Content-Length',
-    ]);
+  test('has a line for each value of a header', () => {
+    const headers = { 'Set-Cookie': ['a=1', 'b=2'] };
+    for (const error of [{ status: 404, headers }, new HttpError(404, 'none', { headers })]) {
+      const { list } = answerTo(error);
+      expect(list.join('\n')).toContain('Set-Cookie\na=1\nSet-Cookie\nb=2');
+    }
+    expect(answerTo({ status: 404, headers: { 'X-A': ['a', 'a\nb'] } }).status).toBe(500);
   });
 
   test.each<[title: string, errorBody: Partial<ErrorBody>]>([
@@ -486,12 +470,6 @@ paths:
         'too many; the headers of the error do not match the document: ' +
           '/headers/retry-after is required',
       );
-    });
-
-    test('is logged if a header does not match its schema', async () => {
-      const reason = await reasonFor({ 'Retry-After': 'soon', 'X-Limit': 10 });
-      expect(reason).toContain('/headers/retry-after must be integer');
-      expect(reason).toContain('/headers/x-limit must be <= 9');
     });
 
     test('is not logged if the error or errorBody has them', async () => {

@@ -55,12 +55,6 @@ async function* from(items: readonly unknown[], log: unknown[] = []) {
 const DONE = { done: true, value: undefined };
 
 describe('the chunks of a body', () => {
-  test('begin with the item that was pulled when the body was opened', async () => {
-    const { body } = bodyOf(from(['a', 'b']));
-    await body.open();
-    expect(await Array.fromAsync(body)).toEqual(['0a', '1b']);
-  });
-
   test('are pulled one at a time', async () => {
     let pulled = 0;
     const items = (async function* () {
@@ -203,17 +197,6 @@ describe('a client that disconnects', () => {
     await body.return();
     expect(items.destroyed).toBe(true);
     expect(await first).toEqual(DONE);
-    expect(events).toEqual(['end']);
-  });
-
-  test('closes the items, and ends the body once', async () => {
-    const log: unknown[] = [];
-    const { body, events } = bodyOf(from(['a', 'b'], log), { end: '--' });
-    await body.next();
-    expect(await body.return()).toEqual(DONE);
-    expect(await body.return()).toEqual(DONE);
-    expect(await body.next()).toEqual(DONE);
-    expect(log).toEqual(['closed']);
     expect(events).toEqual(['end']);
   });
 

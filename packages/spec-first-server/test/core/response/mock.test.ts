@@ -43,16 +43,6 @@ describe('a mock', () => {
       .expect('Content-Type', /^application\/example\+json/);
   });
 
-  test('is the example that the client names', async () => {
-    const client = await mocked(json('{ examples: { one: { value: 1 }, two: { value: 2 } } }'));
-    await client.get('/a').expect(200, '1');
-    await client.get('/a').set('Prefer', 'example=two').expect(200, '2');
-    const { body } = await client.get('/a').set('Prefer', 'example=three').expect(400);
-    expect(body.message).toBe(
-      '/header/Prefer example must be one of the declared examples: one, two',
-    );
-  });
-
   test('is the example whose request has the same values', async () => {
     const day = { type: 'string', format: 'date' };
     const schema = { properties: { n: { type: 'integer', default: 1 }, day } };
@@ -100,16 +90,6 @@ describe('a mock', () => {
     await client.get('/a').expect(200, { n: 1 });
   });
 
-  test('of a failure contains its status', async () => {
-    const media =
-      '{ schema: { type: object, required: [error], properties: { error: { type: integer } } }, example: { error: 503 } }';
-    const client = await mocked(
-      `{ '204': { description: it }, default: { description: fault, content: { application/json: ${media} } } }`,
-    );
-    const { body } = await client.get('/a').set('Prefer', 'code=404').expect(404);
-    expect(body).toMatchObject({ error: 404 });
-  });
-
   test.each([
     ["{ '404': { description: none }, '2XX': { description: ok } }", 200],
     ['{ default: { description: any } }', 200],
@@ -144,15 +124,6 @@ describe('a mock', () => {
     expect(lines).toEqual([
       expect.objectContaining({ level: 30, msg: 'answered', status: 503, mocked: true }),
     ]);
-  });
-
-  test('has the required headers, with their examples', async () => {
-    const headers =
-      'headers: { X-Next: { required: true, example: abc, schema: { type: string, pattern: ^abc$ } } }';
-    await (await mocked(`{ '204': { description: it, ${headers} } }`))
-      .get('/a')
-      .expect(204)
-      .expect('X-Next', 'abc');
   });
 
   test('skips examples that do not match, and the log names them', async () => {

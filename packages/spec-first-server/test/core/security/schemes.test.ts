@@ -9,9 +9,7 @@ import type { Caller } from '../../../src/core/handlers/types.ts';
 import { Forbidden, HttpError, Unauthorized } from '../../../src/core/response/http-error.ts';
 import {
   type Authenticated,
-  apiKeyQueryNames,
   authentication,
-  credentialsOf,
   bearerToken as read,
   schemesOf,
   scopesOf,
@@ -371,10 +369,6 @@ describe('each scheme', () => {
     ]);
   });
 
-  test('for an API key in the query is in apiKeyQueryNames', () => {
-    expect([...apiKeyQueryNames(EVERY_SCHEME)]).toEqual(['the key']);
-  });
-
   test('without a verifier is reported, if an operation uses it', async () => {
     const schemes = await schemesWith({ basic: () => ({ subject: 'ann', scopes: 'all' }) });
     const { operations } = await documentWith(EVERY_SCHEME, {
@@ -483,22 +477,6 @@ test.each<[string, Request, string]>([
   await expect(authenticate('get', sent)).rejects.toMatchObject({
     status: 400,
     message: `the API key in the ${place} must come once`,
-  });
-});
-
-test('verifiers get the first value of each parameter and cookie', () => {
-  const headers = { cookie: 'a=1; b=%20x; a=2' };
-  expect(credentialsOf({ method: 'GET', headers, query: 'k=1&l=%2B+&k=2' })).toEqual({
-    method: 'GET',
-    headers,
-    query: { k: '1', l: '+ ' },
-    cookies: { a: '1', b: '%20x' },
-  });
-  expect(credentialsOf({ method: 'GET', headers: {} })).toEqual({
-    method: 'GET',
-    headers: {},
-    query: {},
-    cookies: {},
   });
 });
 
