@@ -62,7 +62,7 @@ const errorResponses = ({ operations }: Document) =>
   );
 
 /** Headers that the server sets in responses to errors. */
-const SERVER_HEADERS = /^(www-authenticate|retry-after|allow|content-.*)$/;
+const SERVER_HEADERS = /^(www-authenticate|retry-after|allow|content-(type|length|encoding))$/;
 
 /** Returns valid texts for headers that error responses require, by name. */
 function requiredHeaders(schemas: Schemas, document: Document): ReadonlyMap<string, string> {

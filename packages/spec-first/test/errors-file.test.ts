@@ -153,7 +153,8 @@ test('lists what the team has to complete: the body, and headers that the server
     'Retry-After': { required: true, schema: integer },
     Allow: { required: true, schema: text },
     'WWW-Authenticate': { required: true, schema: text },
-    'Content-Language': { required: true, schema: text },
+    'Content-Length': { required: true, schema: integer },
+    'Content-Location': { required: true, schema: text },
     'X-Optional': { schema: text },
   };
   expect(
@@ -162,7 +163,7 @@ test('lists what the team has to complete: the body, and headers that the server
 import type { ErrorBody } from 'spec-first-server';
 
 // TODO: errors are problem details, since no value was found for the declared body: write the body.
-// TODO: replace the placeholders (header x-allow, header allow-zone).
+// TODO: replace the placeholders (header x-allow, header allow-zone, header content-location).
 /** Problem details (RFC 9457). */
 export const errorBody: ErrorBody = {
   mediaType: 'application/problem+json',
@@ -175,6 +176,7 @@ export const errorBody: ErrorBody = {
   headers: () => ({
     'x-allow': 'text',
     'allow-zone': 'text',
+    'content-location': 'text',
   }),
 };
 `);

@@ -21,7 +21,7 @@ import { suggestedMediaType } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 
 /**
- * Reports operations with the same id or the same URL, and parts of the document that are not
+ * Reports operations with the same id, and parts of the document that are not
  * served or not checked.
  */
 export function checkOperations(document: Document, codecs: Codecs, report: Report): void {
@@ -38,19 +38,6 @@ export function checkOperations(document: Document, codecs: Codecs, report: Repo
       const firstUse = `${first?.method} ${first?.path}`;
       const message = `operationId ${source.operationId} is already used by ${firstUse}`;
       report.notice(`${pointer}/operationId`, `${message}: this operation is renamed to ${id}`);
-    }
-  }
-  // `/a/{x}` and `/a/{y}` are the same URL.
-  const operationsByUrl = Map.groupBy(
-    operations,
-    ({ method, template, basePaths }) => `${method} ${basePaths} ${template.shape}`,
-  );
-  for (const [first, ...others] of operationsByUrl.values()) {
-    for (const { pointer, method, path } of others) {
-      report.notice(
-        pointer,
-        `${method} ${path} is not served: ${first?.method} ${first?.path} has the same URL`,
-      );
     }
   }
   checkScopes(document, report);

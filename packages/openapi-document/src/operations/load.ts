@@ -1,6 +1,6 @@
 import { asObject, entriesOf, type Json, resolveRef } from '../source/document.ts';
 import { loadSource, type Source } from '../source/load.ts';
-import { type Operation, operationsOf, webhooksOf } from './operations.ts';
+import { type Operation, operationsOf, reachable, webhooksOf } from './operations.ts';
 import { basePathsOf } from './servers.ts';
 
 /** An OpenAPI document. */
@@ -35,10 +35,11 @@ export async function loadDocument(
   if (typeof source === 'object' && !('openapi' in source)) return source;
   const loaded = await loadSource(source, allowOutside);
   const { root } = loaded;
-  const operations = operationsOf(root);
+  const { operations, unreachable } = reachable(operationsOf(root));
   const schemes = entriesOf(asObject(root.components).securitySchemes);
   return {
     ...loaded,
+    corrections: [...loaded.corrections, ...unreachable],
     operations,
     webhooks: webhooksOf(root, operations),
     basePaths: basePathsOf(root.servers),

@@ -6,6 +6,7 @@ import {
   asObject,
   capitalized,
   escapePointerToken,
+  type Finding,
   freeName,
   type Json,
   resolveRef,
@@ -115,6 +116,27 @@ function operationOf(tree: SchemaTree, object: OperationObject, id: string): Ope
     >[],
     source,
   };
+}
+
+/**
+ * Leaves out operations with the URL of an earlier one, such as `/a/{y}` after `/a/{x}`. Returns a
+ * finding for each of them.
+ */
+export function reachable(declared: readonly Operation[]) {
+  const byUrl = Map.groupBy(
+    declared,
+    ({ method, template, basePaths }) => `${method} ${basePaths} ${template.shape}`,
+  );
+  const operations = new Set(declared);
+  const unreachable: Finding[] = [];
+  for (const [first, ...others] of byUrl.values())
+    for (const operation of others) {
+      operations.delete(operation);
+      const { pointer, method, path } = operation;
+      const reason = `${first?.method} ${first?.path} has the same URL`;
+      unreachable.push({ pointer, message: `${method} ${path} is not served: ${reason}` });
+    }
+  return { operations: [...operations], unreachable };
 }
 
 /**

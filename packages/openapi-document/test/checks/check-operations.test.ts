@@ -31,11 +31,6 @@ test.each<[title: string, paths: object, findings: readonly string[]]>([
     ),
   ],
   [
-    'operations with the same URL',
-    { '/{a}': get(), '/{b}': { ...get(), put: { responses } }, '/{a}/{b}': get() },
-    ['notice /paths/~1{b}/get get /{b} is not served: get /{a} has the same URL'],
-  ],
-  [
     'paths that no request can have',
     { '/a?b=c': get(), '/a#b': get() },
     ['/paths/~1a?b=c/get', '/paths/~1a#b/get'].map(

@@ -41,6 +41,17 @@ components: { securitySchemes: { key: { $ref: '#/components/securitySchemes/othe
   });
 });
 
+test('an operation with the URL of an earlier one is left out, with a notice', async () => {
+  const item = (id: string) => `{ get: { operationId: ${id}, responses: { ${OK} } } }`;
+  const paths = `paths:\n  '/{a}': ${item('a')}\n  '/{b}': ${item('b')}\n  '/{a}/{b}': ${item('c')}\n`;
+  const document = await load({ 'openapi.yaml': HEAD + paths });
+  expect(document.operations.map(({ id }) => id)).toEqual(['a', 'c']);
+  expect(checkDocument(document).notices).toContainEqual({
+    pointer: '/paths/~1{b}/get',
+    message: 'get /{b} is not served: get /{a} has the same URL',
+  });
+});
+
 describe('a document of several files', () => {
   const parts = {
     'openapi.yaml': `${HEAD}paths:\n  /a:\n    get: { operationId: a, responses: { '200': { $ref: parts/ok.yaml } } }\n  /b: { $ref: '#/components/pathItems/b' }\ncomponents:\n  pathItems:\n    b: { get: { operationId: b, requestBody: 1, responses: { ${OK} } } }\n`,

@@ -24,6 +24,12 @@ import { checkBody, isAsyncIterable, mismatchOf } from './reply.ts';
 
 type Candidate = Partial<Example>;
 
+/** The name of an example: that of the preference of the client, or that of its request. */
+interface ChosenExample {
+  readonly name: string | undefined;
+  readonly isPreferred: boolean;
+}
+
 /** The time between two items of a stream, in milliseconds. */
 const ITEM_INTERVAL = 300;
 
@@ -38,8 +44,8 @@ export interface MockOptions {
  * Creates a handler that answers with an example of the declared response, or with a value
  * generated from its schema. The client may choose another declared response with `Prefer:
  * code=404`, and a named example with `Prefer: example=name` (RFC 7240). Without this preference,
- * a request with the values of a named example gets the example with the same name. Examples that
- * do not match their schema are logged.
+ * a request with the values of a named example gets the example with the same name, if it matches
+ * its schema. Examples that do not are logged.
  */
 export function mock(
   operation: Operation,
@@ -61,9 +67,10 @@ export function mock(
     );
     const [status, declared] = chosenResponse(operation, code);
     const media = mediaFor(declared, accepts);
-    const example = preferredExample ?? (media && exampleOfRequest(media, request));
-    const key = [status, media?.type, media && example].join(' ');
-    const reply = replies.get(key) ?? createReply(status, declared, media, example);
+    const isPreferred = preferredExample !== undefined;
+    const name = preferredExample ?? (media && exampleOfRequest(media, request));
+    const key = [status, media?.type, media && name, isPreferred].join(' ');
+    const reply = replies.get(key) ?? createReply(status, declared, media, { name, isPreferred });
     replies.set(key, reply);
     if (reply instanceof HttpError) throw reply;
     const coder = media && codecs.of(media);
@@ -115,8 +122,8 @@ export function mock(
   function createReply(
     status: number,
     declared: DeclaredResponse,
-    media?: MediaType,
-    name?: string,
+    media: MediaType | undefined,
+    example: ChosenExample,
   ): AnyReply | HttpError {
     const validator = validatorOf(operation);
     const contentType = media && concreteType(media.type);
@@ -126,7 +133,7 @@ export function mock(
     let firstMismatch: string | undefined;
     const items = media && itemsOf(media);
     const candidates: Iterable<Candidate> =
-      media === undefined ? [{}] : bodies(status, declared, media, name);
+      media === undefined ? [{}] : bodies(status, declared, media, example);
     for (const candidate of candidates) {
       const { value: body, pointer } = candidate;
       try {
@@ -178,14 +185,15 @@ export function mock(
     status: number,
     { key }: DeclaredResponse,
     media: MediaType,
-    name?: string,
+    { name, isPreferred }: ChosenExample,
   ): Generator<Candidate> {
     const { type: mediaType, schema, examples } = media;
     const items = itemsOf(media);
-    if (name !== undefined) {
-      const namedExamples = examples.filter((example) => example.name === name);
+    const named = examples.filter((example) => name !== undefined && example.name === name);
+    yield* named;
+    if (isPreferred) {
+      if (named.length > 0) return;
       const names = examples.flatMap((example) => example.name ?? []).join(', ') || 'none';
-      if (namedExamples.length > 0) return yield* namedExamples;
       throw new HttpError(
         400,
         `/header/Prefer example must be one of the declared examples: ${names}`,

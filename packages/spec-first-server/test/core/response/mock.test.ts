@@ -137,6 +137,10 @@ describe('a mock', () => {
     );
     await client.get('/a').set('Prefer', 'example=bad').expect(200, {});
     expect(lines.at(-1)?.reason).toContain('/examples/bad: /body/n is required');
+    const parameters = 'parameters: [{ in: query, name: q, examples: { bad: { value: x } } }]';
+    const named = `{ ${schema}, examples: { bad: { value: {} }, good: { value: { n: 1 } } } }`;
+    const asked = await mocked(`${json(named)}\n      ${parameters}`);
+    await asked.get('/a?q=x').expect(200, { n: 1 });
     const only = await mocking(json(`{ ${schema}, example: { n: x } }`));
     await only.client.get('/a').expect(200);
     expect(only.lines.at(-1)?.reason).toContain('application~1json/example: ');

@@ -11,13 +11,6 @@ const service = testService();
 before(service.start);
 after(service.stop);
 
-test('serves its document', async () => {
-  const response = await fetch(new URL('/openapi.json', service.url()));
-  assert.equal(response.status, 200);
-  const { openapi } = Object(await response.json());
-  assert.match(openapi, /^3\./);
-});
-
 test('answers an unknown path with 404 and the error body of the document', async () => {
   // Longer than any path of the document: `/{user}/{file}` would match a short one.
   const response = await fetch(new URL('/unknown'.repeat(50), service.url()));
