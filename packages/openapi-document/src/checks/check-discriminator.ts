@@ -8,7 +8,14 @@ import {
 import { Outline } from '../schema/outline.ts';
 import type { Tag } from '../schema/tag.ts';
 import type { SchemaTree } from '../schema/tree.ts';
-import { asArray, asObject, escapePointerToken, type Json, valueAt } from '../source/document.ts';
+import {
+  asArray,
+  asObject,
+  entriesOf,
+  escapePointerToken,
+  type Json,
+  valueAt,
+} from '../source/document.ts';
 import type { Report } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 
@@ -61,7 +68,7 @@ function checkTargets(
   place: string,
   { notice }: Report,
 ): void {
-  const targets = Object.entries(asObject(mapping)).map(([value, target]): [string, unknown] => [
+  const targets = entriesOf(mapping).map(([value, target]): [string, unknown] => [
     `mapping/${escapePointerToken(value)}`,
     target,
   ]);

@@ -4,7 +4,7 @@ import { deprecationOf } from '../operations/deprecation.ts';
 import type { Document } from '../operations/load.ts';
 import type { MediaType } from '../operations/media.ts';
 import type { Operation } from '../operations/operations.ts';
-import { SchemaTree } from '../schema/tree.ts';
+import type { SchemaTree } from '../schema/tree.ts';
 import {
   asArray,
   asObject,
@@ -24,9 +24,13 @@ import type { Report } from './check-structure.ts';
  * Reports operations with the same id, and parts of the document that are not
  * served or not checked.
  */
-export function checkOperations(document: Document, codecs: Codecs, report: Report): void {
+export function checkOperations(
+  document: Document,
+  tree: SchemaTree,
+  codecs: Codecs,
+  report: Report,
+): void {
   const { root, operations } = document;
-  const tree = new SchemaTree(root);
   checkServers(root, '', report);
   checkUnserved(document, report);
   const operationsById = Map.groupBy(

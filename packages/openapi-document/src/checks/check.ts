@@ -62,8 +62,8 @@ export function checkDocument(
     },
   };
   checkStructure(root, report);
-  checkOperations(document, codecs, report);
   const schemas = createSchemas(root, { formats });
+  checkOperations(document, schemas.tree, codecs, report);
   checkSchemas(schemas, report);
   const problems: Finding[] = [];
   const broken = new Map<string, Finding[]>();

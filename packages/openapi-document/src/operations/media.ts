@@ -8,6 +8,7 @@ import type { SchemaTree } from '../schema/tree.ts';
 import {
   asArray,
   asObject,
+  entriesOf,
   escapePointerToken,
   isObject,
   type Json,
@@ -35,7 +36,7 @@ export interface Example {
 }
 
 export const mediaOf = (tree: SchemaTree, content: unknown, parentPointer: string): MediaType[] =>
-  Object.entries(asObject(content)).map(([type, value]) => {
+  entriesOf(content).map(([type, value]) => {
     const source = resolveRef(tree.root, value) ?? {};
     const { schema } = source;
     const items = itemsOf(tree, type, source);
@@ -73,7 +74,7 @@ function partTypeOf(encoding: unknown): string {
 
 const encodingOf = (encoding: unknown): FormEncoding =>
   Object.fromEntries(
-    Object.entries(asObject(encoding)).map(([name, value]) => {
+    entriesOf(encoding).map(([name, value]) => {
       const { contentType, style, explode } = asObject(value);
       return [
         name,
@@ -104,7 +105,7 @@ export function examplesOf(
   root: Json,
   { source, pointer }: { readonly source: Json; readonly pointer: string },
 ): Example[] {
-  const named = Object.entries(asObject(source.examples)).map(([name, item]): Example => {
+  const named = entriesOf(source.examples).map(([name, item]): Example => {
     // OpenAPI 3.2 adds `dataValue` and `serializedValue`.
     const { value: inline, dataValue, serializedValue } = resolveRef(root, item) ?? {};
     const parsed = typeof serializedValue === 'string' ? jsonOrText(serializedValue) : undefined;

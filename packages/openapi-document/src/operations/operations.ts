@@ -3,8 +3,8 @@ import { Outline } from '../schema/outline.ts';
 import { SchemaTree } from '../schema/tree.ts';
 import {
   asArray,
-  asObject,
   capitalized,
+  entriesOf,
   escapePointerToken,
   type Finding,
   freeName,
@@ -166,7 +166,7 @@ const defaultId = (method: string, path: string): string =>
 /** Lists webhooks and callbacks as operations. */
 export function webhooksOf(root: Json, operations: readonly Operation[]): Operation[] {
   const callbacks = operations.flatMap(({ id, source, pointer }) =>
-    Object.entries(asObject(source.callbacks)).flatMap(([name, callback]) => {
+    entriesOf(source.callbacks).flatMap(([name, callback]) => {
       const pathItems = Object.entries(resolveRef(root, callback) ?? {}).slice(0, 1);
       const callbackPointer = `${pointer}/callbacks/${escapePointerToken(name)}`;
       return pathItems.map(([url, item]) => ({
@@ -264,7 +264,7 @@ function schemaOf(tree: SchemaTree, { in: where, schema, allowEmptyValue }: Json
 }
 
 const responsesOf = (tree: SchemaTree, responses: unknown, pointer: string): DeclaredResponse[] =>
-  Object.entries(asObject(responses))
+  entriesOf(responses)
     .filter(([key]) => !key.startsWith('x-'))
     .map(([key, value]) =>
       responseOf(
@@ -281,7 +281,7 @@ function responseOf(
   source: Json,
   pointer: string,
 ): DeclaredResponse {
-  const headers = Object.entries(asObject(source.headers)).map(([name, header]) => {
+  const headers = entriesOf(source.headers).map(([name, header]) => {
     const declared = { ...resolveRef(tree.root, header), style: 'simple' };
     const headerPointer = `${pointer}/headers/${escapePointerToken(name)}`;
     return parameterOf(tree, declared, 'header', name.toLowerCase(), headerPointer);

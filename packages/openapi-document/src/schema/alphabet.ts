@@ -1,12 +1,12 @@
 import { type Atom, type Expression, GUARD, isPlain } from './expression.ts';
 
 /** The neighbours of a gap between characters that conditions such as `\b` and `$` distinguish. */
-export type Kind = 'start' | 'end' | 'word' | 'lineBreak' | 'other';
+export type Neighbour = 'start' | 'end' | 'word' | 'lineBreak' | 'other';
 
 /** Characters that match the same atoms. */
 export interface Letter {
   readonly id: number;
-  readonly kind: Kind;
+  readonly neighbour: Neighbour;
   readonly atoms: ReadonlySet<Atom | undefined>;
 }
 
@@ -23,7 +23,7 @@ export class Alphabet {
   readonly #isUnicode: boolean;
   readonly #tests: readonly (readonly [Atom, (character: string) => boolean])[];
   readonly #isWord: RegExp;
-  readonly #hasKinds: boolean;
+  readonly #hasNeighbours: boolean;
   readonly #letters = new Map<string, Letter>();
 
   constructor({ atoms, flags, guards }: Expression) {
@@ -31,7 +31,7 @@ export class Alphabet {
     this.#isUnicode = flags.includes('u');
     this.#tests = [...atoms].map((atom) => [atom, testOf(atom)]);
     this.#isWord = new RegExp('\\w', flags);
-    this.#hasKinds = (guards & ~(GUARD.start | GUARD.end)) !== 0;
+    this.#hasNeighbours = (guards & ~(GUARD.start | GUARD.end)) !== 0;
   }
 
   letterOf(code: number): Letter {
@@ -57,19 +57,19 @@ export class Alphabet {
     const atoms = this.#tests
       .filter(([atom, test]) => test(character) || mayMatch(atom))
       .map(([atom]) => atom);
-    const kind = this.#kindOf(character);
-    const key = `${kind} ${atoms.map(({ id }) => id)}`;
+    const neighbour = this.#neighbourOf(character);
+    const key = `${neighbour} ${atoms.map(({ id }) => id)}`;
     const letter = this.#letters.get(key) ?? {
       id: this.#letters.size,
-      kind,
+      neighbour,
       atoms: new Set(atoms),
     };
     this.#letters.set(key, letter);
     return letter;
   }
 
-  #kindOf(character: string): Kind {
-    if (!this.#hasKinds) return 'other';
+  #neighbourOf(character: string): Neighbour {
+    if (!this.#hasNeighbours) return 'other';
     if (this.#isWord.test(character)) return 'word';
     return /[\n\r\u2028\u2029]/.test(character) ? 'lineBreak' : 'other';
   }

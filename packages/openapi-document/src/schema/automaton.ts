@@ -1,11 +1,11 @@
-import type { Kind, Letter } from './alphabet.ts';
+import type { Letter, Neighbour } from './alphabet.ts';
 import { type Edge, type Expression, GUARD, type Position } from './expression.ts';
 
 /** The positions after the same characters, in order, with the number of ways to each. */
 export interface State {
   readonly positions: readonly Position[];
   readonly ways: readonly number[];
-  readonly before: Kind;
+  readonly before: Neighbour;
 }
 
 /** Follows all ways of an expression through a text at once. */
@@ -47,7 +47,7 @@ export class Automaton {
     for (let index = 0; index < state.positions.length; index += 1) {
       const count = state.ways[index] ?? 0;
       for (const edge of this.edges(state.positions[index] ?? start, letter)) {
-        if (!holds(edge.guard, state.before, letter.kind)) continue;
+        if (!holds(edge.guard, state.before, letter.neighbour)) continue;
         const sum = ways[edge.to.index] ?? 0;
         if (sum === 0) reached.push(edge.to.index);
         ways[edge.to.index] = sum + count * edge.ways;
@@ -57,7 +57,7 @@ export class Automaton {
     const next = {
       positions: reached.map((index) => positions[index] ?? start),
       ways: reached.map((index) => ways[index] ?? 0),
-      before: letter.kind,
+      before: letter.neighbour,
     };
     for (const index of reached) ways[index] = 0;
     return next;
@@ -89,10 +89,10 @@ export const keyOf = ({ positions, before }: State): string =>
   before + String.fromCharCode(...positions.map(({ index }) => index));
 
 /** Returns true if the expression matches before a letter or the end. */
-export const isMatch = ({ positions, before }: State, after: Kind): boolean =>
+export const isMatch = ({ positions, before }: State, after: Neighbour): boolean =>
   positions.some(({ ends }) => ends.some(({ guard }) => holds(guard, before, after)));
 
-function holds(guard: number, before: Kind, after: Kind): boolean {
+function holds(guard: number, before: Neighbour, after: Neighbour): boolean {
   if (guard === 0) return true;
   if ((guard & GUARD.start) !== 0 && before !== 'start') return false;
   if ((guard & GUARD.end) !== 0 && after !== 'end') return false;

@@ -74,7 +74,7 @@ function stepsOfStates(
     letters,
     (state) => `${keyOf(state)} ${state.ways}`,
     // The engine tries no later start after the first match.
-    (state, { kind }) => isExact && isMatch(state, kind),
+    (state, { neighbour }) => isExact && isMatch(state, neighbour),
   );
   let max = 0;
   let work = 0;

@@ -1,4 +1,4 @@
-import { asArray, asObject, type Json } from '../source/document.ts';
+import { asArray, entriesOf, type Json } from '../source/document.ts';
 import { SUBSCHEMAS } from '../source/kinds.ts';
 import { TYPE_BITS } from './json-types.ts';
 
@@ -12,7 +12,7 @@ export function mapKeyword(
   if (one.includes(key)) return replace(value);
   if (list.includes(key)) return asArray(value).map(replace);
   if (!named.includes(key)) return value;
-  const members = Object.entries(asObject(value));
+  const members = entriesOf(value);
   return Object.fromEntries(members.map(([name, schema]) => [name, replace(schema)]));
 }
 

@@ -73,7 +73,7 @@ export class LinearMatcher {
   /** Returns `null` if a match ends before the letter. */
   #nextOf(node: Node, letter: Letter, budget: Budget): Node | null {
     if (!this.hasFewStates) spend(budget, 64 + 16 * node.state.positions.length);
-    const next = isMatch(node.state, letter.kind)
+    const next = isMatch(node.state, letter.neighbour)
       ? null
       : this.#nodeOf(this.#automaton.next(node.state, letter));
     if (next === null || next.isStored) node.next[letter.id] = next;

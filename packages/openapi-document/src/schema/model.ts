@@ -99,6 +99,8 @@ export interface SchemaSet {
    * @param budget pays for a new combination of alternatives, since clients choose them.
    */
   select(owner: Json, schema: Json, isBase?: boolean, budget?: Budget): SchemaSet;
+  /** Returns the set that also contains several schemas. */
+  selectAll(owner: Json, schemas: readonly Json[], budget: Budget): SchemaSet;
 }
 
 /** Selects further schemas for a value: returns the set with them. */

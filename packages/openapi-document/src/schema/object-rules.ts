@@ -238,7 +238,12 @@ export function objectRules(set: SchemaSet): ObjectRules {
   }
 
   function defaultsOf(): Default[] {
-    return [...facts.names].flatMap((name) => {
+    const hasDefault = (property: unknown) =>
+      tree.facts(tree.schemaOf(property)).default !== undefined;
+    const names = parts.flatMap(({ properties }) =>
+      entriesOf(properties).flatMap(([name, property]) => (hasDefault(property) ? [name] : [])),
+    );
+    return [...new Set(names)].flatMap((name) => {
       const { set: memberSet } = member(name, NO_STEPS);
       const preset = memberSet?.facts.default;
       if (memberSet === undefined || preset === undefined) return [];

@@ -105,11 +105,10 @@ function integerFormat(set: SchemaSet): 'int32' | 'int64' | undefined {
 }
 
 /** True if a `bigint` of a request becomes a number: the schema has the type `number`. */
-export function readsDoubles({ schemas, facts, context }: SchemaSet): boolean {
-  if (context.view !== 'request') return false;
-  const names = [...schemas.keys()].flatMap(({ type }) => type ?? []);
-  return names.includes('number') && !names.includes('integer') && !facts.isWide;
-}
+export const readsDoubles = ({ facts, context }: SchemaSet): boolean =>
+  context.view === 'request' &&
+  ((facts.declaredTypes ?? 0) & TYPE_BITS.number) === TYPE_BITS.number &&
+  !facts.isWide;
 
 export function textRules({ facts, context }: SchemaSet): Assertion<string>[] {
   const rules = facts.patterns.map((pattern): Assertion<string> => {

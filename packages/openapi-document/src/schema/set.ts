@@ -69,7 +69,7 @@ export class JoinedSchemas implements SchemaSet {
   #selectors = NO_SELECTORS;
   #generation = 0;
   #isSelected = false;
-  readonly #selected = new Map<number, JoinedSchemas>();
+  readonly #selected = new Map<number | string, JoinedSchemas>();
   #constants: readonly Assertion<unknown>[] | undefined;
   #texts: readonly Assertion<string>[] | undefined;
   #numbers: readonly Assertion<number | bigint>[] | undefined;
@@ -121,19 +121,38 @@ export class JoinedSchemas implements SchemaSet {
   }
 
   select(owner: Json, schema: Json, isBase = false, budget?: Budget): JoinedSchemas {
-    const { context } = this;
+    const { tree } = this.context;
+    const key = tree.idOf(owner) * 2 ** 24 + tree.idOf(schema);
+    return this.#known(key) ?? this.#add(key, owner, [schema], isBase, budget);
+  }
+
+  selectAll(owner: Json, schemas: readonly Json[], budget: Budget): JoinedSchemas {
+    const { tree } = this.context;
+    const key = [owner, ...schemas].map((schema) => tree.idOf(schema)).join();
+    return this.#known(key) ?? this.#add(key, owner, schemas, false, budget);
+  }
+
+  #known(key: number | string): JoinedSchemas | undefined {
     if (this.#generation !== this.#counter.generation) {
       this.#selected.clear();
       this.#generation = this.#counter.generation;
     }
-    const key = context.tree.idOf(owner) * 2 ** 24 + context.tree.idOf(schema);
-    const known = this.#selected.get(key);
-    if (known !== undefined) return known;
+    return this.#selected.get(key);
+  }
+
+  #add(
+    key: number | string,
+    owner: Json,
+    schemas: readonly Json[],
+    isBase: boolean,
+    budget: Budget | undefined,
+  ): JoinedSchemas {
+    const { context } = this;
     this.#counter.add();
     const members = new Map(this.schemas);
     const { adds = [], isBase: isOwnerBase = false } = members.get(owner) ?? {};
-    members.set(owner, { adds: [...adds, schema], isBase: isOwnerBase });
-    addSchema(context.tree, members, schema, isBase);
+    members.set(owner, { adds: [...adds, ...schemas], isBase: isOwnerBase });
+    for (const schema of schemas) addSchema(context.tree, members, schema, isBase);
     // The document limits the first selections, but not their combinations.
     if (budget !== undefined && this.#isSelected) spend(budget, stepsToPrepare(members));
     const counter = this.#counter;

@@ -126,7 +126,7 @@ export class Shapes {
     const inline = schemas.filter(
       (schema) => this.#reference(schema) === undefined && this.#isShaping(schema),
     );
-    const shapes = references.map(shapeOf);
+    const shapes = references.map(namedShape);
     if (inline.length > 0) shapes.push(this.#compose(inline, false));
     return intersection(shapes);
   }
@@ -134,7 +134,7 @@ export class Shapes {
   /** Returns the shape of a definition itself, with all members of the schemas that it extends. */
   ofDefinition(schema: Json): Shape {
     const reference = this.#reference(schema);
-    return reference === undefined ? this.#compose([schema], true) : shapeOf(reference);
+    return reference === undefined ? this.#compose([schema], true) : namedShape(reference);
   }
 
   #isShaping(schema: Json): boolean {
@@ -204,7 +204,7 @@ export class Shapes {
       return union((schema.constants ?? []).map((value) => ({ kind: 'constant', value })));
 
     const unions = unionsOf(set).filter(({ owner }) => parts.includes(owner));
-    const named = references.map(shapeOf);
+    const named = references.map(namedShape);
     const selected = unions.map((inner) => this.#union(inner, composition));
     // The extensions of a base have its members.
     const extended = unions.flatMap(({ isOfBase, owner }) =>
@@ -305,10 +305,10 @@ export class Shapes {
     if (isOfBase) {
       const name = tree.componentNames.get(alternative);
       if (name === undefined) return this.#compose([alternative], true);
-      return shapeOf({ schema: alternative, name, pointer: componentPointer(name) });
+      return namedShape({ schema: alternative, name, pointer: componentPointer(name) });
     }
     const reference = form === undefined ? this.#reference(alternative) : undefined;
-    if (reference !== undefined) return shapeOf(reference);
+    if (reference !== undefined) return namedShape(reference);
     return this.#compose([alternative], form !== undefined, outer.select(owner, alternative), form);
   }
 
@@ -344,7 +344,7 @@ function nameAt(pointer: string): string {
   return [first, ...words.map(capitalized)].join('');
 }
 
-function shapeOf(to: Definition): Shape {
+function namedShape(to: Definition): Shape {
   if (to.schema === ANYTHING) return ANY;
   return to.schema === NOTHING ? NONE : { kind: 'reference', to };
 }

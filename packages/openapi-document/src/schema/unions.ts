@@ -134,7 +134,10 @@ function unionSelector(context: Context, union: Union): Selector {
     // A scalar has no members that another set could change, except for numbers beyond 2^53.
     if (typeof value !== 'object' && typeof value !== 'bigint') return current;
     if (run.violations === undefined && !dependsOn(current, matches)) return current;
-    return matches.reduce((set, schema) => set.select(owner, schema, false, run), current);
+    const [match, ...others] = matches;
+    return match !== undefined && others.length === 0
+      ? current.select(owner, match, false, run)
+      : current.selectAll(owner, matches, run);
   };
 
   /** True if the rest of the set depends on the alternatives that a value matches. */

@@ -1,4 +1,4 @@
-import { asObject, escapePointerToken, isObject, type Json } from './document.ts';
+import { asObject, entriesOf, escapePointerToken, isObject, type Json } from './document.ts';
 import { memberKind } from './kinds.ts';
 
 const METHODS = 'get put post delete options head patch trace query'.split(' ');
@@ -21,7 +21,7 @@ export interface OperationObject {
 }
 
 export const pathItemsIn = (root: Json, member: 'paths' | 'webhooks'): PathItem[] =>
-  Object.entries(asObject(root[member])).flatMap(([path, item]) => {
+  entriesOf(root[member]).flatMap(([path, item]) => {
     const isPathItem = memberKind(memberKind('document', member), path) !== undefined;
     return isPathItem ? [{ path, item, pointer: `/${member}/${escapePointerToken(path)}` }] : [];
   });
@@ -31,7 +31,7 @@ export const operationObjects = (items: readonly PathItem[]): OperationObject[] 
     const item = asObject(value);
     const named = METHODS.map((method) => [method, item[method], method] as const);
     // Other methods, such as `LINK` (OpenAPI 3.2 §4.9.1).
-    const additional = Object.entries(asObject(item.additionalOperations)).map(
+    const additional = entriesOf(item.additionalOperations).map(
       ([name, source]) =>
         [name, source, `additionalOperations/${escapePointerToken(name)}`] as const,
     );
