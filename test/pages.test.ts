@@ -8,11 +8,13 @@ import { compile } from 'test-support/project';
 import { parse, parseAllDocuments } from 'yaml';
 import { readMarkdown } from './support/markdown.ts';
 import {
+  isCode,
   isDocument,
   PAGES,
   type PageProject,
   projectOf,
   readPage,
+  wordOf,
 } from './support/page-project.ts';
 
 const run = promisify(execFile);
@@ -34,10 +36,19 @@ async function printed(page: string, program: string): Promise<unknown> {
 }
 
 const blocksOf = (page: string) => readMarkdown(readPage(page)).blocks;
-const hasCode = (page: string) => blocksOf(page).some(({ language }) => language === 'ts');
+const hasCode = (page: string) => blocksOf(page).some(isCode);
 
 test.each(PAGES.filter(hasCode))('the code of %s compiles', (page) => {
   expect(compile(projectIn(page).folder, '-p', 'tsconfig.page.json')).toBe('');
+});
+
+test('code that pages quote from a file is in that file', () => {
+  const blocks = PAGES.flatMap(blocksOf);
+  const wrong = blocks.filter((block) => {
+    const file = wordOf(block, 'file');
+    return file !== undefined && !readPage(file).includes(block.code);
+  });
+  expect(wrong).toEqual([]);
 });
 
 /** Reads a block of data. @throws {Error} if it is malformed. */

@@ -23,6 +23,13 @@ export interface PageProject extends Markdown {
 
 export const readPage = (page: string): string => readFileSync(join(PROJECT, page), 'utf8');
 
+/** Returns the value of a word after the language of a block, such as `docker` of `needs=docker`. */
+export const wordOf = ({ info }: Block, name: string): string | undefined =>
+  new RegExp(`(?:^| )${name}=(\\S+)`).exec(info)?.[1];
+
+/** Returns true for a block that is compiled: neither part of a file, nor for another compiler. */
+export const isCode = (block: Block): boolean => block.language === 'ts' && block.info === '';
+
 export const isDocument = ({ language, code }: Block): boolean =>
   language === 'yaml' && code.startsWith('openapi:');
 
@@ -33,8 +40,7 @@ export const isDocument = ({ language, code }: Block): boolean =>
  */
 export function projectOf(page: string): PageProject {
   const markdown = readMarkdown(readPage(page));
-  const code = markdown.blocks.filter(({ language }) => language === 'ts');
-  const files = code.map(({ code }, index) => {
+  const files = markdown.blocks.filter(isCode).map(({ code }, index) => {
     const name = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? `src/example-${index}.ts`;
     return [name, code] as const;
   });
