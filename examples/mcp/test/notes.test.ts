@@ -53,6 +53,8 @@ test('only marked operations are tools, with the schemas of the document', async
   deepEqual(tools.map(({ name }) => name).sort(), ['addNote', 'listNotes']);
   const addNote = tools.find(({ name }) => name === 'addNote');
   deepEqual(addNote?.inputSchema.required, ['body']);
+  const listNotes = tools.find(({ name }) => name === 'listNotes');
+  deepEqual(listNotes?.inputSchema.$defs, {});
   const { Note } = Object(addNote?.inputSchema.$defs);
   deepEqual(Note.properties, {
     id: { type: 'string', format: 'uuid', readOnly: true },

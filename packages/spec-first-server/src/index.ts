@@ -49,7 +49,12 @@ export { createService, type Service } from './core/service.ts';
 export type { AppOptions } from './serve/app.ts';
 export type { ValuesOf, Variable, Variables } from './serve/configuration.ts';
 export type { ServeOptions } from './serve/serve.ts';
-export type { Backend, DocumentParts, DocumentsBackend, OpenContext } from './serve/service.ts';
+export type {
+  Backend,
+  DocumentParts,
+  DocumentsBackend,
+  OpenContext,
+} from './serve/start-service.ts';
 
 /**
  * Creates an Express app that serves a document, for tests and for other servers. Does not listen.

@@ -3,7 +3,7 @@ import {
   readConfig,
   readVariables,
 } from '../../../packages/spec-first-server/src/serve/configuration.ts';
-import { startService } from '../../../packages/spec-first-server/src/serve/service.ts';
+import { startService } from '../../../packages/spec-first-server/src/serve/start-service.ts';
 import { errorBody } from '../../../src/errors.ts';
 import { openPlants, variables } from '../../../src/plants.ts';
 

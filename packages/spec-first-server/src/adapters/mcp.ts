@@ -53,7 +53,7 @@ const ORIGIN = 'http://localhost';
 export function mcpHandler(service: Service, path = '/mcp'): RequestHandler {
   const { document, operations } = service;
   const marked = operations.filter(({ source }) => source['x-mcp'] === true);
-  const tools = marked.map((operation) => toolOf(document, operation));
+  const tools = marked.map((operation) => toolOf(service, operation));
   const routes = routesOf(marked);
   const { title, version } = Object(document.root.info);
   const call = fetchHandler(service, { client: (_, address?: string) => address });
@@ -93,12 +93,14 @@ export function mcpHandler(service: Service, path = '/mcp'): RequestHandler {
 }
 
 /** @throws {Error} if the operation has a body that is not JSON, or a response that is a stream. */
-function toolOf(document: Document, operation: Operation) {
+function toolOf({ codecs, document }: Service, operation: Operation) {
   const { id, source, requestBody, responses } = operation;
   const { media = [] } = requestBody ?? {};
   if (media.length > 0 && !media.some(({ type }) => isJsonType(type)))
     throw new Error(`${id} cannot be an MCP tool: its body is ${media[0]?.type}, not JSON`);
-  const stream = responses.flatMap(({ media }) => media).find(({ items }) => items !== undefined);
+  const stream = responses
+    .flatMap((response) => response.media)
+    .find((each) => codecs.factsOf(each).unit === 'items');
   if (stream !== undefined)
     throw new Error(`${id} cannot be an MCP tool: its response ${stream.type} is a stream`);
   const description = String(source.description ?? source.summary ?? id);
@@ -128,8 +130,7 @@ function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJS
     properties.body = requestBody.media.find(({ type }) => isJsonType(type))?.schema ?? {};
     if (requestBody.required) required.push('body');
   }
-  const $defs = Object(root.components).schemas;
-  const schema = withLocalRefs({ ...strict, properties, required, $defs });
+  const schema = withDefinitions({ ...strict, properties, required }, root);
   const validate = (value: unknown) => {
     const input: Input = Object(value);
     const unknown = Object.entries(input).flatMap(([part, value]) => {
@@ -153,8 +154,21 @@ function inputOf({ root }: Document, operation: Operation): StandardSchemaWithJS
   };
 }
 
-/** Lets references lead to `$defs`, where clients expect the schemas. */
-const withLocalRefs = (schema: object): Record<string, unknown> =>
-  Object(
-    parseJson(String(stringifyJson(schema)).replaceAll('"#/components/schemas/', '"#/$defs/')),
-  );
+/** Matches a reference to a schema of the document, in JSON. */
+const REFERENCE = /"#\/components\/schemas\/([^"/]+)/g;
+
+/** Adds the schemas that a schema refers to as `$defs`, where clients expect them. */
+function withDefinitions(schema: object, { components }: Values): Record<string, unknown> {
+  const { schemas } = Object(components);
+  const definitions = new Map<string, unknown>();
+  const addFrom = (part: unknown): void => {
+    for (const [, name = ''] of (stringifyJson(part) ?? '').matchAll(REFERENCE)) {
+      if (definitions.has(name)) continue;
+      definitions.set(name, schemas[name]);
+      addFrom(schemas[name]);
+    }
+  };
+  addFrom(schema);
+  const text = String(stringifyJson({ ...schema, $defs: Object.fromEntries(definitions) }));
+  return Object(parseJson(text.replaceAll('"#/components/schemas/', '"#/$defs/')));
+}

@@ -74,7 +74,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
         authenticating instanceof Promise ? await authenticating : authenticating;
       record.caller = authenticated?.caller;
       record.callers = authenticated?.callers;
-      account.subject = record.caller?.subject;
+      account.caller = record.caller?.subject ?? account.caller;
 
       let parameters: ParameterValues = { path: {}, query: {}, header: {}, cookie: {} };
       if (query !== '' || operation.parameters.length > 0 || account.mustWait) {

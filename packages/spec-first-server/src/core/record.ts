@@ -35,16 +35,13 @@ export function recorder(
   const prefix = `${randomBytes(15).toString('base64url')}-`;
   let calls = 0;
 
-  function nextId(): string {
-    calls += 1;
-    return prefix + calls.toString(36);
-  }
-
   return (call) => {
     const { client } = call;
     const { 'x-request-id': requestId, traceparent } = call.headers;
     const trace = typeof traceparent === 'string' ? TRACE_PARENT.exec(traceparent) : undefined;
-    const id = typeof requestId === 'string' && SAFE_ID.test(requestId) ? requestId : nextId();
+    calls += 1;
+    const isSafe = typeof requestId === 'string' && SAFE_ID.test(requestId);
+    const id = isSafe ? requestId : prefix + calls.toString(36);
     const headers = [...securityHeaders, 'X-Request-Id', id];
     if (headersFor !== undefined) headers.push(...Object.entries(headersFor(call)).flat());
     return {

@@ -1,4 +1,4 @@
-import type { Document, DocumentSource, Operation } from 'openapi-document';
+import type { Codecs, Document, DocumentSource, Operation } from 'openapi-document';
 import { accessLog } from './access-log.ts';
 import { Resources } from './account.ts';
 import type { Answer, Call, CallEnd, CallRecord } from './call.ts';
@@ -13,6 +13,8 @@ import { createRouter, type FindRoute, type Route } from './router.ts';
 /** A service without a socket: adapters connect it to a server. */
 export interface Service {
   readonly document: Document;
+  /** The codecs of its bodies. */
+  readonly codecs: Codecs;
   /** The ids of operations that cannot be enforced and answer 501. */
   readonly broken: readonly string[];
   /** The ids of operations without a handler. */
@@ -86,6 +88,7 @@ export async function createService(
 
   return {
     document,
+    codecs: failures.codecs,
     operations,
     resources,
     stopping: options.stopping,

@@ -35,7 +35,7 @@ export class Turns {
 
   /** True if work that begins now would wait. */
   get mustWait(): boolean {
-    return this.#waiting > 0 || !this.hasTime;
+    return this.#waiting > 0 || this.#spent >= MAX_ROUND_MS;
   }
 
   /**

@@ -5,7 +5,7 @@ import { type Document, type DocumentSource, loadDocument } from 'openapi-docume
 import { addHeaders, ExpressCall, respond, writeExpressAnswer } from '../adapters/express.ts';
 import {
   requestError,
-  serviceListener,
+  requestListener,
   type TrustProxy,
   watchEnd,
 } from '../adapters/node/index.ts';
@@ -90,7 +90,7 @@ export async function createListener(
   options: ListenerOptions,
 ): Promise<RequestListener> {
   return options.use === undefined
-    ? serviceListener(service, options)
+    ? requestListener(service, options)
     : createExpressApp(service, options, () => undefined);
 }
 
@@ -175,7 +175,7 @@ export async function createAppService(
     const pagePrefix = pagePrefixOf(each);
     return [pagePrefix, openapiPage(each.root, { ...pageOptions, prefix: pagePrefix })] as const;
   });
-  const { answerOperator, docsPaths, shadowed } = operatorRoutes(
+  const { handleOperatorCall, docsPaths, shadowed } = operatorRoutes(
     service,
     ready,
     new Map(pages),
@@ -200,7 +200,7 @@ export async function createAppService(
     handle(call, record = service.begin(call), route?) {
       const answer = intercept(call, record);
       if (answer !== undefined) return Promise.resolve(answer);
-      return answerOperator(call, record) ?? service.handle(call, record, route);
+      return handleOperatorCall(call, record) ?? service.handle(call, record, route);
     },
   };
 }

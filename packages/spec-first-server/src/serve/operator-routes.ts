@@ -38,18 +38,18 @@ export function operatorRoutes(
     docsPaths: Array.from(pages.keys(), (path) => `${path}/docs`).filter((path) =>
       routes.has(path),
     ),
-    answerOperator: answerRoutes(service, routes),
+    handleOperatorCall: resourceHandler(service, routes),
   };
 }
 
 /** The returned function returns `undefined` if the path of the call is not one of the routes. */
-export function answerRoutes(service: Service, routes: ReadonlyMap<string, ReadResource>) {
+export function resourceHandler(service: Service, routes: ReadonlyMap<string, ReadResource>) {
   return (call: Call, record: CallRecord): Promise<Answer> | undefined => {
     const read = routes.get(call.path);
-    return read && answerRoute(call, record, read);
+    return read && handleRoute(call, record, read);
   };
 
-  async function answerRoute(call: Call, record: CallRecord, read: ReadResource) {
+  async function handleRoute(call: Call, record: CallRecord, read: ReadResource) {
     try {
       if (call.method !== 'GET' && call.method !== 'HEAD') {
         throw HttpError.notAllowed(call.method, ['GET', 'HEAD']);

@@ -15,7 +15,7 @@ import {
   type Variables,
 } from './configuration.ts';
 import { createLog, endProcess, logStartError, toggleLogLevel, versionText } from './log.ts';
-import type { AnyBackend, OpenContext, ServiceDefinition } from './service.ts';
+import type { AnyBackend, OpenContext, ServiceDefinition } from './start-service.ts';
 import { handleSignals, stopper } from './stop.ts';
 import { banner, explain, help, startError, withToken } from './terminal.ts';
 
@@ -92,7 +92,7 @@ async function check<V extends Variables>(
   { config, log }: Configuration<V>,
   { open: _open, variables: _variables, ...definition }: Definition<V>,
 ): Promise<void> {
-  const { checkService } = await import('./service.ts');
+  const { checkService } = await import('./start-service.ts');
   await checkService(config, definition, log);
   await new Promise((resolve) => log.flush(resolve));
   const files = Object.values(definition.documents ?? [config.OPENAPI_FILE]).join(', ');
@@ -109,7 +109,7 @@ async function run<V extends Variables>(
     log.fatal({ err: error }, 'uncaught exception; the process ends');
     void endProcess(1, log);
   });
-  const { startService } = await import('./service.ts');
+  const { startService } = await import('./start-service.ts');
   const service = await startService(
     config,
     { ...definition, open: (context) => open(values, context) },

@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import { isShownByParent } from './announce.ts';
 import { endProcess } from './log.ts';
-import type { RunningService } from './service.ts';
+import type { RunningService } from './start-service.ts';
 
 /** The time limit of a stop beyond `DRAIN_SECONDS`, in milliseconds. */
 export const STOP_LIMIT = 20_000;

@@ -76,10 +76,3 @@ test('a settled call holds nothing, and what it holds is removed once', () => {
   account.defer(() => removed.push('a late folder'));
   expect(removed).toEqual(['a folder', 'a late folder']);
 });
-
-test('the caller is the authenticated subject, or else the address of the client', () => {
-  const account = accounts().open();
-  expect(account.caller).toBe('192.0.2.1');
-  account.subject = 'ann';
-  expect(account.caller).toBe('ann');
-});

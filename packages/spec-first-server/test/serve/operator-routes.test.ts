@@ -38,12 +38,12 @@ async function routesOf(
   );
   const page = openapiPage(service.document.root, { basePath: base, prefix });
   const pages = new Map(docs ? [[prefix, page]] : []);
-  const { answerOperator, shadowed } = operatorRoutes(service, ready, pages, prefix);
+  const { handleOperatorCall, shadowed } = operatorRoutes(service, ready, pages, prefix);
   return {
     shadowed,
     async send(path: string, method = 'GET', headers = {}) {
       const call = { method, path, headers };
-      const answer = await answerOperator(call, service.begin(call));
+      const answer = await handleOperatorCall(call, service.begin(call));
       if (answer === undefined) return undefined;
       const { status, headers: list, body = '' } = answer;
       const pairs = list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1]]] : []));

@@ -6,7 +6,7 @@ import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { eventually } from 'test-support/eventually';
 import { end, makeProject, type Running, start } from 'test-support/project';
-import type { RunningService } from '../../src/serve/service.ts';
+import type { RunningService } from '../../src/serve/start-service.ts';
 import { STOP_LIMIT, stopper } from '../../src/serve/stop.ts';
 
 const DOCUMENT = `openapi: 3.2.0

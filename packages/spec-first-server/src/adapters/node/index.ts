@@ -4,7 +4,7 @@ export {
   type NodeOptions,
   nodeListener,
   requestError,
-  serviceListener,
+  requestListener,
   watchEnd,
 } from './node-listener.ts';
 export { discardBody, writeBody } from './write-answer.ts';

@@ -42,23 +42,17 @@ export class NodeCall implements Call {
   }
 
   get body(): Bytes | AsyncIterable<Bytes> | undefined {
-    this.#body ??= this.#readBody();
+    const { request, response } = this;
+    if (this.#body !== undefined || !hasBody(request)) return this.#body;
+    const bytes = request.complete ? readAll(request) : null;
+    if (bytes !== null) continueRequest(request, response);
+    this.#body = bytes ?? requestBody(request, response, () => this.record.account.nextRound());
     return this.#body;
   }
 
   get signal(): AbortSignal {
     this.#signal ??= disconnectSignal(this.request, this.response);
     return this.#signal;
-  }
-
-  #readBody(): Bytes | AsyncIterable<Bytes> | undefined {
-    const { request, response } = this;
-    if (!hasBody(request)) return undefined;
-    const bytes = request.complete ? readAll(request) : null;
-    if (bytes === null)
-      return requestBody(request, response, () => this.record.account.nextRound());
-    continueRequest(request, response);
-    return bytes;
   }
 }
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import type { CallEnd } from '../../core/call.ts';
 import { HttpError } from '../../core/response/http-error.ts';
 import type { Service } from '../../core/service.ts';
 import { type RejectableResponse, requestFailure } from '../../http/failures.ts';
@@ -20,11 +19,7 @@ export interface NodeOptions {
  * createServer(nodeListener(service)).listen(3000);
  */
 export const nodeListener = (service: Service, options: NodeOptions = {}): RequestListener =>
-  createListener(service, options, requestError);
-
-/** Connects a service to a server of `listen`, which rejects faulty requests itself. */
-export const serviceListener = (service: Service, options: NodeOptions): RequestListener =>
-  createListener(service, options, () => undefined);
+  requestListener(service, options, requestError);
 
 /** Returns the error of a request that a service must not handle. */
 export function requestError(request: IncomingMessage): HttpError | undefined {
@@ -32,17 +27,22 @@ export function requestError(request: IncomingMessage): HttpError | undefined {
   return failure && new HttpError(failure.status, failure.message, failure);
 }
 
-function createListener(
+/**
+ * Connects a service to a server.
+ *
+ * @param errorIn by default none, for a server of `listen`, which rejects faulty requests itself.
+ */
+export function requestListener(
   service: Service,
   { trustProxy }: NodeOptions,
-  errorIn: (request: IncomingMessage) => HttpError | undefined,
+  errorIn?: (request: IncomingMessage) => HttpError | undefined,
 ): RequestListener {
   const addressOf = clientAddress(trustProxy);
   return (request, response) => {
-    const error = errorIn(request);
+    const error = errorIn?.(request);
     const call = new NodeCall(request, response, addressOf(request), service);
     watchEnd(service, call, error);
-    if (error === undefined && hasBody(request) && !request.complete) {
+    if (error === undefined && !request.complete && hasBody(request)) {
       // Node parses the body after this listener returns, even if it arrived with the headers. One
       // round later, such a body is complete and can be read without a stream.
       setImmediate(respond, service, call);
@@ -57,9 +57,15 @@ function createListener(
  * since its bytes may contain another request.
  */
 export function watchEnd(service: Service, call: NodeCall, error: HttpError | undefined): void {
-  const { record, response } = call;
+  const { record } = call;
+  const response: RejectableResponse = call.response;
   // `once` would create a wrapper, which costs more than the listener.
-  response.on('close', () => service.end(call, record, endOf(response)));
+  response.on('close', () => {
+    const { failure, headersSent, statusCode, writableFinished: isComplete } = response;
+    const status = headersSent ? statusCode : (failure?.status ?? 499);
+    const forLog = failure && { headers: {}, reason: failure.message, expected: false, ...failure };
+    service.end(call, record, { status, isComplete, failure: forLog });
+  });
   if (error !== undefined) response.setHeader('Connection', 'close');
 }
 
@@ -77,12 +83,4 @@ async function respond(service: Service, call: NodeCall, requestError?: HttpErro
     service.fail(call, record, error);
     response.destroy();
   }
-}
-
-/** Returns the end of a call whose response is closed. */
-export function endOf(response: RejectableResponse): CallEnd {
-  const { failure, headersSent, statusCode, writableFinished: isComplete } = response;
-  const status = headersSent ? statusCode : (failure?.status ?? 499);
-  const forLog = failure && { headers: {}, reason: failure.message, expected: false, ...failure };
-  return { status, isComplete, failure: forLog };
 }

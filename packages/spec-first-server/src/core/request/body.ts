@@ -18,14 +18,12 @@ import {
   UnreadableBody,
   type ValueCoder,
 } from 'openapi-document';
-import type { Account } from '../account.ts';
+import { type Account, estimatedSize, MAX_ESTIMATE } from '../account.ts';
 import type { Bytes, Call } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
 import { type OperationValidator, Violations } from '../validation/validator.ts';
-import { estimatedSize, MAX_ESTIMATE } from './estimated-size.ts';
 import { formStorage } from './form-storage.ts';
-import { readBytes } from './read-bytes.ts';
-import { checkedItems, cutOff, limitedStream, tooLarge } from './streams.ts';
+import { checkedItems, cutOff, limitedStream, readBytes, tooLarge } from './streams.ts';
 
 /** A parsed and validated body. */
 export interface ReceivedBody {
@@ -99,8 +97,11 @@ export function bodyReader(
     if (contentType === '' && !acceptsUntyped) return readUntyped(bytes);
     const { media, coder, limit } =
       plans.get(contentType) ?? planOf(declaredType(contentType), contentType);
-    if (coder.isText || coder.unit === 'form') checkCharset(contentType);
-    const isZipped = checkEncoding(headers['content-encoding'], isReadAtOnce(coder)) === 'gzip';
+    const isAtOnce = isReadAtOnce(coder);
+    const encoding = headers['content-encoding'];
+    const isZipped = encoding !== undefined && checkEncoding(encoding, isAtOnce) === 'gzip';
+    if (contentType.includes(';') && (coder.isText || coder.unit === 'form'))
+      checkCharset(contentType);
     const length = Number(lengthText ?? 0);
     const source = { bytes, contentType, length, isZipped, account };
     if (coder.unit === 'items') {
@@ -110,7 +111,7 @@ export function bodyReader(
       return { contentType: media.type, body: items };
     }
     if (length > limit) throw tooLarge(limit);
-    if (isReadAtOnce(coder)) return readWhole(media, coder, limit, source);
+    if (isAtOnce) return readWhole(media, coder, limit, source);
     if (coder.unit === 'form') return readForm(media, coder, limit, source);
     return { contentType: media.type, body: unread(limitedStream(bytes, limit), account) };
   };
@@ -230,8 +231,7 @@ async function isEmpty(body: Bytes | AsyncIterable<Bytes>): Promise<boolean> {
 }
 
 /** @throws {HttpError} 415 */
-function checkEncoding(header: string | undefined, canBeZipped: boolean): string {
-  if (header === undefined) return 'identity';
+function checkEncoding(header: string, canBeZipped: boolean): string {
   const accepted = canBeZipped ? ['gzip', 'identity'] : ['identity'];
   // `x-gzip` is another name of `gzip` (RFC 9110 §8.4.1.3).
   const encoding = header.toLowerCase().replace(/^x-gzip$/, 'gzip');

@@ -19,9 +19,12 @@ export class RequestContext implements AnyRequest {
   readonly headers: AnyRequest['headers'];
   readonly id: string;
   readonly accepts: AnyRequest['accepts'];
-  readonly log: RequestLog;
+  declare readonly log: RequestLog;
   declare readonly signal: AbortSignal;
   readonly #call: Call;
+  readonly #record: CallRecord;
+  readonly #log: Log;
+  #requestLog: RequestLog | undefined;
   #controller: AbortController | undefined;
 
   constructor(
@@ -45,12 +48,23 @@ export class RequestContext implements AnyRequest {
     this.id = record.id;
     this.accepts = (...types) =>
       new Negotiator({ headers: { accept: headers.accept || undefined } }).mediaType([...types]);
-    this.log = new CallLog(record, log);
     this.#call = call;
-    // Created on its first use. A property of the instance, since `{ ...request }` copies only
+    this.#record = record;
+    this.#log = log;
+    // Created on their first use. Properties of the instance, since `{ ...request }` copies only
     // these.
+    Object.defineProperty(this, 'log', RequestContext.#logGetter);
     Object.defineProperty(this, 'signal', RequestContext.#signalGetter);
   }
+
+  static readonly #logGetter = {
+    enumerable: true,
+    get(this: RequestContext): RequestLog {
+      const { id: requestId, traceId, operationId } = this.#record;
+      this.#requestLog ??= this.#log.child({ requestId, traceId, operationId });
+      return this.#requestLog;
+    },
+  };
 
   static readonly #signalGetter = {
     enumerable: true,
@@ -62,40 +76,6 @@ export class RequestContext implements AnyRequest {
 
   abort(): void {
     this.#controller?.abort();
-  }
-}
-
-/** A log whose lines have the ids of a call. Most calls log nothing. */
-class CallLog implements RequestLog {
-  readonly #record: CallRecord;
-  readonly #log: Log;
-  #child: RequestLog | undefined;
-
-  constructor(record: CallRecord, log: Log) {
-    this.#record = record;
-    this.#log = log;
-  }
-
-  debug(...line: Parameters<RequestLog['debug']>): void {
-    this.#lines.debug(...line);
-  }
-
-  info(...line: Parameters<RequestLog['info']>): void {
-    this.#lines.info(...line);
-  }
-
-  warn(...line: Parameters<RequestLog['warn']>): void {
-    this.#lines.warn(...line);
-  }
-
-  error(...line: Parameters<RequestLog['error']>): void {
-    this.#lines.error(...line);
-  }
-
-  get #lines(): RequestLog {
-    const { id: requestId, traceId, operationId } = this.#record;
-    this.#child ??= this.#log.child({ requestId, traceId, operationId });
-    return this.#child;
   }
 }
 

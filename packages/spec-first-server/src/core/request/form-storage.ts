@@ -3,12 +3,10 @@ import { createWriteStream, openAsBlob } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { FormStorage } from 'openapi-document';
-import type { Account } from '../account.ts';
+import { type Account, estimatedSize } from '../account.ts';
 import type { Bytes } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
-import { estimatedSize } from './estimated-size.ts';
-import { readBytes } from './read-bytes.ts';
-import { isRejection } from './streams.ts';
+import { isRejection, readBytes } from './streams.ts';
 import { createUploadFolder } from './upload-folders.ts';
 
 /**

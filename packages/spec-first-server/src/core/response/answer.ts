@@ -45,7 +45,10 @@ export function createAnswer(
     void items.return();
     return { status, headers: list, body: undefined };
   }
-  if (!STATUSES_WITHOUT_LENGTH.has(status)) list.push('Content-Length', String(lengthOf(body)));
+  if (!STATUSES_WITHOUT_LENGTH.has(status)) {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
+    list.push('Content-Length', String(length));
+  }
   return { status, headers: list, body: method === 'HEAD' ? undefined : body };
 }
 
@@ -91,9 +94,4 @@ function withDefaults(headers: HeaderValues, defaults: readonly string[]): strin
   const nameOf = (index: number) => defaults[index - (index % 2)] ?? '';
   const missing = defaults.filter((_line, index) => !names.has(nameOf(index).toLowerCase()));
   return [...missing, ...list];
-}
-
-function lengthOf(body: string | Bytes | undefined): number {
-  if (body === undefined) return 0;
-  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
 }

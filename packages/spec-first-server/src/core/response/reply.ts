@@ -11,8 +11,6 @@ import {
   isSentAsItIs,
   mediaTypeFor,
   type Operation,
-  type TextCoder,
-  type ValueCoder,
   writeParameter,
 } from 'openapi-document';
 import type { AnyReply } from '../handlers/types.ts';
@@ -61,7 +59,9 @@ export function checkReply(
       throw new InvalidReply('the status must be an integer from 200 to 599');
     const declared = declaredFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document does not declare this status');
-    const headers = checkHeaders(validator, declared, reply.headers);
+    const { headers: sent } = reply;
+    const hasHeaders = sent !== undefined || declared.headers.length > 0;
+    const headers = hasHeaders ? checkHeaders(validator, declared, sent) : undefined;
     return { status, headers, ...checkBody(validator, declared, reply, budget) };
   } catch (error) {
     // An unread stream would keep its file open.
@@ -131,12 +131,17 @@ export function writeBody(
   body: unknown,
   check: Check = (value) => value,
 ): Pick<CheckedReply, 'type' | 'body'> {
-  const type = withCharset(contentType);
+  const type = /^text\/[^;]+$/i.test(contentType) ? `${contentType}; charset=utf-8` : contentType;
   const coder = codecs.of(format, type);
   if (coder.unit === 'items') return itemsOf(check, format, coder, type, body);
   if (coder.unit === 'value' && !isSentAsItIs(coder, body)) {
-    const written = writeValue(coder, check(body), format);
-    return { type, body: typeof written === 'string' ? inCharset(type, written) : written };
+    const value = check(body);
+    try {
+      const written = coder.write(value, format);
+      return { type, body: typeof written === 'string' ? inCharset(type, written) : written };
+    } catch (error) {
+      throw error instanceof TypeError ? new InvalidReply(error.message) : error;
+    }
   }
   if (coder.acceptsStreams || isRange(format.type)) {
     if (typeof body === 'string') check(body);
@@ -149,29 +154,13 @@ export function writeBody(
   return { type, body: writeBytes(format, type, body) };
 }
 
-/** @throws {InvalidReply} for a value that the format cannot represent. */
-function writeValue(
-  coder: TextCoder | ValueCoder,
-  value: unknown,
-  format: BodyFormat,
-): string | Uint8Array {
-  try {
-    return coder.write(value, format);
-  } catch (error) {
-    throw error instanceof TypeError ? new InvalidReply(error.message) : error;
-  }
-}
-
-const withCharset = (type: string): string =>
-  /^text\/[^;]+$/i.test(type) ? `${type}; charset=utf-8` : type;
-
 /**
  * Returns the text, which is sent as UTF-8.
  *
  * @throws {InvalidReply} if the media type has another charset, unless the bytes are the same.
  */
 function inCharset(type: string, text: string): string {
-  const charset = charsetOf(type);
+  const charset = type.includes(';') ? charsetOf(type) : undefined;
   if (charset === undefined) return text;
   if (/^utf-?8$/.test(charset)) return text;
   // ASCII has the same bytes in most other charsets, but not in UTF-16 and UTF-32.
@@ -238,7 +227,6 @@ function checkHeaders(
   headers: AnyReply['headers'],
 ): CheckedReply['headers'] {
   const isDeclared = declared.headers.length > 0;
-  if (headers === undefined && !isDeclared) return undefined;
   // `Headers` and a `Map` have no properties, so their headers would be lost.
   if (typeof (headers ?? {}) !== 'object' || Symbol.iterator in (headers ?? {})) {
     throw new InvalidReply(

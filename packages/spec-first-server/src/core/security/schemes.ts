@@ -69,11 +69,8 @@ const CROSS_ORIGIN =
 const SEVERAL_CREDENTIALS = /,\s*[\w-]+ +[^\s=,]/;
 
 /** @throws {HttpError} 400 for several credentials, since a proxy may have checked another one. */
-function checkAuthorization(authorization: string | undefined): void {
-  if (
-    authorization?.includes(',') &&
-    SEVERAL_CREDENTIALS.test(authorization.replace(/"[^"]*"/g, '""'))
-  )
+function checkAuthorization(authorization: string): void {
+  if (SEVERAL_CREDENTIALS.test(authorization.replace(/"[^"]*"/g, '""')))
     throw new HttpError(400, 'the header authorization must have one credential');
 }
 
@@ -348,14 +345,19 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
   const isOnly = !isOptional && others.length === 0 && alternative.length === 0;
 
   /** Returns a promise only if a verifier does, or if there are several. */
-  return (call: CallWithCredentials) => {
+  return (
+    call: CallWithCredentials,
+  ): Authenticated | undefined | Promise<Authenticated | undefined> => {
     if (operation.security.length === 0) return undefined;
-    checkAuthorization(call.headers.authorization);
+    const { authorization } = call.headers;
+    if (authorization?.includes(',')) checkAuthorization(authorization);
     if (only === undefined || !isOnly) return authenticate(call);
     const verified = callerOf(only.name, only.verify(call, only.scopes));
-    return 'then' in verified
-      ? Promise.resolve(verified).then((caller) => onlyCaller(callerOf(only.name, caller)))
-      : onlyCaller(verified);
+    if (!('then' in verified)) return { caller: verified, callers: undefined };
+    return Promise.resolve(verified).then((caller) => ({
+      caller: callerOf(only.name, caller),
+      callers: undefined,
+    }));
   };
 
   async function authenticate(call: CallWithCredentials): Promise<Authenticated | undefined> {
@@ -396,8 +398,6 @@ function callerOf<T extends Caller | Promise<Caller>>(scheme: string, caller: T)
   if (isObject(caller)) return caller;
   throw new TypeError(`the verifier ${scheme} returned no caller`);
 }
-
-const onlyCaller = (caller: Caller): Authenticated => ({ caller, callers: undefined });
 
 const isAbsence = (error: unknown): error is Unauthorized =>
   error instanceof Unauthorized && !error.presented;

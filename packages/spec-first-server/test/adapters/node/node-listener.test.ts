@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { nodeListener, serviceListener } from '../../../src/adapters/node/node-listener.ts';
+import { nodeListener, requestListener } from '../../../src/adapters/node/node-listener.ts';
 import type { Answer, Call, CallRecord } from '../../../src/core/call.ts';
 import { listenLocally } from '../../listener/support.ts';
 import { createNotes } from '../notes.ts';
@@ -100,8 +100,8 @@ describe('an ambiguous request', () => {
     await eventually(() => notes.ends[0]?.end.status === 400);
   });
 
-  test('is not rejected by serviceListener, since the server of listen does that', async () => {
-    const port = await start(serviceListener(await createNotes(), {}));
+  test('is not rejected by requestListener, since the server of listen does that', async () => {
+    const port = await start(requestListener(await createNotes(), {}));
     expect((await exchange(port, FAULTY)).responses).toMatchObject([{ status: 204 }]);
   });
 });
@@ -129,7 +129,7 @@ test('a request that is rejected while its handler runs ends with the reason', a
   const notes = await createNotes();
   const begun = Promise.withResolvers<void>();
   const listening = await listenLocally(
-    serviceListener(
+    requestListener(
       {
         ...notes,
         handle(call, record) {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { type Document, loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
-import { serviceListener } from '../adapters/node/index.ts';
+import { requestListener } from '../adapters/node/index.ts';
 import type { Answer, Call } from '../core/call.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
 import { recorder } from '../core/record.ts';
@@ -28,7 +28,7 @@ import {
   rejectAddress,
   wrongValue,
 } from './configuration.ts';
-import { answerRoutes, probes } from './operator-routes.ts';
+import { probes, resourceHandler } from './operator-routes.ts';
 import { describeStart } from './terminal.ts';
 
 /** Options of `serve` that `open` may return instead. */
@@ -268,17 +268,17 @@ function serveOperators(
   readMetrics: ReadResource,
 ) {
   const routes = probes(ready, service.broken).set('/metrics', readMetrics);
-  const answerOperator = answerRoutes(service, routes);
+  const handleOperatorCall = resourceHandler(service, routes);
   // Without CORS: pages of other origins cannot read metrics.
   const begin = recorder(service.resources);
 
   async function handle(call: Call, record = begin(call)): Promise<Answer> {
-    const answer = service.intercept(call, record) ?? answerOperator(call, record);
+    const answer = service.intercept(call, record) ?? handleOperatorCall(call, record);
     return answer ?? service.fail(call, record, new HttpError(404, 'no such path'));
   }
 
   const operators = { ...service, begin, handle, end() {} };
-  const listener = serviceListener(operators, {});
+  const listener = requestListener(operators, {});
   const hostVariable = METRICS_HOST === undefined ? 'HOST' : 'METRICS_HOST';
   const { resources } = service;
   const host = METRICS_HOST ?? HOST;

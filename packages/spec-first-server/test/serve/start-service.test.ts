@@ -14,7 +14,7 @@ import {
   type RunningService,
   type ServiceDefinition,
   startService,
-} from '../../src/serve/service.ts';
+} from '../../src/serve/start-service.ts';
 import { explain } from '../../src/serve/terminal.ts';
 
 const DOCUMENT = `openapi: 3.1.0
