@@ -92,7 +92,7 @@ describe('A read', () => {
     const database = await open();
     const outcomes = await Promise.allSettled([
       database.read('add', { id: 1, text: 'a' }),
-      database.read('addUncloneable', 1),
+      database.read('uncloneable'),
       database.read('later'),
       database.read('list'),
     ]);
@@ -126,6 +126,8 @@ describe('A database', () => {
 
   test('commits the waiting calls when it closes, leaves one file, and rejects later calls', async () => {
     const database = await open();
+    // Opens the connection for reads, too.
+    await database.read('list');
     const adds = Promise.all(
       Array.from({ length: 100 }, (_, id) => database.write('add', { id, text: 'a' })),
     );

@@ -51,6 +51,7 @@ export default function notes(db: DatabaseSync) {
     exec: (sql: string): void => db.exec(sql),
     pragmas: (...names: string[]) =>
       names.map((name) => db.prepare(`PRAGMA ${name}`).get()?.[name]),
+    uncloneable: () => () => 1,
     addUncloneable(id: number) {
       insert.run(id, 'undone');
       return () => 1;
