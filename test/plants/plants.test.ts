@@ -11,7 +11,6 @@ import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import type { Handlers } from '../../generated/openapi.ts';
 import { databaseUrl, openPlants, variables } from '../../src/plants.ts';
 import { openStore } from '../../src/stores/index.ts';
-import { plantsIn } from './support/plant-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-unit-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -66,29 +65,6 @@ describe('the variables', () => {
 });
 
 describe('createPlant', () => {
-  test('stores the id exactly, and responds with name and tag', async () => {
-    const path = join(folder, 'plants.db');
-    const { handlers, ready, location, close } = await open({ DATABASE_URL: `sqlite:${path}` });
-    await eventually(async () => ready?.());
-    const { createPlant } = handlers as Handlers;
-    const tagged = { id: 2n ** 53n + 1n, name: 'Monstera', tag: '' };
-    expect(await createPlant(requestTo('createPlant', { body: tagged }))).toEqual({
-      status: 200,
-      body: { name: 'Monstera', tag: '' },
-    });
-    expect(await createPlant(requestTo('createPlant', { body: { id: -1, name: 'Fern' } }))).toEqual(
-      { status: 200, body: { name: 'Fern', tag: undefined } },
-    );
-    await close?.();
-    expect(location).toBe(`sqlite:${path}`);
-    expect(plantsIn(path)).toEqual(
-      new Map([
-        [-1n, { name: 'Fern', tag: null }],
-        [2n ** 53n + 1n, { name: 'Monstera', tag: '' }],
-      ]),
-    );
-  });
-
   test('is rejected as unavailable if MAX_WAITING requests wait', async () => {
     const { handlers, stats, close } = await open({
       DATABASE_URL: 'sqlite::memory:',

@@ -2,11 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ENVIRONMENT } from 'test-support/environment';
 import { eventually } from 'test-support/eventually';
-import { startIssuer } from 'test-support/issuer';
 import {
   endAll,
   FAULTY,
@@ -42,45 +39,6 @@ async function runLine(line: string): Promise<unknown> {
     ) ?? [];
   const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
   return (await fetch(url, { method: 'POST', headers, body })).json();
-}
-
-/** Starts the service on a terminal, stops it with Ctrl-C, and returns the output. */
-async function onTerminal(
-  env: Record<string, string>,
-  then: (output: string, waitFor: (pattern: RegExp) => Promise<void>) => Promise<void>,
-): Promise<string> {
-  const { spawn } = await import('node:child_process');
-  // `script` can lose the last output of its command, so the command ends when the test has read it.
-  const end = 'the service has ended';
-  const command = `trap : INT; ${process.execPath} ${MAIN}; echo ${end}; read line`;
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
-    cwd: PROJECT,
-    env: {
-      ...ENVIRONMENT,
-      TERM: 'xterm-256color',
-      PORT: '0',
-      DATABASE_URL: 'sqlite::memory:',
-      ACCESS_TOKENS: '',
-      ...env,
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  let output = '';
-  const exit = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  await new Promise<void>((resolve) => {
-    child.stdout.on('data', (chunk) => {
-      output += chunk;
-      const hasStarted = /-d '.*'\s*$/.test(stripVTControlCharacters(output));
-      if (hasStarted || output.includes(end)) resolve();
-    });
-    exit.then(resolve);
-  });
-  await then(output, (pattern) => eventually(() => pattern.test(output)));
-  child.stdin.write('\x03');
-  await eventually(() => output.includes(end));
-  child.stdin.write('\n');
-  await exit;
-  return output.slice(0, output.indexOf(end)).replaceAll('\r\n', '\n');
 }
 
 describe('a service without configuration', () => {
@@ -213,111 +171,28 @@ describe('a service with a file .env and a file of tokens', () => {
     await eventually(() => probes().length > 0);
     expect(probes()).toMatchObject([{ level: 20 }]);
   });
-
-  test('logs the reason of each rejected request, but no value of a client and no token', async () => {
-    const send = async (body: string, query = '') => {
-      const headers = { Authorization: 'Bearer token-1', 'Content-Type': 'application/json' };
-      const sent = { method: 'POST', headers, body };
-      return (await fetch(`${url}/plants${query}`, sent)).status;
-    };
-    expect(await send('{')).toBe(400);
-    expect(await send('{"id":"987654321098"}')).toBe(400);
-    expect(await send(JSON.stringify(plant), '?secret')).toBe(400);
-    expect(await send('{"id":1,"name":"\\ud800"}')).toBe(400);
-    service.child.kill('SIGTERM');
-    expect(await service.exit).toBe(0);
-    const rejected = service.lines().filter(({ status }) => status === 400);
-    expect(rejected.map(({ reason }) => reason)).toEqual([
-      'the body must be JSON (invalid at line 1, column 2)',
-      'the request does not match the document',
-      'the request does not match the document',
-      '/body/name must not contain a lone surrogate, which UTF-8 cannot encode',
-    ]);
-    expect(service.stdout()).not.toMatch(/987654321098|secret|token-\d/);
-    expect(service.lines().find(({ msg }) => msg === 'listening')).not.toHaveProperty('example');
-  });
 });
 
-describe('a service whose dependencies fail', () => {
-  let service: Launched;
-  afterAll(() => expect(service.stdout() + service.stderr()).not.toContain('token-of-the-tests'));
-
-  test('logs an outage with its reason and without a stack', async () => {
-    const database = join(folder, 'away.db');
-    const issuer = await startIssuer();
-    const signed = await issuer.sign();
-    await issuer.down();
-    const env = {
-      ACCESS_TOKENS: 'token-of-the-tests',
-      DATABASE_URL: `sqlite:${database}`,
-      JWKS_URL: String(issuer.jwksUrl),
-      LOG_LEVEL: 'trace',
-    };
-    service = launch(env, { flags: FAULTY });
-    const url = await service.url;
-    const add = (token: string) => post(url, { id: 1, name: 'Fern' }, token);
-    expect(await add(signed)).toBe(503);
-    // Ends the first outage: only the first failure of an outage is logged as an error.
-    expect(await add('token-of-the-tests')).toBe(200);
-    rmSync(database);
-    expect(await add('token-of-the-tests')).toBe(503);
-    const outages = () => service.lines().filter(({ status }) => status === 503);
-    await eventually(() => outages().length === 2);
-    expect(outages()).toMatchObject([
-      { level: 50, err: { message: expect.stringMatching(/ECONNREFUSED$/) } },
-      { level: 50, err: { type: 'Unavailable', message: expect.stringContaining('away.db') } },
-    ]);
-    expect(service.stdout()).not.toContain('"stack"');
+test('an uncaught error is logged, and ends the service with 1', async () => {
+  const service = launch({}, { flags: FAULTY });
+  await service.url;
+  service.child.kill('SIGUSR2');
+  expect(await service.exit).toBe(1);
+  expect(service.lines().at(-1)).toEqual({
+    level: 60,
+    time: expect.any(String),
+    service: 'openapi-plant-store',
+    version: '1.0.0',
+    pid: service.pid,
+    err: {
+      type: 'Error',
+      message: 'a fault',
+      code: 'E_FAULT',
+      stack: expect.stringMatching(/^Error: a fault\n\s+at /),
+    },
+    msg: 'uncaught exception; the process ends',
   });
-
-  test('logs an uncaught error, and exits with 1', async () => {
-    service.child.kill('SIGUSR2');
-    expect(await service.exit).toBe(1);
-    expect(service.lines().at(-1)).toEqual({
-      level: 60,
-      time: expect.any(String),
-      service: 'openapi-plant-store',
-      version: '1.0.0',
-      pid: service.pid,
-      err: {
-        type: 'Error',
-        message: 'a fault',
-        code: 'E_FAULT',
-        stack: expect.stringMatching(/^Error: a fault\n\s+at /),
-      },
-      msg: 'uncaught exception; the process ends',
-    });
-    expect(service.stderr()).toBe('');
-  });
-});
-
-(has('script') ? describe : describe.skip)('on a terminal (needs script)', () => {
-  test('the start prints text with an example command that works, and Ctrl-C stops the service', async () => {
-    let answer: unknown;
-    const output = await onTerminal({}, async (text, waitFor) => {
-      answer = await runLine(/curl .*'/.exec(stripVTControlCharacters(text))?.[0] ?? '');
-      // Ctrl-C discards output that the terminal has not printed.
-      await waitFor(/answered.*createPlant.*\n/s);
-    });
-    const words = stripVTControlCharacters(output);
-    expect(output).not.toBe(words);
-    expect(words).toMatch(
-      /^\n {2}listening {3}http:\/\/127\.0\.0\.1:(\d+)\n {2}page {8}http:\/\/127\.0\.0\.1:\1\/docs\n {2}store {7}sqlite::memory:\n {2}operations {2}1\n {2}token {7}[\w-]{43}\n\n/,
-    );
-    expect(words).toContain('Set ACCESS_TOKENS to keep one.');
-    expect(answer).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
-    expect(words).toMatch(
-      /INFO: answered .*createPlant.*\n.*INFO: stopping .*\n.*INFO: stopped\n$/s,
-    );
-    expect(words).not.toContain('"level"');
-  });
-
-  test('the token is shown even with LOG_LEVEL=silent, and NO_COLOR removes colours', async () => {
-    const env = { LOG_LEVEL: 'silent', NO_COLOR: '1' };
-    const output = await onTerminal(env, async () => undefined);
-    expect(output).toBe(stripVTControlCharacters(output));
-    expect(output).toMatch(/token {7}[\w-]{43}\n/);
-  });
+  expect(service.stderr()).toBe('');
 });
 
 describe('the start exits with 1 and logs on standard error with', () => {
@@ -342,57 +217,6 @@ describe('the start exits with 1 and logs on standard error with', () => {
     expect(await reasonOf(launch({}, { flags }))).toMatch(
       /^Node must be 24 or newer, got v[\d.]+: use npm start$/,
     );
-  });
-
-  test('a LOG_LEVEL that hides the generated token', async () => {
-    expect(await reasonOf(launch({ LOG_LEVEL: 'warn' }))).toBe(
-      'ACCESS_TOKENS must be set with LOG_LEVEL=warn: the generated token would not be logged',
-    );
-  });
-
-  test('an unknown flag', async () => {
-    expect(await reasonOf(launch({}, { args: ['--prot=1'] }))).toBe(
-      "Unknown option '--prot': see --help",
-    );
-    expect(await reasonOf(launch({}, { args: ['now'] }))).toBe(
-      "Unexpected argument 'now': see --help",
-    );
-  });
-
-  test('an operation without a handler, with its place', async () => {
-    const document = file(
-      'other.yaml',
-      `openapi: 3.1.0
-info: { title: Other, version: 1.0.0 }
-paths:
-  /things:
-    get:
-      operationId: listThings
-      responses: { '200': { description: Things } }
-`,
-    );
-    expect(await reasonOf(launch({ OPENAPI_FILE: document }))).toContain(
-      `${document}:5:5 operation listThings has no handler: run npm run stub -- listThings`,
-    );
-  });
-
-  test('--check and an operation that cannot be served', async () => {
-    const document = file(
-      'broken-operation.yaml',
-      `openapi: 3.1.0
-info: { title: Broken, version: 1.0.0 }
-paths:
-  /things:
-    get:
-      operationId: listThings
-      responses:
-        '200':
-          description: Things
-          content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } }
-`,
-    );
-    const service = launch({ OPENAPI_FILE: document }, { args: ['--check'] });
-    expect(await reasonOf(service)).toMatch(/broken-operation\.yaml:10:\d+ /);
   });
 });
 

@@ -1,10 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/documents';
-import { removeFolder } from '../support/remove.ts';
 
 const BY_NAME = 'import a package by its name';
 const FOLDER = 'move the code or change FOLDERS in scripts/check-imports.ts';
@@ -38,30 +36,3 @@ test('the script finds forbidden imports in the code of a repository, also in Ja
       expect(run()).toMatchObject({ status: 0, stderr: '' });
     },
   ));
-
-test('the code of this repository has no forbidden import', () => {
-  const { status, stderr } = spawnSync(process.execPath, ['scripts/check-imports.ts'], {
-    encoding: 'utf8',
-  });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-});
-
-test('Biome rejects two files that import types of each other', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cycle-'));
-  const { vcs: _, $schema: __, ...rules } = JSON.parse(readFileSync('biome.json', 'utf8'));
-  writeFileSync(join(folder, 'biome.json'), JSON.stringify(rules));
-  for (const [file, imported] of [
-    ['one', 'other'],
-    ['other', 'one'],
-  ]) {
-    const text = `import type { X } from './${imported}.ts';\nexport type Y = X;\n`;
-    writeFileSync(join(folder, `${file}.ts`), text);
-  }
-  const biome = resolve('node_modules/.bin/biome');
-  const { stdout, stderr } = spawnSync(biome, ['lint', '--colors=off', '.'], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  removeFolder(folder);
-  expect(stdout + stderr).toContain('one.ts:1:24 lint/suspicious/noImportCycles');
-});

@@ -1,13 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { eventually } from 'test-support/eventually';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import { openStore } from '../../src/stores/index.ts';
-import { plantKey } from '../../src/stores/postgres-sql.ts';
 import type { StoredPlant } from '../../src/stores/store.ts';
 import { plantsIn } from '../plants/support/plant-service.ts';
 
@@ -88,39 +85,6 @@ test('copies every plant exactly, keeps the plants of TO, and can be run again',
   expect(await copy(sqlite, target)).toEqual(done);
   expect(await copy(sqlite, target)).toEqual(done);
   expect(await rowsIn(target)).toEqual(plants.map(row));
-});
-
-test('can be run again after it was killed', async () => {
-  const store = await openStore(sqlite, { maxWaiting: 100_000 });
-  await Promise.all(
-    Array.from({ length: 5_000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })),
-  );
-  await store.close();
-  const target = await server.createSchema();
-  await fill(target, [{ id: 0n, name: 'Basil' }]);
-  // Another transaction adds the same plant, so the copy waits in the middle until it is killed.
-  const rival = await server.connect(target);
-  const key = plantKey({ id: 2_500n, name: 'Basil' }).toString('hex');
-  await rival.query(
-    `BEGIN; INSERT INTO plants (key, id, name) VALUES ('\\x${key}', 2500, 'Basil')`,
-  );
-  const first = spawn(process.execPath, [SCRIPT, sqlite, `${target}&statement_timeout=60000`], {
-    stdio: 'ignore',
-  });
-  const ended = once(first, 'exit');
-  await eventually(async () => {
-    const [row] = await server.query(
-      "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
-    );
-    return row?.count === 1;
-  });
-  first.kill('SIGKILL');
-  expect(await ended).toEqual([null, 'SIGKILL']);
-  await rival.end();
-  expect((await copy(sqlite, target)).code).toBe(0);
-  expect(await server.query('SELECT count(*)::int FROM plants', target)).toEqual([
-    { count: 5_000 },
-  ]);
 });
 
 test('exits with 1 if TO cannot hold a plant, and names the plant', async () => {

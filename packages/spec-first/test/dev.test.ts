@@ -13,8 +13,7 @@ import {
   SPEC_FIRST,
   start,
 } from 'test-support/project';
-import { describeMissing, run } from '../src/dev.ts';
-import { call } from './call.ts';
+import { describeMissing } from '../src/dev.ts';
 
 const contract = (word: string, greeting = `{ const: ${word} }`) => `openapi: 3.1.0
 info: { title: Greetings, version: 1.0.0, license: { name: MIT, identifier: MIT } }
@@ -387,18 +386,4 @@ To write stubs: npm run stub -- --all`,
   ],
 ])('names at most ten operations without a handler, of %j', (missing, isMocked, text) => {
   expect(describeMissing(missing, isMocked)).toBe(text);
-});
-
-describe('the command line of npm run dev', () => {
-  test('rejects unknown options with exit code 2, and wrong variables with 1', async () => {
-    expect(await call(folder, run, '--fast')).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining("Unknown option '--fast'"),
-    });
-    process.env.PORT = 'x';
-    expect(await call(folder, run).finally(() => delete process.env.PORT)).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('PORT must be an integer from 0 to 65535, got "x"'),
-    });
-  });
 });

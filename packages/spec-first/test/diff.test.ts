@@ -195,16 +195,6 @@ test('compares references to YAML and JSON files of each extension', async () =>
   expect(await diff(['HEAD'])).toMatchObject({ status: 1, stderr: '' });
 });
 
-test('annotates the file of the pull request with --format githubactions', async () => {
-  write('openapi.yaml', DOCUMENT.replace('/plants:', '/herbs:'));
-  expect(await diff(['main', '--format', 'githubactions'])).toMatchObject({
-    status: 1,
-    stdout: expect.stringMatching(
-      /^::error title=[\w-]+,file=openapi\.yaml,line=3,col=1::POST \/plants was removed\n/,
-    ),
-  });
-});
-
 test('annotates the line of a schema that changed', async () => {
   write('schemas/new.yaml', NEW_PLANT.replace('required: [code]', 'required: [code, tag]'));
   expect(await diff(['main', '--format', 'githubactions'])).toMatchObject({

@@ -92,19 +92,6 @@ describe('npm run generate', () => {
     });
   });
 
-  test('reports a merge conflict in the document', async () => {
-    const conflict = SMALL.replace(
-      'security: []',
-      '<<<<<<< HEAD\nsecurity: []\n=======\n>>>>>>> other',
-    );
-    await inFolder({ 'openapi.yaml': conflict, 'schemas/plant.yaml': PLANT }, async (folder) => {
-      expect(await generate(folder)).toMatchObject({
-        status: 1,
-        stderr: expect.stringMatching(/^openapi\.yaml:4:1 has a merge conflict \(<{7}\)/),
-      });
-    });
-  });
-
   test('ignores Windows line endings when it compares files', async () => {
     const windows = SMALL.replaceAll('\n', '\r\n');
     const files = { 'openapi.yaml': windows, 'schemas/plant.yaml': PLANT.replaceAll('\n', '\r\n') };
@@ -183,18 +170,6 @@ describe('npm run generate', () => {
       );
       expect(stderr).toContain('openapi.yaml has 1 error. Operations with an error answer 501.');
       expect(typesIn(folder)).toContain('listPlants');
-    });
-  });
-
-  test('names the place of a reference to a missing file, and writes all other types', async () => {
-    await inFolder({ 'openapi.yaml': SMALL }, async (folder) => {
-      expect(await generate(folder)).toEqual({
-        status: 1,
-        stdout: `${TYPES} written from openapi.yaml\n`,
-        stderr: expect.stringMatching(
-          /^openapi\.yaml:15:\d+ .*\nopenapi\.yaml has 1 error\. Operations with an error answer 501\.\n$/,
-        ),
-      });
     });
   });
 

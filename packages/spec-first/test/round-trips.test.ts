@@ -204,11 +204,15 @@ async function faultOf(one: Case, value: unknown): Promise<string | undefined> {
   return `${fault}: arrived as ${JSON.stringify(arrived, asText)}`;
 }
 
-test.each(Object.keys(PLACES))(
-  'values in %s arrive unchanged, or are rejected before they are sent',
-  async (place) => {
+const STYLES = Object.entries(PLACES).flatMap(([place, styles]) =>
+  styles.map((style) => [place, style] as const),
+);
+
+test.each(STYLES)(
+  'values in %s with the style %s arrive unchanged, or are rejected before they are sent',
+  async (place, style) => {
     const faults: string[] = [];
-    for (const one of CASES.filter((each) => each.place === place)) {
+    for (const one of CASES.filter((each) => each.place === place && each.style === style)) {
       const isJson = one.style === 'json' || place === 'querystring';
       for (const value of [...(isJson ? [] : [null]), ...(VALUES[one.shape] ?? [])]) {
         const fault = await faultOf(one, value);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { generateTypes, propertyName, quoted, TYPES } from '../src/types.ts';
+import { generateTypes, quoted } from '../src/types.ts';
 import { withDocument } from './folder.ts';
 
 test.each([
@@ -11,17 +11,6 @@ test.each([
 ])('%j is quoted as %s', (text, literal) => {
   expect(quoted(text)).toBe(literal);
   expect(new Function(`return ${literal}`)()).toBe(text);
-});
-
-test.each([
-  ['plant', 'plant'],
-  ['_$1', '_$1'],
-  ['größe', 'größe'],
-  ['1st', "'1st'"],
-  ['a-b', "'a-b'"],
-  ['', "''"],
-])('the property %j is written as %s', (name, text) => {
-  expect(propertyName(name)).toBe(text);
 });
 
 const done = { responses: { 204: { description: 'Done.' } } };
@@ -79,8 +68,4 @@ test('an operation has the names of optional parameters with a default', async (
         query: "sort";
     };
 `);
-});
-
-test('the types are in the folder of generated files', () => {
-  expect(TYPES).toBe('generated/openapi.ts');
 });

@@ -2,29 +2,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from '@jest/globals';
 import plants from '../../../src/stores/sqlite-plants.ts';
 
-test('a plant is stored once, and different plants with its id are stored, too', () => {
-  const db = new DatabaseSync(':memory:');
-  const rows = [
-    { id: 1n, name: 'Fern', tag: null },
-    { id: 1n, name: 'Fern', tag: '' },
-    { id: 1n, name: 'Fern', tag: '=' },
-    { id: 1n, name: 'Palm', tag: null },
-    { id: 2n ** 63n - 1n, name: 'Fern', tag: null },
-  ];
-  const { add } = plants(db);
-  for (const { id, name, tag } of [...rows, ...rows]) add(id, name, tag);
-  const select = db.prepare('SELECT id, name, tag FROM plants ORDER BY id, name, tag_key');
-  select.setReadBigInts(true);
-  expect(select.all().map((row) => ({ ...row }))).toEqual(rows);
-});
-
-test('a table of an earlier start is used again', () => {
-  const db = new DatabaseSync(':memory:');
-  plants(db).add(1n, 'Fern', null);
-  plants(db).add(1n, 'Fern', null);
-  expect(db.prepare('SELECT count(*) AS count FROM plants').get()).toEqual({ count: 1 });
-});
-
 test('a table with further columns is used', () => {
   const db = new DatabaseSync(':memory:');
   plants(db);

@@ -49,21 +49,6 @@ export function describeStore(
     beforeEach(() => start({ maxWaiting: 1_000 }));
     afterEach(() => underTest.dispose());
 
-    test('stores a plant', async () => {
-      await store.add({ id: 1n, name: 'Monstera', tag: 'tropical' });
-      await expectStored({ id: 1n, name: 'Monstera', tag: 'tropical' });
-    });
-
-    test('stores a plant once if it is added twice', async () => {
-      const plants: StoredPlant[] = [
-        { id: 1n, name: 'Monstera', tag: 'tropical' },
-        { id: 2n, name: '', tag: '' },
-        { id: 3n, name: 'Fern' },
-      ];
-      for (const plant of [...plants, ...plants]) await store.add(plant);
-      await expectStored(...plants);
-    });
-
     const DIFFERENCES: readonly (readonly [string, StoredPlant, StoredPlant])[] = [
       ['another name', { id: 1n, name: 'Monstera', tag: 'a' }, { id: 1n, name: 'Fern', tag: 'a' }],
       [
@@ -209,65 +194,6 @@ export function describeStore(
         await expect(store.add(plant)).rejects.toThrow(property);
       }
       await expectStored({ id: 2n, name: 'Fern' });
-    });
-
-    test('has every acknowledged plant when it is opened again', async () => {
-      const plants = Array.from({ length: 200 }, (_, id) => ({
-        id: BigInt(id),
-        name: `plant ${id}`,
-        tag: `${id}`,
-      }));
-      await addAll(plants);
-      await store.close();
-      await expectStored(...plants);
-      const again = await underTest.another();
-      await Promise.all(plants.map((plant) => again.add(plant)));
-      await expectStored(...plants);
-    });
-
-    test('rejects plants at once if the queue is full, and accepts plants again afterwards', async () => {
-      await underTest.dispose();
-      await start({ maxWaiting: 8 });
-      const order: string[] = [];
-      const adds = Array.from({ length: 20 }, async (_, id) => {
-        try {
-          return await store.add({ id: BigInt(id), name: 'Fern' });
-        } finally {
-          order.push(id < 8 ? 'accepted' : 'rejected');
-        }
-      });
-      expect(store.stats().waiting).toBe(8);
-      const outcomes = await Promise.allSettled(adds);
-      expect(outcomes.map(({ status }) => status)).toEqual([
-        ...Array.from({ length: 8 }, () => 'fulfilled'),
-        ...Array.from({ length: 12 }, () => 'rejected'),
-      ]);
-      for (const outcome of outcomes.slice(8)) {
-        expect(outcome).toHaveProperty('reason', expect.any(Unavailable));
-        expect(outcome).toHaveProperty('reason.headers', { 'Retry-After': '1' });
-      }
-      expect(order.slice(0, 12)).toEqual(Array.from({ length: 12 }, () => 'rejected'));
-      expect(store.stats().waiting).toBe(0);
-      await store.add({ id: 8n, name: 'Fern' });
-      await expectStored(
-        ...Array.from({ length: 9 }, (_, id) => ({ id: BigInt(id), name: 'Fern' })),
-      );
-    });
-
-    test('finishes waiting plants when it closes, and rejects new ones', async () => {
-      const plants = Array.from({ length: 100 }, (_, id) => ({ id: BigInt(id), name: 'Fern' }));
-      const adds = addAll(plants);
-      const closed = store.close();
-      await expect(store.add({ id: 100n, name: 'Fern' })).rejects.toThrow(Unavailable);
-      await closed;
-      expect(store.stats().waiting).toBe(0);
-      await adds;
-      await expectStored(...plants);
-    });
-
-    test('may be closed twice', async () => {
-      await Promise.all([store.close(), store.close()]);
-      await store.close();
     });
 
     test('is ready while it is open, also for many concurrent checks', async () => {
