@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { ALLOW_OUTSIDE, command, documentFile, messageOf, UsageError } from '../src/command.ts';
+import { ALLOW_OUTSIDE, command, documentFile, UsageError } from '../src/command.ts';
 import { call } from './call.ts';
 import { type Files, inFolder } from './folder.ts';
 
@@ -42,14 +42,6 @@ test('an unknown option prints the usage, and exits with 2', async () => {
 
 test('a command may have another exit code for errors', async () => {
   expect(await call('.', water(5), '--amount', 'sea')).toMatchObject({ status: 5 });
-});
-
-test('messageOf returns the message of an error, and other values as text', () => {
-  expect([messageOf(new TypeError('x')), messageOf('y'), messageOf(null)]).toEqual([
-    'x',
-    'y',
-    'null',
-  ]);
 });
 
 afterEach(() => {

@@ -126,26 +126,6 @@ test.each<[title: string, schema: object, expected: string]>([
   expect(await makeOf(schema, { Text: text })).toBe(expected);
 });
 
-test('writes the type of a schema by its name', async () => {
-  const schemas = { 'Api.Error-1': object({ message: text }) };
-  const $ref = '#/components/schemas/Api.Error-1';
-  expect(
-    errorsFile(await documentOf({ $ref }, schemas)),
-  ).toBe(`import type { ErrorBody } from 'spec-first-server';
-import type { components } from '../generated/openapi.ts';
-
-/** The body that error responses of the document declare most often. */
-type Body = components['schemas']['Api.Error-1'];
-
-export const errorBody: ErrorBody = {
-  mediaType: 'application/json',
-  make: ({ message }): Body => ({
-    message,
-  }),
-};
-`);
-});
-
 test('lists what the team has to complete: the body, and headers that the server does not set', async () => {
   const headers = {
     'X-Allow': { required: true, schema: text },
@@ -180,26 +160,6 @@ export const errorBody: ErrorBody = {
   }),
 };
 `);
-});
-
-test('makes problem details if the document declares no JSON body of errors', async () => {
-  const expected = `import { STATUS_CODES } from 'node:http';
-import type { ErrorBody } from 'spec-first-server';
-
-/** Problem details (RFC 9457), since the document declares no body of errors. */
-export const errorBody: ErrorBody = {
-  mediaType: 'application/problem+json',
-  make: ({ type = 'about:blank', status, message }) => ({
-    type,
-    title: STATUS_CODES[status] ?? 'Error',
-    status,
-    detail: message,
-  }),
-};
-`;
-  expect(errorsFile(await documentOf(undefined))).toBe(expected);
-  expect(errorsFile(await documentOf(text, {}, {}, 'text/plain'))).toBe(expected);
-  expect(errorsFile(await documentOf(true))).toBe(expected);
 });
 
 const complete = object({ code: integer, message: { type: 'string', minLength: 1 } });

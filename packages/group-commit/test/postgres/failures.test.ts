@@ -1,10 +1,9 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { DatabaseError } from 'pg';
-import { RowRejected, Unavailable, Unusable } from '../../src/errors.ts';
+import { Unavailable } from '../../src/errors.ts';
 import {
   isOutage,
-  rowRejected,
   taskError,
   unavailable,
   unusable,
@@ -47,25 +46,6 @@ describe('an error of the server', () => {
     expect(violatesConstraint(systemError(code))).toBe(false);
     expect(isOutage(systemError(code))).toBe(false);
   });
-});
-
-test.each([
-  ['23505', 'duplicate key (SQLSTATE 23505)'],
-  ['22P02', 'SQLSTATE 22P02'],
-])('a violated constraint with the SQLSTATE %s has no values of the row', (code, message) => {
-  const text = code === '22P02' ? 'invalid integer: "s3cret"' : 'duplicate key';
-  const error = serverError(code, text, {
-    detail: 'Failing row contains (s3cret).',
-    where: 'COPY s3cret',
-    constraint: 'notes_key',
-  });
-  const rejected = rowRejected(error);
-  expect(rejected).toBeInstanceOf(RowRejected);
-  expect(rejected).toMatchObject({ code, constraint: 'notes_key' });
-  expect(rejected.message).toBe(message);
-  expect(rejected.cause).toHaveProperty('message', message);
-  expect(inspect(rejected)).not.toContain('s3cret');
-  expect(taskError(error)).toEqual(rejected);
 });
 
 describe('the error of a task', () => {
@@ -154,12 +134,6 @@ describe('unusable', () => {
     const { message } = unusable('a/notes', error, TABLE) ?? {};
     expect(message).toMatch(/^PostgreSQL at a\/notes: .+\. [A-Za-z]/);
     expect(message).toContain(advice);
-  });
-
-  test('adds no advice to the message of Unusable', () => {
-    const error = unusable('a/notes', new Unusable('The table has no column id.'), TABLE);
-    expect(error).toBeInstanceOf(Unusable);
-    expect(error?.message).toBe('PostgreSQL at a/notes: The table has no column id.');
   });
 
   test('has no advice for codes that are only in the message of another error', () => {

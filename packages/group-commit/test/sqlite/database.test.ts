@@ -67,7 +67,9 @@ describe('A read', () => {
     const other = connect();
     other.exec('BEGIN IMMEDIATE');
     const write = database.write('add', { id: 2, text: 'b' });
-    expect(await database.read('list')).toEqual([{ id: 1n, text: 'a' }]);
+    const read = database.read('list');
+    expect(database.stats().waiting).toBe(2);
+    expect(await read).toEqual([{ id: 1n, text: 'a' }]);
     expect(database.stats().waiting).toBe(1);
     other.exec('ROLLBACK');
     await write;

@@ -69,7 +69,7 @@ describe('openDatabase rejects a path, and changes no file,', () => {
     await expectUnusable('/proc/none/notes.db', /cannot be used .*ENOENT.*create its folder/);
   });
 
-  testWithMount('if the file system is read-only', async () => {
+  testWithMount('if the file system is read-only (needs root)', async () => {
     const mount = mountMemory('1m');
     const path = join(mount, 'notes.db');
     await (await open({ file: path })).close();
@@ -94,44 +94,53 @@ describe('openDatabase rejects a path, and changes no file,', () => {
 });
 
 describe('A full disk', () => {
-  testWithMount('does not prevent opening; the database is ready once there is space', async () => {
-    const mount = mountMemory('1m');
-    const { bavail, bsize } = statfsSync(mount);
-    writeFileSync(join(mount, 'ballast'), Buffer.alloc(bavail * bsize));
-    const database = await open({ file: join(mount, 'notes.db') });
-    expect(await readiness(database)).toHaveProperty('message', expect.stringMatching(/full|I\/O/));
-    await expect(database.write('add', { id: 1, text: 'a' })).rejects.toThrow(Unavailable);
-    rmSync(join(mount, 'ballast'));
-    expect(await readiness(database)).toBeUndefined();
-    await database.write('add', { id: 1, text: 'a' });
-  });
-
-  testWithMount('never commits part of a batch; calls succeed once there is space', async () => {
-    const mount = mountMemory('2m');
-    const path = join(mount, 'notes.db');
-    const database = await open({ file: path });
-    const acknowledged: number[] = [];
-    let failure: unknown;
-    let id = 0;
-    for (; failure === undefined; id += 10) {
-      const batch = Array.from({ length: 10 }, (_, n) => id + n);
-      const outcomes = await Promise.allSettled(
-        batch.map((id) => database.write('add', { id, text: 'a'.repeat(2_000) })),
+  testWithMount(
+    'does not prevent opening; the database is ready once there is space (needs root)',
+    async () => {
+      const mount = mountMemory('1m');
+      const { bavail, bsize } = statfsSync(mount);
+      writeFileSync(join(mount, 'ballast'), Buffer.alloc(bavail * bsize));
+      const database = await open({ file: join(mount, 'notes.db') });
+      expect(await readiness(database)).toHaveProperty(
+        'message',
+        expect.stringMatching(/full|I\/O/),
       );
-      expect(new Set(outcomes.map(({ status }) => status)).size).toBe(1);
-      if (outcomes[0]?.status === 'rejected') failure = outcomes[0].reason;
-      else acknowledged.push(...batch);
-    }
-    expect(failure).toBeInstanceOf(Unavailable);
-    expect(failure).toHaveProperty('message', expect.stringContaining('disk is full'));
-    expect(failure).toHaveProperty('cause.message', expect.stringContaining('full'));
-    expect(ids(path)).toEqual(acknowledged);
+      await expect(database.write('add', { id: 1, text: 'a' })).rejects.toThrow(Unavailable);
+      rmSync(join(mount, 'ballast'));
+      expect(await readiness(database)).toBeUndefined();
+      await database.write('add', { id: 1, text: 'a' });
+    },
+  );
 
-    execFileSync('mount', ['-o', 'remount,size=20m', mount]);
-    expect(await readiness(database)).toBeUndefined();
-    await database.write('add', { id, text: 'a' });
-    expect(ids(path)).toEqual([...acknowledged, id]);
-  });
+  testWithMount(
+    'never commits part of a batch; calls succeed once there is space (needs root)',
+    async () => {
+      const mount = mountMemory('2m');
+      const path = join(mount, 'notes.db');
+      const database = await open({ file: path });
+      const acknowledged: number[] = [];
+      let failure: unknown;
+      let id = 0;
+      for (; failure === undefined; id += 10) {
+        const batch = Array.from({ length: 10 }, (_, n) => id + n);
+        const outcomes = await Promise.allSettled(
+          batch.map((id) => database.write('add', { id, text: 'a'.repeat(2_000) })),
+        );
+        expect(new Set(outcomes.map(({ status }) => status)).size).toBe(1);
+        if (outcomes[0]?.status === 'rejected') failure = outcomes[0].reason;
+        else acknowledged.push(...batch);
+      }
+      expect(failure).toBeInstanceOf(Unavailable);
+      expect(failure).toHaveProperty('message', expect.stringContaining('disk is full'));
+      expect(failure).toHaveProperty('cause.message', expect.stringContaining('full'));
+      expect(ids(path)).toEqual(acknowledged);
+
+      execFileSync('mount', ['-o', 'remount,size=20m', mount]);
+      expect(await readiness(database)).toBeUndefined();
+      await database.write('add', { id, text: 'a' });
+      expect(ids(path)).toEqual([...acknowledged, id]);
+    },
+  );
 });
 
 describe('A lock of another process', () => {
