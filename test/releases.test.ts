@@ -39,3 +39,15 @@ test('each base image is pinned by its digest', () => {
   expect(bases?.length).toBeGreaterThan(0);
   for (const base of bases ?? []) expect(base).toMatch(/@sha256:[\da-f]{64}/);
 });
+
+test('each package of the lock file has a digest', () => {
+  const { packages }: { packages: Record<string, { link?: true; integrity?: string }> } =
+    JSON.parse(read('package-lock.json'));
+  const unpinned = Object.entries(packages)
+    .filter(
+      ([path, { link, integrity }]) =>
+        path.includes('node_modules/') && !link && integrity === undefined,
+    )
+    .map(([path]) => path);
+  expect(unpinned).toEqual([]);
+});

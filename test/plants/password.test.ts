@@ -48,10 +48,12 @@ test.each([
   );
 });
 
-test('a command runs again for the next call', async () => {
+test('a command runs again for the next call, and leaves no listener', async () => {
   const file = join(folder, 'count');
   const password = passwordFrom('', `echo x >> '${file}'; wc -l < '${file}'`);
+  const listeners = process.listenerCount('exit');
   expect([await password?.(), await password?.()]).toEqual(['1', '2']);
+  expect(process.listenerCount('exit')).toBe(listeners);
 });
 
 test('a service runs one command at a time, and ends it when it stops', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
-// test/packages.test.ts creates a project.
+// test/packages.long.test.ts creates a project.
 test('npm run new shows its usage with --help after a folder', () => {
   const folder = join(tmpdir(), 'new-test');
   const args = ['scripts/new.ts', folder, '--help'];

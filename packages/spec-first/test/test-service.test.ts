@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
 import { makeProject, run } from 'test-support/project';
 import { projectFiles } from '../src/new.ts';
 import { type TestServiceOptions, testService } from '../src/test-service.ts';
@@ -95,7 +96,7 @@ test('the tests of a new project request a path that no template matches', async
 const PROGRAM = `
 const { env, argv: [, , ...args] } = process;
 console.log('not JSON');
-console.log(JSON.stringify({ requestId: 'a', reason: JSON.stringify({ env, args, cwd: process.cwd() }) }));
+console.log(JSON.stringify({ requestId: 'a', reason: JSON.stringify({ env, args, cwd: process.cwd(), pid: process.pid }) }));
 process.send('ready');
 process.send({ started: { url: 'http://127.0.0.1:1/v1' } });
 setInterval(() => {}, 1_000);
@@ -145,6 +146,21 @@ describe('a service for tests', () => {
     } finally {
       delete process.env.DATABASE_FILE;
     }
+  });
+
+  test('ends with the process of its tests', async () => {
+    writeFileSync(path('program.js'), PROGRAM);
+    writeFileSync(
+      path('tests.js'),
+      `import { testService } from 'spec-first/testing';
+       const { start, log } = testService({ program: 'program.js' });
+       await start();
+       console.log(await log.causeOf('a'));
+       process.exit();`,
+    );
+    const { output } = await run(folder, ['tests.js']);
+    const { pid } = JSON.parse(output);
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
   });
 
   test('has no URL before it starts', () => {

@@ -1,14 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -220,11 +212,4 @@ export function poll(url: string) {
       await over;
     },
   };
-}
-
-/** Returns the `line:column` of a text in a file, counted from 1. */
-export function placeOf(file: string, text: string): string {
-  const before = readFileSync(file, 'utf8').split(text)[0] ?? '';
-  const lines = before.split('\n');
-  return `${lines.length}:${(lines.at(-1) ?? '').length + 1}`;
 }

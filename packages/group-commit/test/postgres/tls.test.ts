@@ -159,6 +159,7 @@ describe('sslmode', () => {
   test.each([
     ['sslmode=disable', '0.0.0.0', 1],
     ['sslmode=disable', '127.0.0.1', 0],
+    ['sslmode=disable', '127.0.0.1,0.0.0.0,0.0.0.1', 2],
     ['sslmode=require', '0.0.0.0', 0],
   ])('%s warns at the start about the host %s: %d times', (mode, host, count) => {
     expect(create(`postgres://u@${host}/notes?${mode}`).warnings).toHaveLength(count);

@@ -77,18 +77,6 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
   });
 });
 
-test('each package of the lock file has a digest', () => {
-  const { packages }: { packages: Record<string, { link?: true; integrity?: string }> } =
-    JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
-  const unpinned = Object.entries(packages)
-    .filter(
-      ([path, { link, integrity }]) =>
-        path.includes('node_modules/') && !link && integrity === undefined,
-    )
-    .map(([path]) => path);
-  expect(unpinned).toEqual([]);
-});
-
 describe('a project that npm run new creates for a document', () => {
   const read = (file: string) => readFileSync(join(library, file), 'utf8');
   const secret = { DEVELOPMENT_TOKEN: 'token-of-the-tests' };

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ENVIRONMENT } from 'test-support/environment';
+import { PROJECT } from './launch.ts';
+
+export const EXAMPLES = join(PROJECT, 'examples');
+
+/** Runs the tests of an example. Resolves to their output, even if they fail. */
+export async function testExample(
+  name: string,
+  variables: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
+): Promise<string> {
+  const args = ['--test', '--test-isolation=none', '--test-reporter=spec', ...flags];
+  // The number of requests of contract tests for each operation.
+  const { CONTRACT_RUNS = '5' } = process.env;
+  const env = { ...ENVIRONMENT, NO_COLOR: '1', CONTRACT_RUNS, ...variables };
+  const options = { cwd: join(EXAMPLES, name), env };
+  return promisify(execFile)(process.execPath, args, options).then(
+    ({ stdout }) => stdout,
+    ({ stdout }: { readonly stdout?: string }) => String(stdout),
+  );
+}
