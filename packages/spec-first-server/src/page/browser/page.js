@@ -200,22 +200,11 @@ spec.tags = tags
     return { ...tag, description: texts.filter(Boolean).join(' – ') };
   });
 
-/** Swagger UI shows neither the parameters of a path that are references, nor schemas of items. */
+/** Swagger UI shows no schemas of items. */
 function inline(value) {
   if (typeof value !== 'object' || value === null) return;
   if (value.itemSchema !== undefined) value.schema ??= value.itemSchema;
   for (const member of Object.values(value)) inline(member);
-}
-const valueAt = (pointer) =>
-  pointer
-    .slice(2)
-    .split('/')
-    .map((token) => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((value, token) => value[token], spec);
-for (const item of Object.values(spec.paths ?? {})) {
-  item.parameters = item.parameters?.map((parameter) =>
-    parameter.$ref === undefined ? parameter : valueAt(parameter.$ref),
-  );
 }
 inline(spec.paths);
 
