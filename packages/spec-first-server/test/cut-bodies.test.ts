@@ -120,7 +120,6 @@ test.each(Object.entries(ends))(
     }
     await eventually(async () => (await counts()).descriptors <= before.descriptors);
   },
-  60_000,
 );
 
 test.each(

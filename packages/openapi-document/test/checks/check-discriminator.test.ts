@@ -137,10 +137,4 @@ describe('alternatives with the same value', () => {
   ])('are reported: %s', (_title, S, value) => {
     expect(findingsIn({ S })).toEqual(ignored(value));
   });
-
-  test('are reported for schemas that extend another one', () => {
-    const S = { ...SCHEMAS.Any, discriminator: { propertyName: 'kind' } };
-    const Child = child('S', { const: 'x' });
-    expect(findingsIn({ S, Child, Other: { ...Child } })).toEqual(ignored('x'));
-  });
 });

@@ -80,20 +80,6 @@ test('a parameter __proto__ is reported', async () => {
   ]);
 });
 
-test('an undeclared security scheme is reported if it has a name of Object', async () => {
-  expect(await check({ '/a': get({ security: [{ constructor: [] }] }) })).toEqual([
-    'problem /paths/~1a/get security scheme constructor is not in components.securitySchemes',
-  ]);
-});
-
-test('a parameter that a path has several times is reported once', async () => {
-  const parameter = (name: string) => ({ name, in: 'path', required: true, schema: {} });
-  const parameters = ['a', 'b'].map(parameter);
-  expect(await check({ '/{a}/{b}/{a}/{a}': get({ parameters }) })).toEqual([
-    'notice /paths/~1{a}~1{b}~1{a}~1{a}/get {a} is in the path /{a}/{b}/{a}/{a} several times: only the first value is used',
-  ]);
-});
-
 test('each security scheme must be declared', async () => {
   const components = { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } };
   const security = [{ key: [], token: [] }, { other: [] }, {}];
@@ -165,18 +151,6 @@ test('a misspelled media type is reported once, by its name', async () => {
   const content = { 'aplication/json': { schema: { type: 'object' } } };
   const responses = { 200: { description: 'done', content } };
   expect(await check({ '/a': get({ responses }) })).toEqual([]);
-});
-
-test('variables of the servers of a path and an operation are declared', async () => {
-  const servers = [{ url: '/{x}' }];
-  const callbacks = { done: { '{$url}': { servers, ...get({ servers }) } } };
-  const paths = { '/a': { servers, ...get({ servers, callbacks }) } };
-  expect(await check(paths)).toEqual(
-    ['/paths/~1a', '/paths/~1a/get'].map(
-      (pointer) =>
-        `notice ${pointer}/servers/0/url the variable {x} is not declared in variables: it is read as x`,
-    ),
-  );
 });
 
 test('links lead to an operation of the document', async () => {

@@ -80,18 +80,6 @@ describe('a document of several files', () => {
     });
   });
 
-  test('finds the positions of pointers in these files', async () => {
-    await withFiles(parts, async (folder) => {
-      const { positions } = await loadDocument(join(folder, 'openapi.yaml'));
-      const pointers = ['/paths/~1b/get', '/components/responses/ok/content', '/none'];
-      expect(positions(pointers)).toEqual([
-        `${folder}/openapi.yaml:9:10`,
-        `${folder}/parts/ok.yaml:2:1`,
-        `${folder}/openapi.yaml:1:1`,
-      ]);
-    });
-  });
-
   test('has a broken operation where a file has a syntax error', async () => {
     const files = { ...parts, 'parts/ok.yaml': 'description: [\n' };
     await withFiles(files, async (folder) => {
@@ -150,18 +138,6 @@ components: { responses: { Ok: { description: done, content: { text/event-stream
         'openapi.yaml:6:11 path parameter c is not declared: it is read as a string (2 places)',
         'openapi.yaml:7:15 path parameter d is not declared: it is read as a string',
         events,
-      ]);
-    });
-  });
-
-  test('does not read folders', async () => {
-    const files = {
-      'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { T: { $ref: parts } } }\n`,
-      'parts/a.yaml': '{}',
-    };
-    await withFiles(files, async (folder) => {
-      expect(await findingsIn(folder)).toEqual([
-        'openapi.yaml:4:26 $ref: parts cannot be read: it is a folder, not a file (no operation uses it)',
       ]);
     });
   });
@@ -277,30 +253,11 @@ test.each([
   expect(basePaths).toEqual([path]);
 });
 
-test('a variable has the same value in each place of a URL', async () => {
-  const servers = "[{ url: '/{v}/{v}', variables: { v: { enum: ['1', '2'], default: '1' } } }]";
-  const { basePaths } = await load({ 'openapi.yaml': `${HEAD}servers: ${servers}\npaths: {}\n` });
-  expect(basePaths).toEqual(['/1/1', '/2/2']);
-});
-
 test('the base paths of the servers are distinct, in order', async () => {
   const servers = '[{ url: /b }, { url: /a }, { url: https://example.com/b/ }]';
   const { basePaths } = await load({ 'openapi.yaml': `${HEAD}servers: ${servers}\npaths: {}\n` });
   expect(basePaths).toEqual(['/b', '/a']);
   expect((await load({ 'openapi.yaml': `${HEAD}paths: {}\n` })).basePaths).toEqual(['']);
-});
-
-test.each([
-  [{ url: '/{v}', variables: { v: { enum: ['1', '2'], default: '2' } } }, ['/1', '/2']],
-  [{ url: '/{v}', variables: { v: { enum: ['1'], default: '2' } } }, ['/1']],
-  [{ url: '/{v}', variables: { v: { default: '2' } } }, ['/2']],
-  [{ url: '/{v}', variables: { v: { enum: [], default: '2' } } }, ['/2']],
-  [{ url: '/{v}', variables: { v: {} } }, ['/v']],
-  [{ url: '/{v}' }, ['/v']],
-])('the server %j has the base paths %j', async (server, paths) => {
-  const servers = JSON.stringify([server]);
-  const { basePaths } = await load({ 'openapi.yaml': `${HEAD}servers: ${servers}\npaths: {}\n` });
-  expect(basePaths).toEqual(paths);
 });
 
 test('variables of the host do not multiply the base paths', async () => {

@@ -8,25 +8,6 @@ function mediaType(type: string, source: unknown, root: object = {}) {
   return media;
 }
 
-test('a media type has the parts of its object', () => {
-  const encoding = {
-    a: { contentType: 'image/png', style: 'form', explode: false, headers: {} },
-    b: { contentType: 1, style: 2, explode: 'no' },
-  };
-  const source = { schema: { type: 'object' }, encoding };
-  expect(mediaType('multipart/form-data', source)).toMatchObject({
-    type: 'multipart/form-data',
-    schema: source.schema,
-    items: undefined,
-    pointer: '/at/content/multipart~1form-data',
-    source,
-  });
-  expect(mediaType('multipart/form-data', source).encoding).toEqual({
-    a: { contentType: 'image/png', style: 'form', explode: false },
-    b: {},
-  });
-});
-
 test('a Media Type Object may be a reference, or not an object', () => {
   const root = { Text: { schema: { type: 'string' } } };
   expect(mediaType('text/plain', { $ref: '#/Text' }, root)).toMatchObject({
@@ -106,19 +87,5 @@ describe('examples', () => {
     ]);
     expect(valuesOf({ data: text })).toEqual([[{ data: value }]]);
     expect(valuesOf(`data: ${text}\n\n`)).toEqual([`data: ${text}\n\n`]);
-  });
-
-  test('of events keep their names and pointers', () => {
-    const source = { itemSchema: {}, examples: { a: { value: { data: 'x' } } } };
-    expect(mediaType('text/event-stream', source).examples).toEqual([
-      { name: 'a', value: [{ data: 'x' }], pointer: '#/at/content/text~1event-stream/examples/a' },
-    ]);
-  });
-
-  test('of bodies are not changed', () => {
-    const example = { data: '{"a":1}' };
-    expect(mediaType('application/json', { example }).examples).toEqual([
-      { value: example, pointer: '#/at/content/application~1json/example' },
-    ]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { declaredFor } from '../../src/operations/declared-for.ts';
 import { type Operation, operationsOf, webhooksOf } from '../../src/operations/operations.ts';
-import { readParameter } from '../../src/parameters/form-reader.ts';
 import { operationObjects, pathItemsIn } from '../../src/source/path-items.ts';
 
 function operationOf(operation: object, item: object = {}, root: object = {}): Operation {
@@ -70,13 +69,6 @@ test.each<[members: object, schema: unknown]>([
   const Limit = { type: 'integer', default: 5 };
   const [parameter] = operationOf({ parameters }, {}, { Limit }).parameters;
   expect(parameter?.schema).toEqual(schema);
-});
-
-test('an empty value and a number are read with allowEmptyValue', () => {
-  const limit = { name: 'limit', in: 'query', schema: { type: 'integer' }, allowEmptyValue: true };
-  const [parameter] = operationOf({ parameters: [limit] }).parameters;
-  const read = (text: string) => parameter && readParameter(parameter, text);
-  expect([read('limit='), read('limit=5')]).toEqual(['', 5]);
 });
 
 describe('an id', () => {
@@ -190,16 +182,6 @@ describe('the parameters', () => {
     expect(operationOf({ parameters: [parameter(where, name)] }).parameters).toEqual([]);
   });
 
-  test.each([
-    ['query', 'Accept'],
-    ['header', 'Accept-Language'],
-    ['header', 'X-Content-Type'],
-    ['header', 'Accept-Encodings'],
-    ['cookie', 'authorization'],
-  ])('in %s named %s are not ignored', (where, name) => {
-    expect(operationOf({ parameters: [parameter(where, name)] }).parameters).toHaveLength(1);
-  });
-
   test.each<[parameter: object, style: string, explode: boolean]>([
     [parameter('path', 'id'), 'simple', false],
     [parameter('query', 'a'), 'form', true],
@@ -214,11 +196,6 @@ describe('the parameters', () => {
   ])('%j have the style %s and explode %j', (source, style, explode) => {
     const [first] = operationOf({ parameters: [source] }).parameters;
     expect([first?.style, first?.explode]).toEqual([style, explode]);
-  });
-
-  test('in querystring are read from the query', () => {
-    const [first] = operationOf({ parameters: [parameter('querystring', 'a')] }).parameters;
-    expect(first?.in).toBe('query');
   });
 
   test('have the schema and the examples of their content', () => {

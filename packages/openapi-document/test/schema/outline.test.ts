@@ -48,20 +48,6 @@ test.each(
   expect([...outlineOf(schema, { A: { type: 'integer' } }).types]).toEqual(types);
 });
 
-test.each<[schema: unknown, form: string]>([
-  [{}, 'text'],
-  [{ type: 'null' }, 'text'],
-  [{ type: 'array' }, 'array'],
-  [{ type: ['object', 'null'] }, 'object'],
-  [{ type: ['array', 'object'] }, 'array'],
-  [{ type: ['array', 'string'] }, 'text'],
-  [{ type: ['object', 'number'] }, 'text'],
-  [{ type: ['array', 'integer'] }, 'text'],
-  [{ type: ['array', 'boolean'] }, 'text'],
-])('the form of %j is %s', (schema, form) => {
-  expect(outlineOf(schema).form).toBe(form);
-});
-
 test.each([
   ['a', ['named', 'unevaluated']],
   ['x1', ['digit', 'x', 'unevaluated']],
@@ -78,19 +64,4 @@ test.each([
   });
   expect(outline.members(name).flatMap(({ constants }) => constants)).toEqual(expected);
   expect(outline.member(name).constants).toEqual(expected);
-});
-
-test.each([
-  [0, ['first', 'item', 'unevaluated']],
-  [1, ['rest', 'item', 'unevaluated']],
-])('the item %d has the schemas of each part', (index, expected) => {
-  const parts = [
-    { prefixItems: [{ const: 'first' }], items: { const: 'rest' } },
-    { items: { const: 'item' }, unevaluatedItems: { const: 'unused' } },
-    { unevaluatedItems: { const: 'unevaluated' } },
-    {},
-  ];
-  const outline = outlineOf({ allOf: parts });
-  expect(outline.items(index).flatMap(({ constants }) => constants)).toEqual(expected);
-  expect(outline.item(index).constants).toEqual(expected);
 });

@@ -24,14 +24,6 @@ function bundled(files: Readonly<Record<string, string>>) {
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const at = '/components/schemas';
 
-test('a document without references is copied', () => {
-  const text =
-    'openapi: 3.1.0\ninfo: { title: A }\npaths: { /a: { get: { tags: [b] } } }\nx-a: [1]';
-  const { root, hasOrigins, problems, notices } = bundled({ 'openapi.yaml': text });
-  expect(root).toEqual(parseFile('', text));
-  expect([hasOrigins, problems, notices]).toEqual([false, [], []]);
-});
-
 describe('an index file of schemas', () => {
   const { root, originsOf, problems, notices } = bundled({
     'openapi.yaml': `
@@ -281,36 +273,6 @@ test('parts of other files get distinct, valid names', () => {
   expect(notices).toEqual([]);
 });
 
-test('extensions and unknown members of components stay the same', () => {
-  const { root, problems } = bundled({
-    'openapi.yaml': `
-paths: { /a: { get: { parameters: [{ schema: { $ref: '#/components/x-a/S' } }] } } }
-components: { x-a: { S: { $ref: none.yaml } }, other: text }`,
-  });
-  expect(root.components).toEqual({ 'x-a': { S: { $ref: 'none.yaml' } }, other: 'text' });
-  expect(root.paths['/a'].get.parameters).toEqual([{ schema: { $ref: '#/components/x-a/S' } }]);
-  expect(problems).toEqual([]);
-});
-
-test('a part of another file with two component names is referenced by the first name', () => {
-  const { root } = bundled({
-    'openapi.yaml':
-      'components: { schemas: { A b: { $ref: s.yaml }, B: { $ref: s.yaml }, C: { items: { $ref: s.yaml } } } }',
-    's.yaml': 'type: string',
-  });
-  expect(root.components.schemas).toEqual({
-    'A b': { type: 'string' },
-    B: ref('A%20b'),
-    C: { items: ref('A%20b') },
-  });
-});
-
-test('null, booleans and members named $ref are copied', () => {
-  const text =
-    'components: { schemas: { S: { properties: { $ref: { type: string }, a: null }, items: true, title: null } } }';
-  expect(bundled({ 'openapi.yaml': text }).root).toEqual(parseFile('', text));
-});
-
 test('a schema of the document is referenced by its pointer', () => {
   const schemas = `{
     'a #%': { properties: { n: { $anchor: n, type: integer } } },
@@ -451,13 +413,6 @@ components:
   };
   const pointer = '/paths/~1a/get/parameters/0/schema';
 
-  test('keeps its siblings', () => {
-    expect(withRef(`{ $ref: '#/components/schemas/B', title: T }`).schema).toEqual({
-      ...ref('B'),
-      title: 'T',
-    });
-  });
-
   test.each([
     [
       '#components/schemas/B',
@@ -514,12 +469,6 @@ components:
       },
     ]);
   });
-
-  test('to an unreadable file names the file, so that findings can be grouped', () => {
-    expect(withRef(`{ $ref: 'none.yaml#/a' }`).problems).toEqual([
-      expect.objectContaining({ about: 'none.yaml' }),
-    ]);
-  });
 });
 
 test('the mapping of a discriminator contains names, or references to schemas', () => {
@@ -543,22 +492,4 @@ test('the mapping of a discriminator contains names, or references to schemas', 
     defaultMapping: ref('A').$ref,
   });
   expect(problems).toEqual([]);
-});
-
-test('a mapping may lead to a file in a document without schemas', () => {
-  const { root } = bundled({
-    'openapi.yaml':
-      'paths: { /a: { get: { parameters: [{ schema: { discriminator: { mapping: { b: b.yaml } } } }] } } }',
-    'b.yaml': '{}',
-  });
-  expect(root.components).toEqual({ schemas: { b: {} } });
-});
-
-test('members can have the names of Object.prototype', () => {
-  const { root } = bundled({
-    'openapi.yaml': `components: { schemas: { constructor: { type: string }, S: { properties: { __proto__: { $ref: '#/components/schemas/constructor' } } } } }`,
-  });
-  expect(Object.entries(root.components.schemas.S.properties)).toEqual([
-    ['__proto__', ref('constructor')],
-  ]);
 });

@@ -53,25 +53,6 @@ test.each<[schema: unknown, constrained: boolean]>([
 
 const FILE = { File: { format: 'binary' } };
 
-test.each<[schema: unknown, file: boolean]>([
-  [{ format: 'binary' }, true],
-  [{ $ref: '#/File' }, true],
-  [{}, true],
-  [true, true],
-  [{ contentMediaType: 'image/png' }, true],
-  [{ type: 'string' }, false],
-  [{ const: 1 }, false],
-  [{ enum: [1] }, false],
-  [{ oneOf: [] }, false],
-  [{ maxLength: 1 }, false],
-  [{ minLength: 1 }, false],
-  [{ contentMediaType: 'image/png', contentEncoding: 'base64' }, false],
-  [false, false],
-  [{ $ref: '#/none' }, true],
-])('a field with the schema %j without an encoding is a file: %j', (schema, file) => {
-  expect(new Outline(new SchemaTree(FILE), schema).isFile()).toBe(file);
-});
-
 test.each<[schema: unknown, encodingType: string, file: boolean]>([
   [{ type: 'string', format: 'binary' }, 'text/plain', true],
   [{ description: 'a file', 'x-type': 'a', typed: 1 }, 'image/png', true],

@@ -165,11 +165,6 @@ describe('a flow collection with brackets in the column of its key', () => {
     const pointers = ['/get/tags/0', '/get/nested/b/0/c', '/get/last'];
     expect(await positionsIn(text, pointers)).toEqual(['3:5', '7:7', '19:3']);
   });
-
-  test('may occur a thousand times', () => {
-    const lines = Array.from({ length: 1_000 }, (_, index) => `k${index}: [\n  a\n]\n`);
-    expect(Object.keys(Object(parse(lines.join(''))))).toHaveLength(1_000);
-  });
 });
 
 describe('the position', () => {
@@ -223,10 +218,6 @@ describe('the position', () => {
     ]);
   });
 
-  test('of an alias includes its asterisk', async () => {
-    expect(await positionsIn('a: &x 1\nb: [1, *x]', ['/b/1'])).toEqual(['2:8']);
-  });
-
   test('names the file of each location', async () => {
     await withFiles({ 'a.yaml': 'x: 1\ny: 2', 'b.yaml': '\nz: 3' }, async (folder) => {
       const [a, b] = ['a.yaml', 'b.yaml'].map((name) => join(folder, name)) as [string, string];
@@ -256,17 +247,6 @@ describe('findings', () => {
       ]),
     ).toBe('a.yaml:9:2 wrong\na.yaml:9:10 wrong\na.yaml:10:1 also wrong\na.yaml:10:1 wrong');
     expect(describeAll([])).toBe('');
-  });
-
-  test('about the same file are one line, for the first finding', () => {
-    const about = (pointer: string, file: string) => ({
-      pointer,
-      message: `${file} fails`,
-      about: file,
-    });
-    expect(describeAll([about('5:1', 'x'), about('2:1', 'y'), about('3:1', 'x')])).toBe(
-      'a.yaml:2:1 y fails\na.yaml:5:1 x fails',
-    );
   });
 });
 

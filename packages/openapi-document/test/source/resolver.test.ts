@@ -37,12 +37,6 @@ test.each(['https://example.com/parts.yaml', 'file:parts.yaml', 'http://['])(
   },
 );
 
-test('a reference is relative to its own file', () => {
-  const { target } = resolverFor({ 'api/sub/a.yaml': {} });
-  expect(target('b.yaml#/x', 'api/sub/a.yaml')).toBe('api/sub/b.yaml#/x');
-  expect(target('#/x', 'api/sub/a.yaml')).toBe('api/sub/a.yaml#/x');
-});
-
 test('a file is read at its first reference, and its schemas are registered once', () => {
   const { target, reads, dynamicAnchors } = resolverFor({
     'api/openapi.yaml': { a: { $dynamicAnchor: 'node' }, b: [{ $dynamicAnchor: 'node' }] },
@@ -158,11 +152,4 @@ test('a document may be referenced by its $id or its file URL', () => {
   const { target } = resolverFor({ 'api/openapi.yaml': { $id: 'https://example.com/s', a: {} } });
   expect(target('https://example.com/s#/a')).toBe('api/openapi.yaml#/a');
   expect(target(`${pathToFileURL('api/openapi.yaml').href}#/a`)).toBe('api/openapi.yaml#/a');
-});
-
-test('valueIn returns the value at a location, or undefined for an unreadable file', () => {
-  const { valueIn } = resolverFor({ 'a.yaml': { list: [{ b: 1 }] } });
-  expect(valueIn({ file: 'a.yaml', pointer: '/list/0/b' })).toBe(1);
-  expect(valueIn({ file: 'a.yaml', pointer: '/none' })).toBeUndefined();
-  expect(valueIn({ file: 'b.yaml', pointer: '' })).toBeUndefined();
 });

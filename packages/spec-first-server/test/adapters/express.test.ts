@@ -120,6 +120,50 @@ describe('in an app with other routes', () => {
   );
 });
 
+describe("with missing: 'next'", () => {
+  const operation = (operationId: string, security: object[] = []) => ({
+    [operationId.split('-')[0] ?? '']: {
+      operationId,
+      security,
+      responses: { 200: { description: 'ok' } },
+    },
+  });
+  const root = {
+    openapi: '3.1.0',
+    info: { title: 'Half moved', version: '1.0.0' },
+    paths: {
+      '/users/{id}': { ...operation('get-user'), ...operation('put-user') },
+      '/users/me': operation('get-me', [{ basic: [] }]),
+    },
+    components: { securitySchemes: { basic: { type: 'http', scheme: 'basic' } } },
+  };
+  let app: Express;
+
+  beforeAll(async () => {
+    const handlers = { 'get-user': () => ({ status: 200 }), 'put-user': undefined };
+    const service = await withFiles({ 'openapi.json': JSON.stringify(root) }, (folder) =>
+      createService(`${folder}/openapi.json`, { handlers, missing: 'next' }),
+    );
+    app = express()
+      .use(expressHandler(service))
+      .use(({ method, url }, response) => void response.send(`next ${method} ${url}`));
+  });
+
+  test.each([
+    ['get', '/users/1', ''],
+    ['put', '/users/1', 'next PUT /users/1'],
+    ['get', '/users/me', 'next GET /users/me'],
+    ['delete', '/users/1', 'next DELETE /users/1'],
+  ] as const)(
+    '%s %s is answered by the service only if it has a handler',
+    async (method, path, text) => {
+      const response = await request(app)[method](path).expect(200);
+      expect(response.text).toBe(text);
+      expect(response.headers['x-request-id'] === undefined).toBe(text !== '');
+    },
+  );
+});
+
 describe('after body parsers', () => {
   let app: Express;
 
