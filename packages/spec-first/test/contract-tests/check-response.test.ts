@@ -140,7 +140,7 @@ describe('the body of a response', () => {
     [object, '{"id":"1"}', 'violates its schema: /body/id must be integer in {"id":"1"}'],
     [object, '{"id":1,"secret":"a"}', 'violates its schema: /body/secret'],
     [object, '{"id":1', 'must be JSON'],
-    [object, '', 'must be JSON'],
+    [object, '', 'is missing'],
     [{ type: 'number', multipleOf: 0.01 }, '111848.18', 'valid'],
     [true, '{"a":1}', 'valid'],
     [{ type: 'null' }, 'null', 'valid'],
