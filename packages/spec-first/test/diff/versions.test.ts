@@ -52,26 +52,11 @@ describe('checkOut', () => {
 
   const FILES = { 'api/openapi.yaml': 'old', 'api/a b.json': 'json', 'common/c.yml': 'yml' };
 
-  test.each([
-    ['main', 'api/openapi.yaml', '', 'api/openapi.yaml'],
-    ['HEAD', 'openapi.yaml', 'api', 'api/openapi.yaml'],
-    ['main', '../api/openapi.yaml', 'common', 'api/openapi.yaml'],
-  ])('writes the files of %s for %s in the folder "%s"', async (ref, file, inside, path) => {
-    expect(await checkedOut(ref, file, inside)).toEqual({ path, files: FILES });
-  });
-
   test('also writes a document with another extension', async () => {
     expect(await checkedOut('main', '[x].openapi', 'api')).toEqual({
       path: 'api/[x].openapi',
       files: { ...FILES, 'api/[x].openapi': 'literal' },
     });
-  });
-
-  test('changes neither the index nor the files of the repository', async () => {
-    const status = git('status', '--porcelain');
-    await checkedOut('main', 'api/openapi.yaml');
-    expect(git('status', '--porcelain')).toBe(status);
-    expect(status).toBe('M  api/openapi.yaml\n?? api/new.yaml\n');
   });
 
   test.each(['nowhere', '--help', ''])('rejects the commit "%s"', async (ref) => {
