@@ -63,6 +63,17 @@ describe('members of the other direction', () => {
     expect(read({}, schema, 'request', { inner: {} })).toEqual(['/inner/id required']);
   });
 
+  test('are those of the place where a shared schema is used', () => {
+    const placeWith = (name: string) => ({
+      properties: { [name]: { readOnly: true } },
+      not: ref('Both'),
+    });
+    const schema = { properties: { first: placeWith('id'), second: placeWith('other') } };
+    const value = { first: { a: 1 }, second: { a: 1 } };
+    const Both = { required: ['id', 'a'] };
+    expect(read({ Both }, schema, 'request', value)).toEqual(['/first not']);
+  });
+
   test('are rejected with x-read-only: reject, at the top or beside readOnly', () => {
     const property = { readOnly: true, 'x-read-only': 'reject' };
     const id = (member: object) => ({ type: 'object', properties: { id: member } });
