@@ -66,12 +66,12 @@ describe('members of the other direction', () => {
   test('are those of the place where a shared schema is used', () => {
     const placeWith = (name: string) => ({
       properties: { [name]: { readOnly: true } },
-      not: ref('Both'),
+      allOf: [ref('NotBoth')],
     });
     const schema = { properties: { first: placeWith('id'), second: placeWith('other') } };
     const value = { first: { a: 1 }, second: { a: 1 } };
-    const Both = { required: ['id', 'a'] };
-    expect(read({ Both }, schema, 'request', value)).toEqual(['/first not']);
+    const NotBoth = { not: { required: ['id', 'a'] } };
+    expect(read({ NotBoth }, schema, 'request', value)).toEqual(['/first not']);
   });
 
   test('are rejected with x-read-only: reject, at the top or beside readOnly', () => {
