@@ -1,4 +1,4 @@
-import { asArray, asObject, isObject, type Json, valueAt } from '../source/document.ts';
+import { asArray, asObject, isObject, type Json, onFirstUse, valueAt } from '../source/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
 import { Facts } from './facts.ts';
 import { alternativesIn } from './keywords.ts';
@@ -49,10 +49,6 @@ export class SchemaTree {
   readonly baseTags = new Map<Json, Tag | undefined>();
   readonly #ids = new Map<Json, number>();
   readonly #mappings = new WeakMap<Json, ReadonlyMap<Json, readonly string[]>>();
-  readonly #targets = new Map<string, Json>();
-  readonly #applied = new Map<Json, readonly Json[]>();
-  readonly #possible = new Map<Json, readonly Json[]>();
-  readonly #patterns = new Map<string, Pattern>();
   #extensions: ReadonlyMap<Json, readonly Json[]> | undefined;
 
   constructor(root: Json) {
@@ -78,13 +74,7 @@ export class SchemaTree {
   }
 
   /** Compiles a regular expression (JSON Schema 2020-12 §6.4). @throws {SyntaxError} */
-  pattern(source: string): Pattern {
-    const existing = this.#patterns.get(source);
-    if (existing !== undefined) return existing;
-    const pattern = compilePattern(source);
-    this.#patterns.set(source, pattern);
-    return pattern;
-  }
+  readonly pattern = onFirstUse(compilePattern);
 
   /**
    * Returns the test of a pattern. A text that is too long for it cannot be tested, since `false`
@@ -108,13 +98,7 @@ export class SchemaTree {
   }
 
   /** Returns the target of a `$ref`. A reference that leads to nothing allows anything. */
-  resolve(ref: string): Json {
-    const existing = this.#targets.get(ref);
-    if (existing !== undefined) return existing;
-    const target = this.schemaOf(valueAt(this.root, ref));
-    this.#targets.set(ref, target);
-    return target;
-  }
+  readonly resolve = onFirstUse((ref: string): Json => this.schemaOf(valueAt(this.root, ref)));
 
   /** True for a reference into the document. */
   leads(ref: string): boolean {
@@ -158,9 +142,9 @@ export class SchemaTree {
   }
 
   /** Lists a schema and all schemas that always apply with it. */
-  applied(schema: Json): readonly Json[] {
-    return cached(this.#applied, schema, () => reachable(schema, (inner) => this.joinedBy(inner)));
-  }
+  readonly applied = onFirstUse((schema: Json) =>
+    reachable(schema, (inner) => this.joinedBy(inner)),
+  );
 
   /** Returns the facts of a schema and all schemas that always apply with it. */
   facts(schema: Json): Facts {
@@ -168,14 +152,12 @@ export class SchemaTree {
   }
 
   /** Lists a schema and all schemas that may apply with it. */
-  possible(schema: Json): readonly Json[] {
-    return cached(this.#possible, schema, () =>
-      reachable(schema, (inner) => [
-        ...this.joinedBy(inner),
-        ...alternativesIn(inner).map((alternative) => this.schemaOf(alternative)),
-      ]),
-    );
-  }
+  readonly possible = onFirstUse((schema: Json) =>
+    reachable(schema, (inner) => [
+      ...this.joinedBy(inner),
+      ...alternativesIn(inner).map((alternative) => this.schemaOf(alternative)),
+    ]),
+  );
 
   /** True for a schema that no value matches, since it is or applies `false`. */
   isNothing(schema: unknown): boolean {
@@ -231,18 +213,6 @@ export class SchemaTree {
   #isDefinition(schema: Json): boolean {
     return this.componentNames.has(schema) || schema.properties !== undefined;
   }
-}
-
-function cached(
-  results: Map<Json, readonly Json[]>,
-  schema: Json,
-  list: () => readonly Json[],
-): readonly Json[] {
-  const existing = results.get(schema);
-  if (existing !== undefined) return existing;
-  const result = list();
-  results.set(schema, result);
-  return result;
 }
 
 /** Lists a schema and all schemas that `next` leads to, each once, in depth-first order. */
