@@ -66,39 +66,60 @@ export function parsedBy(format: TypedFormat, text: string): unknown {
   }
 }
 
-const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
-const TIME = /^(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i;
+/** The parts of a date and time (RFC 3339 §5.6). A leap second has the number 60. */
+const DATE = String.raw`(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
+const CLOCK = String.raw`([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d+)?`;
+const OFFSET = String.raw`(?:[zZ]|([+-])([01]\d|2[0-3]):([0-5]\d))`;
+
+const DATE_SYNTAX = new RegExp(`^${DATE}$`);
+const TIME_SYNTAX = new RegExp(`^${CLOCK}${OFFSET}$`);
+const DATE_TIME_SYNTAX = new RegExp(String.raw`^${DATE}[tT\s]${CLOCK}${OFFSET}$`);
 
 const MINUTES_OF_DAY = 24 * 60;
 
-/** Tests a date and time (RFC 3339 §5.6). */
-const isDateTime = (text: string): boolean =>
-  /^[t\s]$/i.test(text.charAt(10)) && isDate(text.slice(0, 10)) && isTime(text.slice(11));
-
-/** Tests a time with an offset. A leap second is the last second of a day in UTC. */
-function isTime(text: string): boolean {
-  const [match, hour, minute, second, sign, offsetHour = 0, offsetMinute = 0] =
-    TIME.exec(text) ?? [];
-  if (match === undefined) return false;
-  const [hours, minutes, seconds] = [Number(hour), Number(minute), Number(second)];
-  if (hours > 23 || minutes > 59 || Number(offsetHour) > 23 || Number(offsetMinute) > 59)
-    return false;
-  if (seconds < 60) return true;
-  const offset = Number(offsetHour) * 60 + Number(offsetMinute);
-  const utc = hours * 60 + minutes + (sign === '-' ? offset : -offset);
-  return seconds === 60 && (utc + MINUTES_OF_DAY) % MINUTES_OF_DAY === MINUTES_OF_DAY - 1;
-}
-
 function isDate(text: string): boolean {
-  const [match, year, month, day] = DATE.exec(text) ?? [];
-  return match !== undefined && isDay(Number(year), Number(month), Number(day));
+  const [match, year, month, day] = DATE_SYNTAX.exec(text) ?? [];
+  return match !== undefined && isDay(year, month, day);
 }
 
-function isDay(year: number, month: number, day: number): boolean {
-  if (month < 1 || month > 12 || day < 1) return false;
-  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  if (month === 2) return day <= (isLeapYear ? 29 : 28);
-  return day <= ([4, 6, 9, 11].includes(month) ? 30 : 31);
+function isTime(text: string): boolean {
+  const [match, hour, minute, second, ...offset] = TIME_SYNTAX.exec(text) ?? [];
+  return match !== undefined && isSecond(hour, minute, second, ...offset);
+}
+
+function isDateTime(text: string): boolean {
+  const [match, year, month, day, hour, minute, second, sign, offsetHour, offsetMinute] =
+    DATE_TIME_SYNTAX.exec(text) ?? [];
+  return (
+    match !== undefined &&
+    isDay(year, month, day) &&
+    isSecond(hour, minute, second, sign, offsetHour, offsetMinute)
+  );
+}
+
+type Digits = string | undefined;
+
+function isDay(year: Digits, month: Digits, day: Digits): boolean {
+  if (Number(day) <= 28) return true;
+  // The day 0 of the next month is the last one of this month.
+  const lastDay = new Date(0);
+  lastDay.setUTCFullYear(Number(year), Number(month), 0);
+  return Number(day) <= lastDay.getUTCDate();
+}
+
+/** Returns false for a leap second that is not the last second of a day in UTC. */
+function isSecond(
+  hour: Digits,
+  minute: Digits,
+  second: Digits,
+  sign: Digits = '+',
+  offsetHour: Digits = '0',
+  offsetMinute: Digits = '0',
+): boolean {
+  if (second !== '60') return true;
+  const offset = Number(`${sign}1`) * (Number(offsetHour) * 60 + Number(offsetMinute));
+  const utc = Number(hour) * 60 + Number(minute) - offset;
+  return (utc + MINUTES_OF_DAY) % MINUTES_OF_DAY === MINUTES_OF_DAY - 1;
 }
 
 const HOSTNAME_SYNTAX = new RegExp(`^${HOSTNAME}$`);
