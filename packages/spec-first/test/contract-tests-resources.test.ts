@@ -10,6 +10,8 @@ const GET = 'GET /bookings/{bookingId} (getBooking) follows the document';
 
 function bookings(replaced: Record<string, AnyHandler> = {}) {
   const invoices = new Map<number, string>();
+  // No test tries this number by chance.
+  let lastId = 1_234_567;
   const successful = new Set<string>();
   const booking = (id: number) => ({
     id,
@@ -24,8 +26,8 @@ function bookings(replaced: Record<string, AnyHandler> = {}) {
   };
   const handlers: Record<string, AnyHandler> = {
     createBooking() {
-      // No test tries this number by chance.
-      const id = 1_234_567 + invoices.size;
+      lastId += 1;
+      const id = lastId;
       invoices.set(id, `invoice ${id}`);
       return { status: 201, body: booking(id) };
     },

@@ -120,33 +120,9 @@ test('contract tests find a fault of a store with unique strings', async () => {
     const options = { document: join(folder, 'openapi.yaml'), runs: 20 };
     const app = createApp({ document: options.document, handlers: { addParcel } });
     const [message = ''] = Object.values(await failedTests({ ...options, app }));
-    expect(message).toMatch(/\/remark was sent as "…(\w{20})\w", and is "…\1" in the response/);
+    expect(message).toMatch(
+      /\/remark was sent as .{100}… \(202 characters\), and is .{100}… \(201 characters\) in the/,
+    );
     expect(taken.size / 2).toBeGreaterThan(requests / 3);
-  });
-});
-
-test.each([
-  ['enum: [a, b]', true],
-  ['format: uuid', false],
-])('with %s, the summary explains many responses 409: %s', async (keyword, isExplained) => {
-  const document = PARCELS.replace(/pattern: .*, example: PO-123456/, keyword);
-  const taken = new Set<unknown>();
-  const addParcel: AnyHandler = ({ body }) => {
-    const { code } = Object(body);
-    if (taken.has(code)) throw new HttpError(409, 'the code is taken');
-    taken.add(code);
-    return { status: 200, body };
-  };
-  await withFiles({ 'openapi.yaml': document }, async (folder) => {
-    const file = join(folder, 'openapi.yaml');
-    const app = createApp({ document: file, handlers: { addParcel } });
-    let summary = '';
-    const report = (text: string) => {
-      summary = text;
-    };
-    expect(await failedTests({ document: file, app, report })).toEqual({});
-    const hint =
-      /× 409\): members that must be unique need a format such as uuid, or more characters$/m;
-    expect(hint.test(summary)).toBe(isExplained);
   });
 });

@@ -3,6 +3,7 @@ import {
   type Codecs,
   type DeclaredResponse,
   declaredFor,
+  type Json,
   type MediaType,
   mediaTypeFor,
   type Operation,
@@ -14,11 +15,6 @@ import {
   UnreadableBody,
   type Violation,
 } from 'openapi-document';
-import {
-  createValidators,
-  type OperationValidator,
-  Violations,
-} from 'spec-first-server/validation';
 
 export interface ReceivedResponse {
   /** The absolute URL of the request. */
@@ -31,58 +27,10 @@ export interface ReceivedResponse {
   readonly isCut: boolean;
 }
 
-interface ValueValidator extends OperationValidator {
-  /**
-   * Returns the body of a response without the members that its schema does not declare. In a
-   * union, only the selected alternatives declare members. Returns `undefined` for an invalid body.
-   */
-  declaredPart(media: MediaType, body: unknown): unknown;
-}
-
-/**
- * Returns a function that makes a validator of an operation. It differs from the server's validator
- * in two points. It reads messages as a client sends and receives them. No parameter is required,
- * so that each value can be validated alone.
- */
-export function validatorsFor(
-  schemas: Schemas,
-  codecs: Codecs,
-): (operation: Operation) => ValueValidator {
-  const validatorFor = createValidators(schemas, { codecs, forClient: true });
-  const droppingValidatorFor = createValidators(schemas, { codecs });
-  return (operation) => {
-    const optional = operation.parameters.map((parameter) => ({ ...parameter, required: false }));
-    return {
-      ...validatorFor({ ...operation, parameters: optional }),
-      declaredPart(media, body) {
-        let part: unknown;
-        violationsOf(() => {
-          part = droppingValidatorFor(operation).response(media, body);
-        });
-        return part;
-      },
-    };
-  };
-}
-
-/** Returns the violations that a check throws. */
-export function violationsOf(check: () => unknown): readonly Violation[] {
-  try {
-    check();
-    return [];
-  } catch (error) {
-    if (error instanceof Violations) return error.violations;
-    throw error;
-  }
-}
-
-export const describeViolations = (violations: readonly Violation[]): string =>
-  violations.map(({ path, message }) => `${path} ${message}`).join('; ');
-
 export interface CheckedOperation {
   readonly schemas: Schemas;
+  readonly codecs: Codecs;
   readonly operation: Operation;
-  readonly validator: ValueValidator;
 }
 
 /** Thrown by a failed check. `check` is its name, such as `each status is declared`. */
@@ -93,6 +41,18 @@ export class CheckError extends Error {
     super(message);
     this.check = check;
   }
+}
+
+export const describeViolations = (violations: readonly Violation[]): string =>
+  violations.map(({ path, message }) => `${path} ${message}`).join('; ');
+
+/** Returns the schema of an object with parameters or headers as members. */
+export function objectOf(
+  members: readonly { name: string; required: boolean; schema?: unknown }[],
+): Json {
+  const required = members.filter((member) => member.required).map(({ name }) => name);
+  const properties = members.map(({ name, schema = true }) => [name, schema]);
+  return { type: 'object', required, properties: Object.fromEntries(properties) };
 }
 
 /**
@@ -108,9 +68,12 @@ export async function checkResponse(
   isStrict: boolean,
 ): Promise<void> {
   const { operation } = checked;
-  const declared = declaredFor(operation, response.status);
+  const { status } = response;
+  const declared = declaredFor(operation, status);
   if (declared === undefined) {
-    if (isStrict || declaresOtherRejection(operation, response)) checkStatus(operation, response);
+    const other = { 400: 422, 422: 400 }[status];
+    const hasOther = other !== undefined && declaredFor(operation, other) !== undefined;
+    if (isStrict || hasOther) checkStatus(operation, status);
     return;
   }
   checkHeaders(checked, declared, response);
@@ -119,14 +82,7 @@ export async function checkResponse(
   if (media !== undefined) await checkBody(checked, media, response);
 }
 
-const OTHER_REJECTIONS: Readonly<Record<number, number>> = { 400: 422, 422: 400 };
-
-function declaresOtherRejection(operation: Operation, { status }: ReceivedResponse): boolean {
-  const other = OTHER_REJECTIONS[status];
-  return other !== undefined && declaredFor(operation, other) !== undefined;
-}
-
-function checkStatus({ responses }: Operation, { status }: ReceivedResponse): void {
+function checkStatus({ responses }: Operation, status: number): void {
   const keys = responses.map(({ key }) => key).join(', ');
   const message = `the status ${status} is not declared (${keys})`;
   const advice = status === 429 ? `: ${RAISE_LIMIT}` : '';
@@ -138,21 +94,29 @@ export const RAISE_LIMIT =
   'raise the rate limit in tests, for example with `testService({ variables: { … } })`';
 
 function checkHeaders(
-  { validator }: CheckedOperation,
+  { schemas }: CheckedOperation,
   declared: DeclaredResponse,
   { status, headers }: ReceivedResponse,
 ): void {
+  const fail = (reason: string) => {
+    const message = `the response ${status} has headers that violate their schemas: ${reason}`;
+    throw new CheckError('the headers are valid', message);
+  };
   const values = declared.headers.flatMap((header) => {
-    const text = Object.hasOwn(headers, header.name) ? headers[header.name] : undefined;
-    return text === undefined ? [] : [[header.name, readParameter(header, text)]];
+    const { name } = header;
+    const text = Object.hasOwn(headers, name) ? headers[name] : undefined;
+    try {
+      return text === undefined ? [] : [[name, readParameter(header, text)]];
+    } catch (error) {
+      return fail(`/headers/${name} cannot be read: ${Object(error).message}`);
+    }
   });
-  const violations = violationsOf(() =>
-    validator.responseHeaders(declared, Object.fromEntries(values)),
-  );
-  if (violations.length === 0) return;
-  const description = describeViolations(violations);
-  const message = `the response ${status} has headers that violate their schemas: ${description}`;
-  throw new CheckError('the headers are valid', message);
+  const schema = objectOf([
+    { name: 'headers', required: true, schema: objectOf(declared.headers) },
+  ]);
+  const received = { headers: Object.fromEntries(values) };
+  const { violations } = schemas.at(schema, 'received').check(received);
+  if (violations !== undefined) fail(describeViolations(violations));
 }
 
 /**
@@ -182,42 +146,39 @@ const bodyError = (status: number, part: string, reason: string) =>
   new CheckError('the body is valid', `${part} of the response ${status} ${reason}`);
 
 async function checkBody(
-  { validator }: CheckedOperation,
+  { schemas, codecs }: CheckedOperation,
   media: MediaType,
-  response: ReceivedResponse,
+  { status, headers, body, isCut }: ReceivedResponse,
 ): Promise<void> {
-  const { status, headers, body, isCut } = response;
-  const check = (part: string, value: unknown) => {
-    const violations = violationsOf(() => validator.response(media, value));
-    if (violations.length === 0) return;
-    const excerpt = stringifyJson(value)?.slice(0, 500);
-    const reason = `violates its schema: ${describeViolations(violations)} in ${excerpt}`;
-    throw bodyError(status, part, reason);
-  };
   const contentType = headers['content-type'] ?? '';
-  const coder = validator.codecs.of(media, contentType);
-  if (coder.unit === 'items') {
-    let index = 0;
-    try {
+  const coder = codecs.of(media, contentType);
+  const { schema } = (coder.unit === 'items' ? media.items : undefined) ?? media;
+  const check = (part: string, value: unknown) => {
+    const { violations } = schemas.at(schema ?? true, 'received').check(value);
+    if (violations === undefined) return;
+    const excerpt = stringifyJson(value)?.slice(0, 500);
+    const described = violations.map(({ path, message }) => `/body${path} ${message}`).join('; ');
+    throw bodyError(status, part, `violates its schema: ${described} in ${excerpt}`);
+  };
+  let part = 'the body';
+  try {
+    if (coder.unit === 'items') {
+      let index = 0;
+      part = 'item 0';
       const message = { format: media, contentType };
       for await (const item of coder.read(Readable.from([body]), message, Infinity)) {
-        if (!(item instanceof Uint8Array)) check(`item ${index}`, item);
+        if (!(item instanceof Uint8Array)) check(part, item);
         index += 1;
+        part = `item ${index}`;
       }
-    } catch (error) {
-      if (!(error instanceof UnreadableBody)) throw error;
-      if (!isCut) throw bodyError(status, `item ${index}`, error.requirement);
+    } else if (schema !== undefined && coder.unit === 'value') {
+      const value = readAtOnce(coder, body, media);
+      if (value === undefined) throw bodyError(status, part, 'is missing');
+      check(part, value);
     }
-  } else if (media.schema !== undefined && coder.unit === 'value') {
-    let value: unknown;
-    try {
-      value = readAtOnce(coder, body, media);
-    } catch (error) {
-      if (!(error instanceof UnreadableBody)) throw error;
-      throw bodyError(status, 'the body', error.requirement);
-    }
-    if (value === undefined) throw bodyError(status, 'the body', 'is missing');
-    check('the body', value);
+  } catch (error) {
+    if (!(error instanceof UnreadableBody)) throw error;
+    if (!isCut) throw bodyError(status, part, error.requirement);
   }
 }
 

@@ -69,7 +69,7 @@ export interface InsufficientSecrets {
  * operation needs no credentials.
  *
  * @param unscoped credentials without any scope.
- * @param otherCaller credentials of a caller who owns nothing.
+ * @param otherSecrets the secrets of a caller who owns nothing.
  */
 export function insufficientSecrets(
   document: Document,
@@ -77,11 +77,15 @@ export function insufficientSecrets(
   secrets: readonly Secret[],
   source: Credentials | string,
   unscoped?: Credentials | string,
-  otherCaller?: Credentials | string,
+  otherSecrets?: readonly Secret[],
 ): InsufficientSecrets[] {
   const requirements = operation.security.map((requirement) => Object.entries(requirement));
-  if (secrets.length === 0 || requirements.some((needed) => needed.length === 0)) return [];
   const { securitySchemes: schemes } = document;
+  // A certificate is no part of a request, so such a requirement is satisfied or not.
+  const isOptional = requirements.some((needed) =>
+    needed.every(([name]) => schemes[name]?.type === 'mutualTLS'),
+  );
+  if (secrets.length === 0 || isOptional) return [];
   const credentials = byScheme(schemes, source);
   const wrongSecret = (scheme: string): Secret => {
     // A user name is no secret. A service that ignores passwords accepts any of them.
@@ -90,7 +94,7 @@ export function insufficientSecrets(
     return secretOf(schemes, scheme, wrong, WRONG_CREDENTIAL);
   };
   const needsScopes = requirements.every((needed) => needed.some(([, scopes]) => scopes.length));
-  return [
+  const result: InsufficientSecrets[] = [
     { label: 'without credentials', secrets: [] },
     ...requirements.map((needed) => {
       const names = needed.map(([name]) => name);
@@ -98,62 +102,37 @@ export function insufficientSecrets(
       const label = `with wrong credentials${schemeNames}`;
       return { label, secrets: names.map(wrongSecret) };
     }),
-    ...(needsScopes && unscoped !== undefined
-      ? [
-          {
-            label: 'without the scopes',
-            secrets: secretsFor(document, operation, unscoped, `UNSCOPED_${PLACEHOLDER}`),
-          },
-        ]
-      : []),
-    ...misplacedSecrets(document, operation, secrets, source),
-    ...(otherCaller !== undefined && isOwned(operation)
-      ? [
-          {
-            label: 'of another caller',
-            secrets: secretsFor(document, operation, otherCaller, `OTHER_${PLACEHOLDER}`),
-            isOther: true,
-          },
-        ]
-      : []),
   ];
-}
-
-/** True if an operation on a resource may be forbidden for some callers. */
-const isOwned = ({ responses, template }: Operation): boolean =>
-  template.names.length > 0 && responses.some(({ key }) => key === '403');
-
-/**
- * Returns variants of an operation's secrets. In each variant, the valid credential of another
- * scheme replaces one secret. Skips a credential that both schemes send in the same place with the
- * same value. Skips a secret if another requirement is satisfied without it.
- */
-function misplacedSecrets(
-  { securitySchemes: schemes }: Document,
-  { security }: Operation,
-  secrets: readonly Secret[],
-  source: Credentials | string,
-): InsufficientSecrets[] {
-  const others = Object.entries(byScheme(schemes, source));
-  const isNeeded = ({ scheme }: Secret) =>
-    security.every(
-      (requirement) =>
-        Object.hasOwn(requirement, scheme) ||
-        Object.keys(requirement).some((name) => !secrets.some((item) => item.scheme === name)),
+  if (needsScopes && unscoped !== undefined) {
+    const sent = secretsFor(document, operation, unscoped, `UNSCOPED_${PLACEHOLDER}`);
+    result.push({ label: 'without the scopes', secrets: sent });
+  }
+  const known = Object.entries(credentials).filter(([name]) => schemes[name] !== undefined);
+  const valid = known.map(([name, value]) => secretOf(schemes, name, value, ''));
+  // The service cannot distinguish schemes that send a credential in the same place.
+  const isSatisfied = (sent: readonly Secret[]) =>
+    requirements.some((needed) =>
+      needed.every(([name]) =>
+        sent.some(
+          (secret) =>
+            isSamePlace(secret, secretOf(schemes, name, '', '')) &&
+            valid.some((other) => isSamePlace(secret, other) && secret.value === other.value),
+        ),
+      ),
     );
-  return secrets.filter(isNeeded).flatMap((secret) =>
-    others.flatMap(([name, value]) => {
-      const placeholder = `${PLACEHOLDER}_OF_${name}`;
-      const inOwnScheme = secretOf(schemes, name, value, placeholder);
-      const misplaced = secretOf(schemes, secret.scheme, value, placeholder);
-      const isShared = isSamePlace(inOwnScheme, misplaced) && inOwnScheme.value === misplaced.value;
-      if (schemes[name] === undefined || isShared || misplaced.value === secret.value) return [];
-      return {
-        label: `with the credential of ${name} in place of that of ${secret.scheme}`,
-        secrets: secrets.map((item) => (item === secret ? misplaced : item)),
-      };
-    }),
-  );
+  for (const secret of secrets) {
+    for (const [name, value] of known) {
+      const misplaced = secretOf(schemes, secret.scheme, value, `${PLACEHOLDER}_OF_${name}`);
+      const sent = secrets.map((item) => (item === secret ? misplaced : item));
+      const label = `with the credential of ${name} in place of that of ${secret.scheme}`;
+      if (!isSatisfied(sent)) result.push({ label, secrets: sent });
+    }
+  }
+  const isOwned =
+    operation.template.names.length > 0 && operation.responses.some(({ key }) => key === '403');
+  if (otherSecrets !== undefined && isOwned)
+    result.push({ label: 'of another caller', secrets: otherSecrets, isOther: true });
+  return result;
 }
 
 const isSamePlace = (one: Secret, other: Secret): boolean =>

@@ -24,7 +24,7 @@ import {
   normalizedName,
   resourcePathOf,
 } from './names.ts';
-import { type RequestValues, valuesByName } from './parts.ts';
+import type { RequestValues } from './parts.ts';
 
 /** The maximum number of known resources of one path template, and of ids of one name. */
 const MAX_KNOWN = 50;
@@ -59,8 +59,6 @@ export class Knowledge {
   readonly #creators = new Map<string, Set<Operation>>();
   /** The ids that the option `seed` returned, by normalized name. */
   readonly #seeded = new Map<string, unknown>();
-  /** The names of path parameters and collections, as names of ids. */
-  readonly #idNames: ReadonlySet<string>;
   readonly templates: readonly string[];
 
   /** The paths of the servers, without a trailing slash. */
@@ -72,22 +70,11 @@ export class Knowledge {
     this.#operations = operations;
     const paths = operations.map(({ path }) => resourcePathOf(path));
     this.templates = [...new Set(paths)].filter((path) => path !== '');
-    this.#idNames = new Set(
-      operations.flatMap(({ path, template }) => [
-        ...template.names.map((name) => idNameOfParameter(path, name)),
-        idNameOfPath(path),
-      ]),
-    );
   }
 
   /** Returns the GET operation of a path. */
   readerOf(path: string): Operation | undefined {
     return this.#operations.find((other) => other.method === 'get' && other.path === path);
-  }
-
-  /** Returns the DELETE operation of a path. */
-  deleterOf(path: string): Operation | undefined {
-    return this.#operations.find((other) => other.method === 'delete' && other.path === path);
   }
 
   /** Returns the GET operations of a path with the base path. */
@@ -160,7 +147,7 @@ export class Knowledge {
    */
   learn(operation: Operation, values: RequestValues, response: ReceivedResponse): Lesson {
     const found = new Map<string, Json>();
-    const path = valuesByName(values, 'path');
+    const path = values.path;
     const add = (template: string, resource: Json) => {
       const typed = this.#addPath(template, resource);
       if (typed !== undefined) found.set(template, typed);
@@ -245,7 +232,7 @@ export class Knowledge {
         evaluate(expression, values, response),
       ]);
       const target = this.#operations.find(({ id }) => id === operationId);
-      const path = { ...valuesByName(values, 'path'), ...Object.fromEntries(linked) };
+      const path = { ...values.path, ...Object.fromEntries(linked) };
       if (target !== undefined) add(resourcePathOf(target.path), path);
     }
   }
@@ -285,9 +272,7 @@ export class Knowledge {
     const names = [idNameOfPath(path), ...(isList ? [] : declared.flatMap(idNamesOfSchema))];
     for (const entity of entitiesIn(body)) {
       for (const [name, value] of Object.entries(entity)) {
-        const normalized = normalizedName(name);
-        if (isIdName(name) || (this.#idNames.has(normalized) && normalized.endsWith('id')))
-          this.#addId(normalized, value);
+        if (isIdName(name)) this.#addId(normalizedName(name), value);
       }
       // A list in a resource contains other resources.
       if (entity !== body && asObject(body).id !== undefined) continue;
@@ -313,20 +298,14 @@ const keyOf = (template: string, path: Json): string =>
  * Returns constants unchanged, and also `$url`, `$method` and `$statusCode`.
  */
 function evaluate(expression: unknown, values: RequestValues, response: ReceivedResponse): unknown {
-  const [, message, where, name = ''] =
+  const [, message, where = '', name = ''] =
     /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];
   if (message === undefined) return expression;
-  if (message === 'response')
-    return where === 'header'
-      ? response.headers[name.toLowerCase()]
-      : valueAt(parsedBody(response), name);
-  if (where === 'body') return valueAt(valuesByName(values, 'body')[''], name);
-  // The case of names matters, except in headers.
-  const nameOf = (text: string) => (where === 'header' ? text.toLowerCase() : text);
-  const sent = [...values].find(
-    ([part]) => part.in === where && nameOf(part.name) === nameOf(name),
-  );
-  return sent?.[1];
+  const received = { body: parsedBody(response), header: response.headers };
+  const part = asObject(message === 'request' ? values : received)[where];
+  if (where === 'body') return valueAt(part, name);
+  const isNamed = ([other]: [string, unknown]) => other.toLowerCase() === name.toLowerCase();
+  return Object.entries(asObject(part)).find(isNamed)?.[1];
 }
 
 /** Returns some objects of a response that may have an id: the body, and the items of its lists. */

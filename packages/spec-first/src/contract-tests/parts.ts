@@ -18,10 +18,24 @@ import {
 } from 'openapi-document';
 import { isSendable } from 'openapi-document/client';
 import { chosenValue, valuesOf } from 'openapi-document/samples';
-import { type CheckedOperation, violationsOf } from './check-response.ts';
+import { type CheckedOperation, objectOf } from './check-response.ts';
+import { isCursor } from './paging.ts';
 import { withoutRoundingErrors } from './variants.ts';
 
-/** A parameter, or a body of one media type. */
+/** The values of a request, before serialization. */
+export interface RequestValues {
+  readonly path: Json;
+  readonly query: Json;
+  readonly header: Json;
+  readonly cookie: Json;
+  readonly body?: unknown;
+  /** The media type of the body. */
+  readonly media?: MediaType | undefined;
+}
+
+const NO_VALUES: RequestValues = { path: {}, query: {}, header: {}, cookie: {} };
+
+/** A parameter or the body. */
 export interface RequestPart {
   readonly in: Parameter['in'] | 'body';
   /** Empty for a body. */
@@ -29,131 +43,150 @@ export interface RequestPart {
   readonly required: boolean;
   /** The form of its values, by the schema. */
   readonly outline: Outline;
-  /** Set only for a body. */
-  readonly media?: MediaType;
-  /** Valid values from the examples of the document. */
+  /** The examples of the document. They may be invalid. */
   readonly examples: readonly unknown[];
-  /** A valid value with all members, and one with the required members only. */
-  readonly samples: readonly unknown[];
-  /** Returns a valid value, see `chosenValue`. Zeros lead to the simplest value. */
-  choose(next: () => number): unknown;
-  /** Returns the violations of a value. `undefined` if it cannot be sent unchanged. */
-  violations(value: unknown): readonly Violation[] | undefined;
 }
 
-/** The values of a request, before serialization. */
-export type RequestValues = ReadonlyMap<RequestPart, unknown>;
+/** Returns the value of a part. `undefined` if the request does not have it. */
+export const partOf = (values: RequestValues, { in: where, name }: RequestPart): unknown =>
+  where === 'body' ? values.body : values[where][name];
 
-/** Returns the values in one place of a request by name. The name of a body is empty. */
-export const valuesByName = (values: RequestValues, where: RequestPart['in']): Json =>
-  Object.fromEntries(
-    [...values].filter(([part]) => part.in === where).map(([{ name }, value]) => [name, value]),
-  );
+/** Returns the values with another value of a part. `undefined` removes it. */
+export function withValue(
+  values: RequestValues,
+  { in: where, name }: RequestPart,
+  value: unknown,
+): RequestValues {
+  if (where === 'body') return { ...values, body: value };
+  const { [name]: _former, ...others } = values[where];
+  return { ...values, [where]: value === undefined ? others : { ...others, [name]: value } };
+}
 
-export const isValid = (part: RequestPart, value: unknown): boolean =>
-  part.violations(value)?.length === 0;
+/** The requests with one media type. */
+export interface RequestKind {
+  readonly media: MediaType | undefined;
+  readonly parts: readonly RequestPart[];
+  /** Valid values: first with all parts and members, then with the required ones only. */
+  readonly samples: readonly RequestValues[];
+  /** Returns valid values by choice. Zeros lead to the simplest ones. */
+  choose(next: () => number): RequestValues;
+  /** Returns the violations of a request. `undefined` if it cannot be sent unchanged. */
+  violations(values: RequestValues): readonly Violation[] | undefined;
+}
 
-/** Samples for a missing schema and for the schema `true`. */
-const ANY_VALUES = ['text', 1, true, {}];
-
-/** The number of attempts to choose a value that can be sent. */
+/** The number of attempts to choose values that can be sent. */
 const MAX_TRIES = 5;
 
+/** The number of samples of one kind of requests. */
+const MAX_SAMPLES = 12;
+
+/** Bytes that are no text in UTF-8. */
+const BYTES = Uint8Array.of(0xff, 0, 0x7f);
+
 /**
- * Returns the parameters of an operation, and a body for each media type. Omits optional parameters
- * and media types without a valid value.
- *
- * @throws {Error} if no valid value is found for a required parameter or a required body.
+ * Returns the requests with one media type. One schema has the parameters and the body as members:
+ * it makes the values, and decides if they are valid.
  */
-export function requestPartsOf({ schemas, operation, validator }: CheckedOperation): {
-  parameters: RequestPart[];
-  bodies: RequestPart[];
-} {
-  const { codecs } = validator;
-  // `fetch` sends no body with GET or HEAD.
-  const hasBody = operation.method !== 'get' && operation.method !== 'head';
-  const { requestBody = { media: [], required: false } } = hasBody ? operation : {};
-  const createPart = (
-    schema: unknown,
-    declared: Pick<RequestPart, 'in' | 'name' | 'required' | 'media' | 'violations'>,
-    examples: readonly unknown[],
-    fixedSamples?: readonly unknown[],
-  ): RequestPart => {
-    const canSend = (value: unknown) => declared.violations(value)?.length === 0;
-    const generated = isObject(schema) ? valuesOf(schemas, schema, 'request').take(12) : ANY_VALUES;
-    const samples = [...(fixedSamples ?? generated)].map(rounded).filter(canSend);
-    return {
-      ...declared,
-      outline: schemas.outline(schema),
-      examples: examples.filter(canSend),
-      samples,
-      choose(next) {
-        const isFixed = fixedSamples !== undefined || !isObject(schema);
-        for (let tries = 0; tries < MAX_TRIES && !isFixed; tries += 1) {
-          const value = rounded(chosenValue(schemas, schema, 'request', next));
-          if (canSend(value)) return value;
-        }
-        return samples[next() % samples.length] ?? examples[0];
-      },
-    };
-  };
-  const noParameters = () => ({ path: {}, query: {}, header: {}, cookie: {} });
-  const parameters = operation.parameters.map((parameter) => {
-    const { in: where, name, required, schema } = parameter;
-    const violations = (value: unknown) => {
+export function requestKindOf(
+  { schemas, operation, codecs }: CheckedOperation,
+  media: MediaType | undefined,
+): RequestKind {
+  const coder = media && codecs.of(media);
+  // The service does not validate such a body, for example XML.
+  const isFree = coder?.unit === 'bytes' && media?.outline.restrictsBytes === false;
+  const parameters = operation.parameters.map((parameter) => ({
+    ...parameter,
+    examples: parameter.examples.map(({ value }) => value),
+  }));
+  const bodies = media === undefined ? [] : [bodyOf(media, coder?.unit === 'items', isFree)];
+  const required = operation.requestBody?.required === true;
+  const parts: RequestPart[] = [...parameters, ...bodies.map((body) => ({ ...body, required }))];
+  // Only responses contain valid cursors.
+  const groups = Map.groupBy(
+    parameters.filter((parameter) => !isCursor(parameter)),
+    (parameter) => parameter.in,
+  );
+  const schemaWith = (change: typeof withExamples) =>
+    objectOf([
+      ...[...groups].map(([name, group]) => ({
+        ...{ name, required: true },
+        schema: objectOf(group.map(change)),
+      })),
+      ...bodies.map((body) => ({ ...change(body), name: 'body', required })),
+    ]);
+  let schema = schemaWith((part) => part);
+  const validity = schemas.at(schema, 'sent');
+  const readBody = media && coder && bodyReader(media, coder);
+
+  function violations(values: RequestValues): readonly Violation[] | undefined {
+    let received = NO_VALUES;
+    let isUnchanged = true;
+    for (const parameter of parameters) {
+      const value = partOf(values, parameter);
+      if (value === undefined) continue;
       const read = writtenAndRead(parameter, value);
-      // The validator adds defaults to its input, so it gets a copy.
-      const values = { ...noParameters(), [where]: { [name]: structuredClone(read) } };
-      const found = violationsOf(() => validator.parameters(values));
-      return found.length > 0 || isDeepStrictEqual(read, value) ? found : undefined;
-    };
-    const examples = parameter.examples.map(({ value }) => value);
-    return createPart(schema, { in: where, name, required, violations }, examples);
-  });
-  const bodies = requestBody.media.map((media) => {
-    const coder = codecs.of(media);
-    const isForm = coder.unit === 'form';
-    // Parses the value as the server does: an integer beyond 2^53 becomes a bigint.
-    const read = isForm
-      ? formParser(media, coder)
-      : (value: unknown) => parseJson(stringifyJson(value) ?? 'null');
-    const violations = (value: unknown) => {
-      if (!isWritable(media, coder, value)) return undefined;
-      let received: unknown;
+      if (read === undefined) return undefined;
+      received = withValue(received, parameter, read);
+      isUnchanged &&= isDeepStrictEqual(read, value);
+    }
+    if (values.body !== undefined && media !== undefined && coder !== undefined) {
+      if (!isWritable(media, coder, values.body)) return undefined;
       try {
-        received = read(value);
+        const body = isFree ? 'text' : readBody?.(values.body);
+        received = { ...received, body };
+        isUnchanged &&= coder.unit !== 'form' || isSameForm(values.body, body);
       } catch (error) {
         if (!(error instanceof ParameterError)) return undefined;
-        return [{ path: '/body', keyword: 'type', message: error.message }];
+        return [{ path: '/body', keyword: 'type', params: {}, message: error.message }];
       }
-      const found = violationsOf(() => validator.body(media, received));
-      return found.length > 0 || !isForm || isSameForm(value, received) ? found : undefined;
-    };
-    const items = coder.unit === 'items' ? media.items : undefined;
-    const examples = media.examples.flatMap(({ value }) =>
-      items === undefined ? [value] : [value].flat(),
-    );
-    const { schema } = items ?? media;
-    // The service does not validate such a body, for example XML. Any text is valid.
-    const isUnconstrained = coder.unit === 'bytes' && !media.outline.restrictsBytes;
-    return createPart(
-      schema,
-      { in: 'body', name: '', required: requestBody.required, media, violations },
-      examples,
-      isUnconstrained ? ['text', '🌵'] : undefined,
-    );
-  });
-  const hasValidValue = ({ examples, samples }: RequestPart): boolean =>
-    examples.length + samples.length > 0;
-  const missing = parameters.find((parameter) => parameter.required && !hasValidValue(parameter));
-  if (missing !== undefined || (requestBody.required && !bodies.some(hasValidValue))) {
-    const place =
-      missing === undefined ? 'the body' : `the ${missing.in} parameter ${missing.name}`;
-    const advice = 'Add an example to the document, or check that a value can satisfy the schema.';
-    throw new Error(`No valid value was found for ${place}. ${advice}`);
+    }
+    const { violations: found = [] } = validity.check(received, { files: true });
+    return found.length > 0 || isUnchanged ? found : undefined;
   }
-  return { parameters: parameters.filter(hasValidValue), bodies: bodies.filter(hasValidValue) };
+
+  const complete = (value: unknown): RequestValues => ({
+    ...NO_VALUES,
+    ...asObject(rounded(value)),
+    media,
+  });
+  const isValid = (values: RequestValues) => violations(values)?.length === 0;
+  const sampled = () =>
+    [...valuesOf(schemas, schema, 'request').take(MAX_SAMPLES)].map(complete).filter(isValid);
+  let samples = sampled();
+  if (samples.length === 0) {
+    schema = schemaWith(withExamples);
+    samples = sampled();
+  }
+  return {
+    media,
+    parts,
+    samples,
+    violations,
+    choose(next) {
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+        const values = complete(chosenValue(schemas, schema, 'request', next));
+        if (!isValid(values)) continue;
+        return isFree && next() % 2 === 1 ? { ...values, body: BYTES } : values;
+      }
+      return samples[next() % samples.length] ?? NO_VALUES;
+    },
+  };
 }
+
+function bodyOf(media: MediaType, isStream: boolean, isFree: boolean) {
+  const items = isStream ? media.items : undefined;
+  const schema = isFree ? { const: 'text' } : (items ?? media).schema;
+  const examples = media.examples.flatMap(({ value }) => (items ? [value].flat() : [value]));
+  return { in: 'body' as const, name: '', outline: media.outline, schema, examples };
+}
+
+/** Returns a schema with the examples of a part, which its values may have. */
+const withExamples = <Part extends { schema?: unknown; examples: readonly unknown[] }>(
+  part: Part,
+): Part => {
+  const { schema = true, examples } = part;
+  return { ...part, schema: examples.length > 0 ? { allOf: [schema], examples } : schema };
+};
 
 /** Returns a value that JSON can express, without rounding errors in its numbers. */
 function rounded(value: unknown): unknown {
@@ -164,11 +197,11 @@ function rounded(value: unknown): unknown {
 }
 
 /** Serializes and parses the value of a parameter. Returns `undefined` if it cannot be sent. */
-function writtenAndRead(parameter: Parameter, value: unknown): unknown {
+function writtenAndRead(parameter: Omit<Parameter, 'examples'>, value: unknown): unknown {
   try {
     const text = writeParameter(parameter, value);
-    // Services differ in how they read an empty header, and characters beyond ASCII.
-    const isClear = parameter.in !== 'header' || /^[\x20-\x7e]+$/.test(text);
+    // Services differ in how they read an empty header, characters beyond ASCII, and outer spaces.
+    const isClear = parameter.in !== 'header' || /^[!-~](?:[ -~]*[!-~])?$/.test(text);
     return isClear && isSendable(parameter.in, text) ? readParameter(parameter, text) : undefined;
   } catch {
     return undefined;
@@ -176,28 +209,29 @@ function writtenAndRead(parameter: Parameter, value: unknown): unknown {
 }
 
 /**
- * Returns a function that serializes a form and parses it as the server does. In
+ * Returns a function that serializes a body and parses it as the server does. In
  * `multipart/form-data`, the values of file fields become files.
  */
-function formParser(media: MediaType, coder: Coder): (form: unknown) => unknown {
-  if (coder.unit === 'form' && coder.isText)
-    return (form) => coder.read(coder.write(form, media), media);
+function bodyReader(media: MediaType, coder: Coder): (value: unknown) => unknown {
+  // An integer beyond 2^53 becomes a bigint.
+  if (coder.unit !== 'form')
+    return (value) => (isTextOrBytes(coder) ? value : parseJson(stringifyJson(value) ?? 'null'));
+  if (coder.isText) return (form) => coder.read(coder.write(form, media), media);
   const reader = formReader(media);
   const isText = (name: string) => reader.partOf(name).isText;
   return (form) => {
     const fields = Object.entries(asObject(form));
     const texts = Object.fromEntries(fields.filter(([name]) => isText(name)));
-    const files = fields
-      .filter(([name]) => !isText(name))
-      .map(([name, value]) => [name, [value].flat().map((item) => fileOf(item))] as const);
-    const textsByName = Map.groupBy(
-      new URLSearchParams(writeForm(texts, media.encoding)),
-      ([name]) => name,
-    );
-    const textLists = [...textsByName].map(
-      ([name, pairs]) => [name, pairs.map(([, text]) => text)] as const,
-    );
-    return reader.multipart(new Map<string, readonly (string | File)[]>([...textLists, ...files]));
+    const pairs = new URLSearchParams(writeForm(texts, media.encoding));
+    const received = new Map<string, (string | File)[]>();
+    for (const [name, text] of pairs) received.set(name, [...(received.get(name) ?? []), text]);
+    for (const [name, value] of fields)
+      if (!isText(name))
+        received.set(
+          name,
+          [value].flat().map((item) => fileOf(item)),
+        );
+    return reader.multipart(received);
   };
 }
 
@@ -207,9 +241,8 @@ export const fileOf = (content: unknown, type = ''): File =>
 /** Returns true if each field has the sent values. The text `1` differs from 1. Ignores files. */
 const isSameForm = (sent: unknown, received: unknown): boolean =>
   Object.entries(asObject(sent)).every(([name, value]) => {
-    const receivedValues = [asObject(received)[name]].flat();
-    const isFile = receivedValues.some((item) => item instanceof File);
-    return isFile || isDeepStrictEqual(receivedValues, [value].flat());
+    const values = [asObject(received)[name]].flat();
+    return values.some((item) => item instanceof File) || isDeepStrictEqual(values, [value].flat());
   });
 
 /** Returns true for bodies that are sent as they are. */
@@ -218,8 +251,11 @@ export const isTextOrBytes = (coder: Coder): boolean =>
 
 function isWritable(format: MediaType, coder: Coder, value: unknown): boolean {
   // An empty body is a missing body.
-  if (isTextOrBytes(coder)) return typeof value !== 'object' && value !== '';
-  if (coder.unit === 'form') return isObject(value) && Object.keys(value).length > 0;
+  if (isTextOrBytes(coder)) return value === BYTES || (typeof value !== 'object' && value !== '');
+  // A form has no text for an empty list.
+  const isSent = (field: unknown) => !(Array.isArray(field) && field.length === 0);
+  if (coder.unit === 'form')
+    return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isSent);
   if (coder.unit !== 'items') return true;
   try {
     coder.write(value, { format, contentType: format.type }, 0);

@@ -2,35 +2,44 @@ import {
   isJsonType,
   isObject,
   isRange,
+  type Json,
   mapMembers,
-  type Operation,
+  onFirstUse,
+  pointerTokens,
   stringifyJson,
   type Violation,
 } from 'openapi-document';
+import { valuesOf } from 'openapi-document/samples';
 import { type CheckedOperation, describeViolations } from './check-response.ts';
 import type { Knowledge } from './knowledge.ts';
 import { isCursor } from './paging.ts';
 import {
   isTextOrBytes,
-  isValid,
+  partOf,
+  type RequestKind,
   type RequestPart,
   type RequestValues,
-  requestPartsOf,
+  requestKindOf,
+  withValue,
 } from './parts.ts';
 import type { RequestDraft } from './send.ts';
-import { createSamples, describeKind, type Variant, variantsOf } from './variants.ts';
+import { describeKind, type Variant, variantsOf } from './variants.ts';
 
 /** A request that violates the document in one place. */
 export interface Mistake extends RequestDraft {
+  readonly part: RequestPart;
   /** A description of the mistake, such as `a request without a body`. */
   readonly label: string;
   /** The place and the keyword, such as `/body/name maxLength`. */
   readonly key: string;
 }
 
-/** A value with an unusual valid value in one place. */
-interface EdgeCase extends Variant {
+/** A request with another value in one place. */
+interface RequestVariant extends Variant {
+  readonly kind: RequestKind;
   readonly part: RequestPart;
+  readonly values: RequestValues;
+  readonly violations: readonly Violation[];
 }
 
 const MAX_VARIANTS = 2_000;
@@ -38,9 +47,7 @@ const MAX_VARIANTS = 2_000;
 /** The values of one part that variants are made from. The shortest one is the last. */
 const MAX_SOURCES = 3;
 
-const EMPTY: Variant = { place: '', newValue: '', value: '' };
-
-export const isIfMatch = ({ in: where, name }: Pick<RequestPart, 'in' | 'name'>): boolean =>
+export const isIfMatch = ({ in: where, name }: RequestPart): boolean =>
   where === 'header' && name.toLowerCase() === 'if-match';
 
 export type Requests = ReturnType<typeof createRequests>;
@@ -53,122 +60,162 @@ export type Requests = ReturnType<typeof createRequests>;
  * @throws {Error} if no valid value is found for a required parameter or body.
  */
 export function createRequests(checked: CheckedOperation, ownId?: string) {
-  const { operation, schemas, validator } = checked;
-  const samples = createSamples(schemas);
-  const { parameters, bodies } = requestPartsOf(checked);
-  const parts = [...parameters, ...bodies];
-  const variants = new Map<
-    RequestPart,
-    readonly (Variant & { violations: readonly Violation[] })[]
-  >();
+  const { operation, schemas, codecs } = checked;
+  const sampleOf = onFirstUse((schema: Json) => [...valuesOf(schemas, schema, 'request').take(1)]);
+  // `fetch` sends no body with GET or HEAD.
+  const hasBody = !/^(get|head)$/.test(operation.method);
+  const media = hasBody ? (operation.requestBody?.media ?? []) : [];
+  const kinds = (media.length > 0 ? media : [undefined])
+    .map((each) => requestKindOf(checked, each))
+    .filter((kind) => kind.samples.length > 0);
+  const [firstKind] = kinds;
+  if (firstKind === undefined) throw new Error(describeMissing(checked));
+  const kindOf = (values: RequestValues) =>
+    kinds.find((kind) => kind.media === values.media) ?? firstKind;
+  const violations = (values: RequestValues) => kindOf(values).violations(values);
+  const isValid = (values: RequestValues) => violations(values)?.length === 0;
 
-  /** Lists the variants of a part that can be sent, those of short values last. */
-  function variantsIn(part: RequestPart) {
-    const known = variants.get(part);
-    if (known !== undefined) return known;
-    const found = [...part.examples, ...part.samples]
-      .slice(0, MAX_SOURCES)
-      .toSorted((one, other) => sizeOf(other) - sizeOf(one))
-      .flatMap((value) => [EMPTY, ...variantsOf(samples, part.outline, value).take(MAX_VARIANTS)])
-      .flatMap((variant) => {
-        const violations = part.violations(variant.value);
-        return violations === undefined ? [] : [{ ...variant, violations }];
-      });
-    variants.set(part, found);
-    return found;
+  /** Returns values with the required parts: their first examples, or else simple values. */
+  function simplest(kind: RequestKind = firstKind as RequestKind): RequestValues {
+    const lengthOf = ({ media: _media, ...others }: RequestValues) => sizeOf(others);
+    const [smallest] = kind.samples.toSorted((one, other) => lengthOf(one) - lengthOf(other));
+    let values = smallest as RequestValues;
+    for (const part of kind.parts) {
+      const [example] = part.examples;
+      const changed = withValue(values, part, part.required ? example : undefined);
+      if ((!part.required || example !== undefined) && isValid(changed)) values = changed;
+    }
+    return values;
   }
 
-  /** Returns values for the required parts and one more. */
-  function valuesFor(part: RequestPart | undefined, value: unknown): RequestValues {
-    const needed = parameters.filter((parameter) => parameter.required && parameter !== part);
-    const [body] = part?.in === 'body' ? [] : bodies.filter(({ required }) => required);
-    const others = [...needed, ...(body ? [body] : [])].map(
-      (other) => [other, other.examples[0] ?? other.samples.at(1) ?? other.samples[0]] as const,
-    );
-    return new Map([...others, ...(part && value !== undefined ? [[part, value] as const] : [])]);
+  /** Lists the parts that variants are made of, with the kind of their requests. */
+  const variedParts = kinds.flatMap((kind, index) =>
+    kind.parts
+      .filter((part) => !isCursor(part) && (index === 0 || part.in === 'body'))
+      .map((part) => ({ kind, part })),
+  );
+
+  /** Lists requests with another value in one place, those with short values last. */
+  let variants: readonly RequestVariant[] | undefined;
+  function listVariants(): readonly RequestVariant[] {
+    variants ??= variedParts.flatMap(({ kind, part }) => {
+      const base = simplest(kind);
+      return [...part.examples, ...kind.samples.map((values) => partOf(values, part))]
+        .filter((value) => value !== undefined)
+        .slice(0, MAX_SOURCES)
+        .toSorted((one, other) => sizeOf(other) - sizeOf(one))
+        .flatMap((value) => [...variantsOf(sampleOf, part.outline, value).take(MAX_VARIANTS)])
+        .flatMap((variant) => {
+          const values = withValue(base, part, variant.value);
+          const found = kind.violations(values);
+          return found === undefined ? [] : [{ ...variant, kind, part, values, violations: found }];
+        });
+    });
+    return variants;
+  }
+
+  function* structuralMistakes(): Generator<Mistake> {
+    for (const { kind, part } of variedParts) {
+      const { in: where, name, required } = part;
+      const values = simplest(kind);
+      const type = kind.media?.type;
+      const base = { part, values };
+      if (required && where !== 'path') {
+        const missing = where === 'body' ? 'a body' : `the ${where} parameter ${name}`;
+        const label = `a request without ${missing}`;
+        const key = `/${where}/${name} required`;
+        yield { ...base, label, key, values: withValue(values, part, undefined) };
+      }
+      if (where !== 'body' || type === undefined) continue;
+      const body = withValue(values, part, partOf(kind.samples[0] ?? values, part));
+      if (!media.some((each) => isRange(each.type))) {
+        const contentType = 'application/x-undeclared';
+        const key = '/body Content-Type';
+        yield { ...base, label: 'a wrong media type', key, values: body, contentType };
+      }
+      if (isJsonType(type))
+        yield {
+          ...{ ...base, label: 'a body that is not JSON', key: '/body JSON' },
+          ...{ values: body, rawBody: '{"' },
+        };
+    }
   }
 
   /** Returns a body with a new id, or a mistake would be rejected since the id is taken. */
-  function withNewId(part: RequestPart, value: unknown, next: () => number): unknown {
-    if (ownId === undefined || !isObject(value) || !Object.hasOwn(value, ownId)) return value;
-    const other = part.choose(next);
-    return isObject(other) ? { ...value, [ownId]: other[ownId] ?? value[ownId] } : value;
+  function withNewId(values: RequestValues, body: unknown, next: () => number): unknown {
+    if (ownId === undefined || !isObject(body) || !Object.hasOwn(body, ownId)) return body;
+    const other = kindOf(values).choose(next).body;
+    return isObject(other) ? { ...body, [ownId]: other[ownId] ?? body[ownId] } : body;
   }
 
   return {
-    parameters,
-    bodies,
+    violations,
+    isValid,
+    simplest: () => simplest(),
+    /** Values with all parts and members. */
+    fullest: firstKind.samples[0] ?? simplest(),
+    parameters: firstKind.parts.filter((part) => part.in !== 'body'),
+    /** The media types of bodies. */
+    media: kinds.flatMap((kind) => kind.media ?? []),
 
     /** Returns new values with the id of a resource that exists, if clients choose ids. */
     withTakenId(values: RequestValues, id: unknown): RequestValues | undefined {
-      const [part, body] = [...values].find(([{ in: where }]) => where === 'body') ?? [];
-      if (ownId === undefined || part === undefined || !isObject(body)) return undefined;
-      const taken = { ...body, [ownId]: id };
-      return Object.hasOwn(body, ownId) && isValid(part, taken)
-        ? new Map([...values, [part, taken]])
-        : undefined;
+      const { body } = values;
+      if (ownId === undefined || !isObject(body) || !Object.hasOwn(body, ownId)) return undefined;
+      const taken = { ...values, body: { ...body, [ownId]: id } };
+      return isValid(taken) ? taken : undefined;
     },
 
     /** The number of requests that send each example once. */
-    exampleCount: Math.max(0, ...parts.map(({ examples }) => examples.length)),
-
-    /** Returns the simplest values: the first examples of what is required. */
-    simplest: (): RequestValues => valuesFor(undefined, undefined),
+    exampleCount:
+      kinds.length *
+      Math.max(1, ...kinds.flatMap(({ parts }) => parts.map(({ examples }) => examples.length))),
 
     /** Returns the values with the example of an index where there is one. */
     example(index: number, next: () => number): RequestValues {
-      const body = bodies.slice(index % Math.max(1, bodies.length)).slice(0, 1);
-      const values = [...parameters, ...body].map((part) => {
+      const kind = kinds[index % kinds.length] ?? firstKind;
+      let values = kind.choose(next);
+      for (const part of kind.parts) {
         const isOmitted = !part.required && part.examples.length === 0;
-        return [part, part.examples[index] ?? (isOmitted ? undefined : part.choose(next))] as const;
-      });
-      return new Map(values.filter(([part, value]) => value !== undefined && !isCursor(part)));
+        const example = part.examples[index];
+        const changed = withValue(values, part, example);
+        if ((isOmitted || example !== undefined) && kind.violations(changed)?.length === 0)
+          values = changed;
+      }
+      return values;
     },
 
     /** Returns values by choice. Zeros lead to the simplest ones. */
-    choose(next: () => number): RequestValues {
-      const body = bodies[next() % Math.max(1, bodies.length)];
-      const chosen = [...parameters, ...(body ? [body] : [])].map((part) => {
-        // Only responses contain valid cursors.
-        const isOmitted = !part.required && (isCursor(part) || next() % 4 === 0);
-        return [part, isOmitted ? undefined : part.choose(next)] as const;
-      });
-      return new Map(chosen.filter(([, value]) => value !== undefined));
-    },
+    choose: (next: () => number): RequestValues =>
+      (kinds[next() % kinds.length] ?? firstKind).choose(next),
 
-    /** Lists unusual valid values, such as values at bounds: one for each place and value. */
-    edgeCases(): EdgeCase[] {
-      return parts
-        .filter((part) => !isCursor(part))
-        .flatMap((part) => {
-          const edges = variantsIn(part).filter(
-            ({ isEdgeCase, violations }) => isEdgeCase && violations.length === 0,
-          );
-          const byPlace = edges.map(
-            (edge) => [`${edge.place} ${stringifyJson(edge.newValue)}`, { ...edge, part }] as const,
-          );
-          return [...new Map(byPlace).values()];
-        });
+    /** Lists valid requests with an unusual value in one place, such as a value at a bound. */
+    edgeCases(): RequestVariant[] {
+      const edges = listVariants().filter(
+        (edge) => edge.isEdgeCase && edge.violations.length === 0,
+      );
+      const keyOf = ({ part, place, newValue }: RequestVariant) =>
+        `${part.in} ${part.name} ${place} ${stringifyJson(newValue)}`;
+      return [...new Map(edges.map((edge) => [keyOf(edge), edge])).values()];
     },
 
     /** Returns the values of a request with an unusual value in one place. Others are new. */
-    withEdgeCase({ part, place, newValue, value }: EdgeCase, next: () => number): RequestValues {
-      const replaced = replacedAt(part.choose(next), place.split('/').slice(1), newValue);
-      return valuesFor(part, isValid(part, replaced) ? replaced : value);
+    withEdgeCase(edge: RequestVariant, next: () => number): RequestValues {
+      const { kind, part, place, newValue, values } = edge;
+      const fresh = partOf(kind.choose(next), part);
+      const replaced = withValue(values, part, replacedAt(fresh, pointerTokens(place), newValue));
+      return isValid(replaced) ? replaced : values;
     },
 
     /** Lists requests with one mistake, for each place, keyword and kind of value. */
     mistakes(): Mistake[] {
-      const list = [...structuralMistakes(operation, parts, valuesFor)];
-      for (const part of parts) {
-        const { media } = part;
-        if (media !== undefined && isTextOrBytes(validator.codecs.of(media))) continue;
-        for (const { newValue, value, violations } of variantsIn(part)) {
-          if (violations.length === 0) continue;
-          const label = `${describeKind(newValue)} where ${describeViolations(violations)}`;
-          const key = violations.map(({ path, keyword }) => `${path} ${keyword}`).join();
-          list.push({ label, key, values: valuesFor(part, value) });
-        }
+      const list = [...structuralMistakes()];
+      for (const { kind, part, newValue, values, violations: found } of listVariants()) {
+        const isUnread = kind.media && part.in === 'body' && isTextOrBytes(codecs.of(kind.media));
+        if (found.length === 0 || isUnread) continue;
+        const label = `${describeKind(newValue)} where ${describeViolations(found)}`;
+        const key = found.map(({ path, keyword }) => `${path} ${keyword}`).join();
+        list.push({ part, label, key, values });
       }
       // Values of the same kind are equally wrong, and the last one is the shortest.
       return [...new Map(list.map((mistake) => [mistake.label, mistake])).values()];
@@ -183,17 +230,13 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
      */
     withIds(
       values: RequestValues,
-      path: Readonly<Record<string, unknown>>,
+      path: Json,
       knowledge: Knowledge,
+      random: () => number,
       {
-        random,
         usesNewest,
         fixed,
-      }: {
-        readonly random: () => number;
-        readonly usesNewest: boolean;
-        readonly fixed?: RequestPart | undefined;
-      },
+      }: { readonly usesNewest: boolean; readonly fixed?: RequestPart | undefined },
     ): RequestValues {
       const idFor = (name: string, value: unknown) => {
         const ids = knowledge.idsOf(name);
@@ -202,20 +245,24 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
       };
       const withIdsInside = (value: unknown): unknown =>
         mapMembers(value, (member, name) => idFor(name, withIdsInside(member)));
-      const withId = (part: RequestPart, value: unknown): unknown => {
-        const { in: where, name } = part;
-        if (where === 'path') return path[name] ?? value;
-        if (where === 'query') return idFor(name, value);
-        if (where === 'body') return withNewId(part, withIdsInside(value), random);
+      const idOf = (part: RequestPart, value: unknown): unknown => {
+        if (part.in === 'path') return path[part.name] ?? value;
+        if (part.in === 'query') return idFor(part.name, value);
+        if (part.in === 'body') return withNewId(values, withIdsInside(value), random);
         return isIfMatch(part) ? (knowledge.etagOf(operation, path) ?? value) : value;
       };
-      return new Map(
-        [...values].map(([part, value]) => {
-          const other = part === fixed && part.in !== 'body' ? value : withId(part, value);
-          // A mistake stays the same mistake.
-          return [part, isSameValidity(part, value, other) ? other : value];
-        }),
-      );
+      const kind = kindOf(values);
+      // A mistake stays the same mistake.
+      const mistake = describeViolations(kind.violations(values) ?? []);
+      let completed = values;
+      for (const part of kind.parts) {
+        const value = partOf(values, part);
+        if (value === undefined || (part === fixed && part.in !== 'body')) continue;
+        const changed = withValue(completed, part, idOf(part, value));
+        const found = kind.violations(changed);
+        if (found !== undefined && describeViolations(found) === mistake) completed = changed;
+      }
+      return completed;
     },
   };
 }
@@ -229,37 +276,16 @@ function replacedAt(value: unknown, [name, ...inner]: readonly string[], other: 
   return isObject(value) ? { ...value, [name]: replaced } : undefined;
 }
 
-function isSameValidity(part: RequestPart, one: unknown, other: unknown): boolean {
-  const [before, after] = [one, other].map((value) => part.violations(value));
-  return (
-    before !== undefined &&
-    after !== undefined &&
-    describeViolations(before) === describeViolations(after)
-  );
-}
-
 const sizeOf = (value: unknown): number => stringifyJson(value)?.length ?? 0;
 
-function* structuralMistakes(
-  operation: Operation,
-  parts: readonly RequestPart[],
-  valuesFor: (part: RequestPart | undefined, value: unknown) => RequestValues,
-): Generator<Mistake> {
-  for (const part of parts) {
-    const { in: where, name, required, media } = part;
-    const values = valuesFor(part, part.examples[0] ?? part.samples[0]);
-    if (required && where !== 'path') {
-      const missing = media === undefined ? `the ${where} parameter ${name}` : 'a body';
-      const others = new Map([...valuesFor(part, undefined)].filter(([other]) => other !== part));
-      const key = `/${where}/${name} required`;
-      yield { label: `a request without ${missing}`, key, values: others };
-    }
-    const hasRange = operation.requestBody?.media.some(({ type }) => isRange(type));
-    if (media !== undefined && !hasRange) {
-      const contentType = 'application/x-undeclared';
-      yield { label: 'a wrong media type', key: '/body Content-Type', values, contentType };
-    }
-    if (media !== undefined && isJsonType(media.type))
-      yield { label: 'a body that is not JSON', key: '/body JSON', values, rawBody: '{"' };
-  }
+function describeMissing({ operation: { parameters }, schemas }: CheckedOperation): string {
+  const missing = parameters.find(
+    ({ required, schema = true }) =>
+      required && [...valuesOf(schemas, schema, 'request').take(1)].length === 0,
+  );
+  const place = missing === undefined ? 'the body' : `the ${missing.in} parameter ${missing.name}`;
+  return (
+    `No valid value was found for ${place}. ` +
+    'Add an example to the document, or check that a value can satisfy the schema.'
+  );
 }

@@ -12,7 +12,7 @@ import { baseUrlFor, encodeBody, writeParameters } from 'openapi-document/client
 import { shellQuoted } from 'spec-first-server/cli';
 import type { CheckedOperation, ReceivedResponse } from './check-response.ts';
 import type { Secret } from './credentials.ts';
-import { fileOf, type RequestValues, valuesByName } from './parts.ts';
+import { fileOf, type RequestValues } from './parts.ts';
 
 /** The values of a request before serialization, and its deviations from the document. */
 export interface RequestDraft {
@@ -49,10 +49,8 @@ export const PLACEHOLDER_ORIGIN = 'http://localhost:3000';
  */
 const MAX_SILENT_SECONDS = 15;
 
-/** The time to wait for the next chunk of a stream that is known to be slow. In milliseconds. */
-const MAX_PATIENCE = 3_000;
-
-const MIN_PATIENCE = 250;
+/** The time to wait for the next chunk of a stream, in milliseconds. */
+const PATIENCE = 1_500;
 
 /** The number of chunks after which a stream is cut at its next pause. */
 const MAX_CHUNKS = 10;
@@ -68,8 +66,6 @@ export type Sender = ReturnType<typeof createSender>;
 export function createSender(base: string, displayedOrigin = new URL(base).origin) {
   const prefix = new URL(base).pathname.replace(/\/$/, '');
   const root = new URL(base).origin + prefix;
-  /** The longest pause between the chunks of streams, by operation. In milliseconds. */
-  const pauses = new Map<string, number>();
 
   return {
     /** The URL before the paths of the document, for messages. */
@@ -77,13 +73,11 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
     root,
 
     /**
-     * Sends a request, and reads the response. A stream may have no end: it is read until it pauses
-     * for longer than the operation's streams did before.
+     * Sends a request, and reads the response. A stream may have no end: it is read until it pauses.
      *
      * @throws {Error} if there is no response.
      */
     async send(
-      id: string,
       { method, url: path, serverPath, headers, body }: SerializedRequest,
       isStream: (status: number, contentType: string) => boolean,
     ): Promise<ReceivedResponse> {
@@ -105,12 +99,7 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
         };
         if (!isStream(response.status, response.headers.get('Content-Type') ?? ''))
           return { ...received, body: Buffer.from(await response.arrayBuffer()), isCut: false };
-        const { chunks, longestPause, isCut } = await readChunks(
-          response,
-          Math.max(MIN_PATIENCE, Math.min(MAX_PATIENCE, 4 * (pauses.get(id) ?? Infinity))),
-        );
-        pauses.set(id, Math.max(longestPause, pauses.get(id) ?? 0));
-        return { ...received, body: Buffer.concat(chunks), isCut };
+        return { ...received, ...(await readChunks(response)) };
       } catch (error) {
         throw controller.signal.aborted ? controller.signal.reason : (Object(error).cause ?? error);
       } finally {
@@ -120,24 +109,19 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
   };
 }
 
-/** @param patience the longest time to wait for the next chunk, in milliseconds. */
-async function readChunks({ body }: Response, patience: number) {
+async function readChunks({ body }: Response) {
   const chunks: Uint8Array[] = [];
-  let longestPause = 0;
   const reader = body?.getReader();
+  let isCut = false;
   while (reader !== undefined) {
-    const start = performance.now();
-    const isEnough = chunks.length >= MAX_CHUNKS;
-    const next = await Promise.race([reader.read(), pause(isEnough ? 0 : patience)]);
-    if (next === undefined) {
-      await reader.cancel();
-      return { chunks, longestPause, isCut: true };
-    }
-    if (next.done) break;
-    longestPause = Math.max(longestPause, performance.now() - start);
+    const patience = chunks.length < MAX_CHUNKS ? PATIENCE : 0;
+    const next = await Promise.race([reader.read(), pause(patience)]);
+    isCut = next === undefined;
+    if (next === undefined) await reader.cancel();
+    if (next?.value === undefined) break;
     chunks.push(next.value);
   }
-  return { chunks, longestPause, isCut: false };
+  return { body: Buffer.concat(chunks), isCut };
 }
 
 /** Data may have arrived while this process was suspended, so it is read before the pause ends. */
@@ -148,7 +132,8 @@ const pause = (milliseconds: number): Promise<undefined> =>
 
 /** Serves an app on a free local port. Resolves to the origin. Does not keep the process alive. */
 export async function listen(app: RequestListener): Promise<string> {
-  const server = createServer(app).listen(0, '127.0.0.1').unref();
+  // A test may pause for longer than a connection is kept by default.
+  const server = createServer({ keepAliveTimeout: 0 }, app).listen(0, '127.0.0.1').unref();
   // `unref` of the server does not apply to its connections.
   server.on('connection', (socket) => socket.unref());
   await once(server, 'listening');
@@ -157,30 +142,25 @@ export async function listen(app: RequestListener): Promise<string> {
 
 /** Serializes a request and its credentials. */
 export async function writeRequest(
-  { operation, validator: { codecs } }: Pick<CheckedOperation, 'operation' | 'validator'>,
+  { operation, codecs }: Pick<CheckedOperation, 'operation' | 'codecs'>,
   draft: RequestDraft,
   secrets: readonly Secret[],
 ): Promise<SerializedRequest> {
   const { values, undeclaredQuery } = draft;
   // Sends `null` as an empty text, to test that the service validates it.
   const parameters = operation.parameters.map((each) => ({ ...each, mustBeSent: true }));
-  const { url, headers } = writeParameters(
-    { path: operation.path, parameters },
-    {
-      path: valuesByName(values, 'path'),
-      query: valuesByName(values, 'query'),
-      header: valuesByName(values, 'header'),
-      cookie: valuesByName(values, 'cookie'),
-    },
-  );
+  const { url, headers } = writeParameters({ path: operation.path, parameters }, values);
   const secretsIn = (place: Secret['in']) => secrets.filter((secret) => secret.in === place);
   const query = secretsIn('query').map(
     ({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
   );
   const addedQuery = [undeclaredQuery ?? [], query].flat().join('&');
   const cookies = secretsIn('cookie').map(({ name, value }) => `${name}=${value}`);
-  const [part, value] = [...values].find(([{ media }]) => media !== undefined) ?? [];
-  const body = part?.media && (await encodedBody(codecs, part.media, value, draft));
+  const { media } = values;
+  const body =
+    media && values.body !== undefined
+      ? await encodedBody(codecs, media, values.body, draft)
+      : undefined;
   return {
     method: operation.method.toUpperCase(),
     serverPath: operation.serverPath,

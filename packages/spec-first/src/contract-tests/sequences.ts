@@ -125,7 +125,6 @@ export async function testSequences(
 
 /** Lists the path templates and the names of the ids that an operation needs. */
 function neededKeys({ operation, requests }: Target): readonly string[] {
-  const [body] = requests.bodies;
   const template = resourcePathOf(operation.path);
-  return [...(template === '' ? [] : [template]), ...idNamesIn(body?.samples[0])];
+  return [...(template === '' ? [] : [template]), ...idNamesIn(requests.fullest.body)];
 }

@@ -3,11 +3,8 @@ import {
   isObject,
   type Json,
   type Outline,
-  onFirstUse,
-  type Schemas,
   stringifyJson,
 } from 'openapi-document';
-import { valuesOf } from 'openapi-document/samples';
 
 /** A value that differs from another value in one place. It may be invalid. */
 export interface Variant {
@@ -21,7 +18,7 @@ export interface Variant {
   readonly isEdgeCase?: boolean;
 }
 
-const OF_EACH_TYPE = [null, true, 'text', 1.5, [], {}];
+const OF_EACH_TYPE = [null, true, '', 'text', 1.5, [], {}];
 
 const MAX_CHANGED_ITEMS = 2;
 
@@ -34,7 +31,8 @@ const MAX_LENGTH = 5_000;
 /** Strings that services often handle wrongly. */
 const TEXTS = '|a|0|null|true| |a b|ä|漢字|🌵|e\u0301|\u200f|\'|"|\\|<b>&|%00|__proto__'.split('|');
 
-const UNUSUAL = `ä漢🌵'"\\<b>&%`;
+/** Has spaces at its ends, and a letter with a separate accent. */
+const UNUSUAL = ` ä漢🌵e\u0301'"\\<b>&% `;
 
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
 
@@ -63,31 +61,23 @@ const INTEGERS: Readonly<Record<string, readonly Bound[]>> = {
   int64: [2n ** 63n - 1n, 2n ** 53n + 1n, -(2n ** 63n), 2 ** 63, -(2 ** 63) - 2048],
 };
 
-export type Samples = ReturnType<typeof createSamples>;
-
-/** Returns functions that make one valid sample, or none if it cannot be made. */
-export function createSamples(schemas: Schemas) {
-  const samplesOf = (schema: Json) => [...valuesOf(schemas, schema, 'request').take(1)];
-  return {
-    ofSchema: onFirstUse(samplesOf),
-    ofPattern: onFirstUse((pattern: string) => samplesOf({ type: 'string', pattern })),
-  };
-}
+/** Returns the first sample of a schema, or none. */
+export type Sampler = (schema: Json) => readonly unknown[];
 
 /** Yields values that differ from a valid value in one place. */
 export function* variantsOf(
-  samples: Samples,
+  sampleOf: Sampler,
   outline: Outline,
   value: unknown,
 ): Generator<Variant> {
   const whole = (newValue: unknown) => ({ place: '', newValue, value: newValue });
   yield* OF_EACH_TYPE.filter((other) => describeKind(other) !== describeKind(value)).map(whole);
-  const { edgeCases, others } = candidatesOf(samples, outline, value);
+  const { edgeCases, others } = candidatesOf(sampleOf, outline, value);
   for (const other of edgeCases) yield { ...whole(other), isEdgeCase: true };
   yield* others.map(whole);
   if (Array.isArray(value)) {
     for (const [index, item] of value.slice(0, MAX_CHANGED_ITEMS).entries()) {
-      for (const variant of variantsOf(samples, outline.item(index), item))
+      for (const variant of variantsOf(sampleOf, outline.item(index), item))
         yield { ...variant, place: `/0${variant.place}`, value: value.with(index, variant.value) };
     }
   } else if (isObject(value)) {
@@ -99,7 +89,7 @@ export function* variantsOf(
     for (const [name, member] of Object.entries(value)) {
       const { [name]: _missing, ...members } = value;
       yield { place: `/${escapePointerToken(name)}`, newValue: undefined, value: members };
-      for (const variant of variantsOf(samples, outline.member(name), member)) {
+      for (const variant of variantsOf(sampleOf, outline.member(name), member)) {
         const changed = { ...value, [name]: variant.value };
         yield { ...variant, place: `/${escapePointerToken(name)}${variant.place}`, value: changed };
       }
@@ -114,19 +104,22 @@ interface Candidates {
   readonly others: readonly unknown[];
 }
 
-function candidatesOf(samples: Samples, outline: Outline, value: unknown): Candidates {
+function candidatesOf(sampleOf: Sampler, outline: Outline, value: unknown): Candidates {
   if (Array.isArray(value)) {
     const bounds = [...outline.limits('minItems'), ...outline.limits('maxItems')];
-    const items = outline.hasDistinctItems ? withDistinctItems(samples, outline, value) : value;
+    const items = outline.hasDistinctItems ? withDistinctItems(sampleOf, outline, value) : value;
     const lists = (lengths: readonly Bound[]) =>
       [...new Set(lengths)].filter(isSendable).map((length) => listOfLength(items, length));
     return {
       edgeCases: lists([2, ...bounds]),
-      others: lists([0, 1, value.length + 1, ...valuesBeside(bounds, 1)]),
+      others: [
+        ...lists([0, 1, value.length + 1, ...valuesBeside(bounds, 1)]),
+        [...value.slice(0, 1), ...value.slice(0, 1)],
+      ],
     };
   }
   if (isObject(value)) {
-    const edgeCases = outline.alternatives.flatMap(samples.ofSchema);
+    const edgeCases = outline.alternatives.flatMap(sampleOf);
     return { edgeCases, others: [] };
   }
   const listed = outline.constants;
@@ -145,10 +138,13 @@ function candidatesOf(samples: Samples, outline: Outline, value: unknown): Candi
       lengths.filter(isSendable).map((length) => 'x'.repeat(length));
     return {
       edgeCases: [
-        ...[...listed, ...texts(bounds), UNUSUAL, ...textsOfPatterns(samples, outline)],
-        ...textsOfFormats(outline),
+        ...[...listed, ...texts(bounds), UNUSUAL],
+        ...outline.formats.flatMap((format) => TEXTS_BY_FORMAT[format]?.split(' ') ?? []),
       ],
-      others: [...examples, ...texts(valuesBeside(bounds, 1)), ...stringsBeside(value)],
+      others: [
+        ...[...examples, ...texts(valuesBeside(bounds, 1))],
+        ...[`${value}-other`, 'text', value.toUpperCase(), ...TEXTS],
+      ],
     };
   }
   const opposite = typeof value === 'boolean' ? [!value] : [];
@@ -156,10 +152,10 @@ function candidatesOf(samples: Samples, outline: Outline, value: unknown): Candi
 }
 
 /** Adds edge cases of the first item to a list, and removes equal items. */
-function withDistinctItems(samples: Samples, outline: Outline, list: readonly unknown[]) {
+function withDistinctItems(sampleOf: Sampler, outline: Outline, list: readonly unknown[]) {
   const others = list
     .slice(0, 1)
-    .flatMap((item) => candidatesOf(samples, outline.item(0), item).edgeCases);
+    .flatMap((item) => candidatesOf(sampleOf, outline.item(0), item).edgeCases);
   const [first] = list;
   const created = Array.from({ length: MAX_DISTINCT_ITEMS }, (_, index) =>
     typeof first === 'string' ? `item${index}` : index,
@@ -169,31 +165,6 @@ function withDistinctItems(samples: Samples, outline: Outline, list: readonly un
   );
   return [...byText.values()];
 }
-
-/** Matches escapes, character classes, and the quantifiers `{n,m}`, `{n,}`, `*` and `+`. */
-const QUANTIFIERS = /\\.|\[(?:\\.|[^\]])*\]|\{(\d+),(\d*)\}|[*+]/gs;
-
-/** Returns a short and a long string for each pattern. They may be invalid. */
-function textsOfPatterns(samples: Samples, { patterns, maxLength }: Outline): readonly string[] {
-  return patterns
-    .flatMap((pattern) => [
-      withExactLengths(pattern, (min) => min),
-      withExactLengths(pattern, (_min, max) => max ?? maxLength),
-    ])
-    .flatMap(samples.ofPattern)
-    .map((text) => String(text).slice(0, maxLength));
-}
-
-/** Replaces the quantifiers of a pattern with those for one length. */
-const withExactLengths = (
-  pattern: string,
-  lengthFrom: (min: number, max: number | undefined) => number | undefined,
-): string =>
-  pattern.replace(QUANTIFIERS, (part, min, max) => {
-    if (/^[\\[]/.test(part)) return part;
-    const length = lengthFrom(Number(min ?? part === '+'), max ? Number(max) : undefined);
-    return length !== undefined && isSendable(length) ? `{${length}}` : part;
-  });
 
 const listOfLength = (list: readonly unknown[], length: number): unknown[] =>
   Array.from({ length: list.length > 0 ? length : 0 }, (_, index) => list[index] ?? list[0]);
@@ -218,16 +189,6 @@ function numbersBeside(outline: Outline, value: Bound, bounds: readonly Bound[])
 /** Returns a number without rounding errors in its last digits: 0.85 for 17 × 0.05. */
 export const withoutRoundingErrors = <T>(number: T): T | number =>
   typeof number !== 'number' || Number.isInteger(number) ? number : Number(number.toPrecision(12));
-
-const textsOfFormats = ({ formats }: Outline): string[] =>
-  formats.flatMap((format) => TEXTS_BY_FORMAT[format]?.split(' ') ?? []);
-
-const stringsBeside = (value: string): string[] => [
-  `${value}-other`,
-  'text',
-  value.toUpperCase(),
-  ...TEXTS,
-];
 
 const isSendable = (length: Bound): length is number =>
   typeof length === 'number' && length >= 0 && length <= MAX_LENGTH;

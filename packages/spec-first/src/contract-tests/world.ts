@@ -15,13 +15,15 @@ import {
 import type { Secret } from './credentials.ts';
 import type { Knowledge, Lesson, Paths } from './knowledge.ts';
 import { collectionPathOf, idNameOfParameter, resourcePathOf } from './names.ts';
-import { type RequestPart, type RequestValues, valuesByName } from './parts.ts';
+import type { RequestPart, RequestValues } from './parts.ts';
 import { isIfMatch, type Requests } from './requests.ts';
 import { isMock, type RequestDraft, type Sender, writeRequest } from './send.ts';
 
 /** An operation under test. */
 export interface Target extends CheckedOperation {
   readonly secrets: readonly Secret[];
+  /** The secrets of another caller, if the option has them. */
+  readonly otherSecrets: readonly Secret[] | undefined;
   readonly requests: Requests;
 }
 
@@ -31,7 +33,8 @@ export interface Exchange {
   readonly draft: RequestDraft;
   readonly secrets: readonly Secret[];
   readonly requestId: string;
-  readonly response: ReceivedResponse | undefined;
+  /** Missing if there was none. */
+  response?: ReceivedResponse;
 }
 
 /** The statuses, media types and violations that the tests have exercised. */
@@ -54,8 +57,6 @@ export interface World {
   readonly sender: Sender;
   readonly knowledge: Knowledge;
   readonly coverage: Coverage;
-  /** The numbers of failures to create a resource, by the path template. */
-  readonly refusals: Map<string, number>;
   /** The ids of the operations that have succeeded. */
   readonly succeeded: Set<string>;
   readonly randomSeed: number;
@@ -67,9 +68,6 @@ export interface World {
 
 /** The depth of resources that are created for others. */
 const MAX_DEPTH = 4;
-
-/** The number of failures after which an existing resource is used: it may be the only one. */
-const MAX_REFUSALS = 2;
 
 /** The number of attempts to create a resource. */
 const MAX_ATTEMPTS = 3;
@@ -85,6 +83,7 @@ export interface SendOptions {
 /** A resource as its GET operation shows it. */
 export interface Reading {
   readonly target: Target;
+  readonly path: Json;
   readonly response: ReceivedResponse;
   readonly body: unknown;
 }
@@ -95,6 +94,10 @@ export class Run {
   readonly world: World;
   /** True if requests only use the latest resources. */
   usesNewest = false;
+  /** True to send the credentials of another caller. */
+  isOther = false;
+  /** True if the effects of requests are checked. */
+  checksEffects = false;
 
   constructor(world: World) {
     this.world = world;
@@ -108,7 +111,7 @@ export class Run {
   async send(
     target: Target,
     draft: RequestDraft,
-    secrets = target.secrets,
+    secrets = (this.isOther ? target.otherSecrets : undefined) ?? target.secrets,
   ): Promise<ReceivedResponse> {
     const { sender, randomSeed, coverage } = this.world;
     const { operation } = target;
@@ -121,17 +124,17 @@ export class Run {
     const isStream = (status: number, type: string) => {
       const declared = declaredFor(operation, status);
       const media = declared && mediaTypeFor(declared.media, type);
-      return media !== undefined && target.validator.codecs.of(media, type).unit === 'items';
+      return media !== undefined && target.codecs.of(media, type).unit === 'items';
     };
     const headers = { 'X-Request-Id': requestId, ...request.headers };
-    let response: ReceivedResponse | undefined;
+    const exchange: Exchange = { target, draft, secrets, requestId };
+    this.exchanges.push(exchange);
     try {
-      response = await sender.send(operation.id, { ...request, headers }, isStream);
+      exchange.response = await sender.send({ ...request, headers }, isStream);
     } catch (error) {
-      this.exchanges.push({ target, draft, secrets, requestId, response });
       this.fail('each request gets a response', `there is no response: ${Object(error).message}`);
     }
-    this.exchanges.push({ target, draft, secrets, requestId, response });
+    const { response } = exchange;
     coverage.statuses.add(`${operation.id} ${declaredFor(operation, response.status)?.key}`);
     return response;
   }
@@ -143,11 +146,11 @@ export class Run {
     { secrets, isStrict = false, check = () => {} }: SendOptions = {},
   ): Promise<ReceivedResponse> {
     const response = await this.send(target, draft, secrets);
+    check(response);
     if (response.status >= 500 && !isMock(response)) {
       const message = `the status ${response.status} is a failure of the service`;
       this.fail('no request makes the service fail', message);
     }
-    check(response);
     // 413 may be undeclared, since the service itself limits the size of bodies.
     await checkResponse(target, response, isStrict && response.status !== 413);
     return response;
@@ -164,17 +167,8 @@ export class Run {
     if (response.status < 200 || response.status > 299) return { paths: new Map(), names: [] };
     succeeded.add(operation.id);
     if (operation.method !== 'delete') return knowledge.learn(operation, values, response);
-    knowledge.forget(operation, valuesByName(values, 'path'));
+    knowledge.forget(operation, values.path);
     return { paths: new Map(), names: [] };
-  }
-
-  /** Deletes a known resource, since the caller may own one only. */
-  async remove(template: string): Promise<void> {
-    const operation = this.world.knowledge.deleterOf(template);
-    const target = operation && this.world.targetOf(operation);
-    if (target === undefined) return;
-    const values = await this.values(target, target.requests.simplest(), false);
-    await this.sendAndLearn(target, { values });
   }
 
   /**
@@ -188,11 +182,8 @@ export class Run {
     const isNewest = this.usesNewest || random() % 2 === 0;
     const existing = known[isNewest ? 0 : random() % known.length];
     if (!isNew && existing !== undefined) return existing;
-    const { refusals } = this.world;
-    const isHopeless = existing !== undefined && (refusals.get(template) ?? 0) >= MAX_REFUSALS;
-    if (isHopeless || depth >= MAX_DEPTH) return existing ?? {};
+    if (depth >= MAX_DEPTH) return existing ?? {};
     const created = await this.create(template, depth);
-    refusals.set(template, created === undefined ? (refusals.get(template) ?? 0) + 1 : 0);
     return created?.get(template) ?? existing ?? {};
   }
 
@@ -234,8 +225,7 @@ export class Run {
     if (template !== '' && !isOwn) path = await this.resource(template, isNew, depth);
     else if (isOwn) path = await this.#parentPath(template, isNew, depth);
     if (isNew && depth < MAX_DEPTH) {
-      const body = valuesByName(values, 'body')[''];
-      for (const name of new Set(idNamesIn(body))) {
+      for (const name of new Set(idNamesIn(values.body))) {
         const creator = knowledge.creatorsOf(name)[0];
         if (creator !== undefined && creator !== operation) await this.create(name, depth + 1);
       }
@@ -244,7 +234,7 @@ export class Run {
     if (hasIfMatch(target) !== undefined) await this.read(template, path);
     const completed = isOwn ? path : knowledge.completed(operation, path);
     const usesNewest = isNew || this.usesNewest;
-    return requests.withIds(values, completed, knowledge, { random, usesNewest, fixed });
+    return requests.withIds(values, completed, knowledge, random, { usesNewest, fixed });
   }
 
   async #parentPath(template: string, isNew: boolean, depth: number): Promise<Json> {
@@ -260,15 +250,14 @@ export class Run {
     const reader = this.world.knowledge.readerOf(template);
     const target = reader && this.world.targetOf(reader);
     if (target === undefined) return undefined;
-    const values = new Map<RequestPart, unknown>();
-    for (const part of target.requests.parameters) {
-      if (part.in === 'path') values.set(part, path[part.name]);
-      else if (part.required) values.set(part, part.examples[0] ?? part.samples[0]);
-    }
-    if ([...values.values()].includes(undefined)) return undefined;
+    const values = { ...target.requests.simplest(), path };
+    const isKnown = pathTemplate(template).names.every((name) => path[name] !== undefined);
+    if (!isKnown || target.requests.violations(values) === undefined) return undefined;
     const response = await this.send(target, { values });
     this.learn(target, values, response);
-    return { target, response, body: parsedBody(response) };
+    const reading = { target, path, response, body: parsedBody(response) };
+    if (isGone(reading)) this.world.knowledge.forget(target.operation, path);
+    return reading;
   }
 }
 

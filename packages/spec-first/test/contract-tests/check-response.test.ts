@@ -1,10 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  CheckError,
-  checkResponse,
-  parsedBody,
-  violationsOf,
-} from '../../src/contract-tests/check-response.ts';
+import { CheckError, checkResponse, parsedBody } from '../../src/contract-tests/check-response.ts';
 import { checkedOperation, documentOf, json, operationIn, responseOf } from './test-data.ts';
 
 const text = { type: 'string' };
@@ -65,10 +60,12 @@ describe('a response', () => {
     [{ 'x-count': '7' }, '/headers/x-name is required'],
     [{ 'x-count': 'a', 'x-name': 'a' }, '/headers/x-count must be integer'],
     [{ 'x-name': 'a', 'x-other': 'b' }, 'valid'],
+    [{ 'x-name': 'a', 'x-data': '{' }, '/headers/x-data cannot be read: '],
   ])('must have the declared headers: %p', async (headers, expected) => {
     const declared = {
       'X-Count': { schema: { type: 'integer' } },
       'X-Name': { required: true, schema: text },
+      'X-Data': json({ type: 'object' }),
       Constructor: { schema: { type: 'integer' } },
     };
     const check = await checkerOf({ '204': described({ headers: declared }) });
@@ -207,52 +204,6 @@ describe('the body of a response', () => {
     const headers = { 'content-type': 'multipart/mixed; boundary=b' };
     expect(await checker(responseOf(200, headers, part))).toBe('valid');
   });
-});
-
-describe('the validator of requests', () => {
-  test('requires no parameter, and has the formats of the service', async () => {
-    const parameter = (name: string, schema: object) => ({
-      name,
-      in: 'query',
-      required: true,
-      schema,
-    });
-    const parameters = [parameter('a', { type: 'string', format: 'even' }), parameter('b', text)];
-    const document = await documentOf({
-      paths: { '/a': { get: { operationId: 'get', parameters, responses: {} } } },
-    });
-    const formats = { even: (value: string) => value.length % 2 === 0 };
-    const { validator } = checkedOperation(document, operationIn(document, 'get'), formats);
-    const validate = (a: string) =>
-      violationsOf(() => validator.parameters({ path: {}, query: { a }, header: {}, cookie: {} }));
-    expect(validate('ab')).toEqual([]);
-    expect(validate('abc')).toMatchObject([{ path: '/query/a', keyword: 'format' }]);
-  });
-
-  test('rejects members that only responses have', async () => {
-    const schema = { type: 'object', properties: { id: { type: 'integer', readOnly: true } } };
-    const requestBody = json(schema);
-    const document = await documentOf({
-      paths: { '/a': { post: { operationId: 'add', requestBody, responses: {} } } },
-    });
-    const operation = operationIn(document, 'add');
-    const { validator } = checkedOperation(document, operation);
-    const [media] = operation.requestBody?.media ?? [];
-    if (media === undefined) throw new Error('no body');
-    expect(violationsOf(() => validator.body(media, { id: 1 }))).toMatchObject([
-      { path: '/body/id' },
-    ]);
-    expect(violationsOf(() => validator.body(media, { a: 1 }))).toEqual([]);
-  });
-});
-
-test('errors other than violations are not caught', () => {
-  expect(() =>
-    violationsOf(() => {
-      throw new TypeError('a bug');
-    }),
-  ).toThrow(TypeError);
-  expect(violationsOf(() => 1)).toEqual([]);
 });
 
 test('the JSON value of a body has exact integers', () => {

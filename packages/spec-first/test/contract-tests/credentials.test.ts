@@ -10,6 +10,7 @@ const schemes = {
   custom: { type: 'http', scheme: 'X-Bearer' },
   other: { type: 'http', scheme: 'bearer-2' },
   oauth: { type: 'oauth2', flows: {} },
+  certificate: { type: 'mutualTLS' },
   openid: { type: 'openIdConnect', openIdConnectUrl: 'https://a.example' },
   header: keyIn('header'),
   query: keyIn('query'),
@@ -121,6 +122,7 @@ describe('insufficient secrets', () => {
   test('do not exist if the operation needs no credentials', async () => {
     expect(await labelsOf([])).toEqual([]);
     expect(await labelsOf([{ header: [] }, {}])).toEqual([]);
+    expect(await labelsOf([{ header: [] }, { certificate: [] }])).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSchemas } from 'openapi-document';
+import { valuesOf } from 'openapi-document/samples';
 import {
-  createSamples,
   describeKind,
   variantsOf,
   withoutRoundingErrors,
@@ -9,7 +9,8 @@ import {
 
 const variants = (schema: unknown, value: unknown, root = {}) => {
   const schemas = createSchemas(root);
-  return [...variantsOf(createSamples(schemas), schemas.outline(schema), value)];
+  const sampleOf = (source: unknown) => [...valuesOf(schemas, source, 'request').take(1)];
+  return [...variantsOf(sampleOf, schemas.outline(schema), value)];
 };
 const values = (schema: unknown, value: unknown) =>
   variants(schema, value).map((variant) => variant.value);
@@ -23,13 +24,13 @@ const changes = (schema: unknown, value: unknown) =>
 
 describe('variants', () => {
   test.each([
-    [7, [null, true, 'text', [], {}]],
-    [9007199254740993n, [null, true, 'text', [], {}]],
-    ['a', [null, true, 1.5, [], {}]],
-    [false, [null, 'text', 1.5, [], {}, true]],
-    [null, [true, 'text', 1.5, [], {}]],
-    [['a'], [null, true, 'text', 1.5, {}]],
-    [{ a: 1 }, [null, true, 'text', 1.5, []]],
+    [7, [null, true, '', 'text', [], {}]],
+    [9007199254740993n, [null, true, '', 'text', [], {}]],
+    ['a', [null, true, '', 1.5, [], {}]],
+    [false, [null, '', 'text', 1.5, [], {}, true]],
+    [null, [true, '', 'text', 1.5, [], {}]],
+    [['a'], [null, true, '', 'text', 1.5, {}]],
+    [{ a: 1 }, [null, true, '', 'text', 1.5, []]],
   ])('of %p begin with a value of each other type', (value, expected) => {
     expect(values({}, value).slice(0, expected.length)).toEqual(expected);
   });
@@ -72,7 +73,7 @@ describe('variants', () => {
 
   test('of a text have the lengths at and beside its bounds', () => {
     const schema = { minLength: 3, maxLength: 6 };
-    const unusual = `ä漢🌵'"\\<b>&%`;
+    const unusual = ` ä漢🌵e\u0301'"\\<b>&% `;
     expect(edgeCases(schema, 'abcd')).toEqual(['xxx', 'xxxxxx', unusual]);
     const others = ['xx', 'xxxx', 'xxxxx', 'xxxxxxx', 'abcd-other', 'text', 'ABCD', '', "'", '%00'];
     expect(values(schema, 'abcd')).toEqual(expect.arrayContaining(others));
@@ -87,26 +88,6 @@ describe('variants', () => {
   ])('of a text have at most 5,000 characters: %p', (schema, lengths) => {
     const texts = edgeCases(schema, 'a').slice(0, -1).map(String);
     expect(texts.map((text) => text.length)).toEqual(lengths);
-  });
-
-  test.each([
-    ['^[0-9a-z]{1,20}$', undefined, [1, 20]],
-    ['^c_[\\w*+-]{2,}$', 40, [4, 40]],
-    ['^[a-z]+$', 9, [1, 9]],
-    ['^[ab]{7}$', undefined, [7, 7]],
-  ])('of a text have the bounds of its pattern: %s', (pattern, maxLength, lengths) => {
-    const texts = edgeCases({ pattern, maxLength }, 'a').map(String).slice(-2);
-    expect(texts.map((text) => text.length)).toEqual(lengths);
-    for (const text of texts) expect(text).toMatch(new RegExp(pattern));
-  });
-
-  test.each([
-    ['an unbounded pattern', '^a+$'],
-    ['too many characters', '^a{1,5001}$'],
-    ['a pattern that is not a string', 7],
-  ])('of a text have fewer than 200 characters for %s', (_name, pattern) => {
-    const lengths = edgeCases({ pattern }, 'a').map((text) => String(text).length);
-    expect(Math.max(...lengths)).toBeLessThan(200);
   });
 
   test.each([
@@ -130,7 +111,7 @@ describe('variants', () => {
 
   test('of a boolean and of null are the opposite and the listed values', () => {
     expect(values({ default: null }, true).slice(-2)).toEqual([null, false]);
-    expect(values({}, null)).toEqual([true, 'text', 1.5, [], {}]);
+    expect(values({}, null)).toEqual([true, '', 'text', 1.5, [], {}]);
     expect(edgeCases({ enum: [null, true] }, null)).toEqual([null, true]);
   });
 
@@ -141,7 +122,7 @@ describe('variants', () => {
     const others = variants(schema, ['a', 'b', 'c']).filter(
       ({ place, isEdgeCase, value }) => place === '' && !isEdgeCase && Array.isArray(value),
     );
-    expect(lengths(others.map(({ value }) => value))).toEqual([0, 1, 4, 3, 6]);
+    expect(lengths(others.map(({ value }) => value))).toEqual([0, 1, 4, 3, 6, 2]);
     expect(edgeCases({ minItems: 3 }, ['a', 'b'])).toContainEqual(['a', 'b', 'a']);
     expect(edgeCases({ minItems: 3 }, [])).toStrictEqual([[], []]);
     expect(lengths(edgeCases({ minItems: -1, maxItems: 5_001 }, ['a']))).toEqual([2]);
@@ -195,7 +176,7 @@ describe('variants', () => {
     const dog = { type: 'object', required: ['dog'], properties: { dog: { const: 2 } } };
     const root = { components: { schemas: { Dog: dog } } };
     const schema = { oneOf: [cat, { $ref: '#/components/schemas/Dog' }] };
-    const samples = variants(schema, { cat: 1 }, root).slice(5, 7);
+    const samples = variants(schema, { cat: 1 }, root).slice(6, 8);
     expect(samples).toEqual([
       { place: '', newValue: { cat: 1 }, value: { cat: 1 }, isEdgeCase: true },
       { place: '', newValue: { dog: 2 }, value: { dog: 2 }, isEdgeCase: true },
