@@ -286,7 +286,7 @@ async function checkNeighbour(
   if (isGone(after))
     run.fail(
       check,
-      `${describeGet(after)} has the status ${after.response.status} after a request to another resource`,
+      `${describeGet(after)} has the status ${after.response.status} after another request`,
     );
   if (!isSuccess(after)) return;
   const [former, current] = [neighbour, after].map(({ body }) => asObject(body));
@@ -444,7 +444,7 @@ export async function checkEntityTags(run: Run, target: Target): Promise<void> {
   const refuse = async (tag: string, name: string) => {
     const { response } = await perform(run, target, draftWith(tag));
     if (response.status >= 300) return;
-    const message = `the status is ${response.status} for a ${name} entity tag in If-Match, not 412`;
+    const message = `the status is ${response.status} for a ${name} entity tag in If-Match`;
     run.fail(check, message);
   };
   const tag = await tagOf();

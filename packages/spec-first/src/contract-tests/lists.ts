@@ -228,7 +228,7 @@ async function checkFilter(
     if (wrong)
       run.fail(
         'a filter returns only items that match',
-        `${describe(run, target, wrong)} has ${name} ${stringifyJson(asObject(wrong)[name])} for ${filter}`,
+        `${describe(run, target, wrong)} has ${name} ${membersOf(wrong).join()} for ${filter}`,
       );
     const missing = all.items.find(
       (item) => membersOf(item).some(isEqual) && !hasItem(run, target, list, item),

@@ -73,7 +73,7 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
     root,
 
     /**
-     * Sends a request, and reads the response. A stream may have no end: it is read until it pauses.
+     * Sends a request, and reads the response. A stream is read until it pauses, or ends.
      *
      * @throws {Error} if there is no response.
      */

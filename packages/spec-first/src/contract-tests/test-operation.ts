@@ -228,7 +228,8 @@ class OperationTester {
     const byStatus = Map.groupBy(responses, ({ status }) => status);
     const [largest = []] = [...byStatus.values()].toSorted((a, b) => b.length - a.length);
     const status = largest[0]?.status;
-    const count = `${largest.length} of ${responses.length} valid requests have the status ${status}`;
+    const total = responses.length;
+    const count = `${largest.length} of ${total} valid requests have the status ${status}`;
     const addDataAdvice =
       'add an example of a successful request to the document, add data in `seed`, ' +
       `or add ${id} to \`mayReject\``;
