@@ -120,18 +120,22 @@ describe('JSON Schema 2020-12', () => {
   test('defaults are filled in after the validation, which does not reject them', async () => {
     const received: unknown[] = [];
     const keep: AnyHandler = ({ body }) => {
-      received.push(body);
+      received.push(structuredClone(body));
+      // Later requests get a default of their own.
+      Object(body).w.push(2);
       return { status: 200, body: {} };
     };
     const { client } = await serve(documentFile('schemas.yaml'), { filled: keep }, MOCKED);
+    await client.post('/filled').send({}).expect(200);
     await client.post('/filled').send({}).expect(200);
     await client
       .post('/filled')
       .send({ z: { n: 5 } })
       .expect(200);
     expect(received).toEqual([
-      { x: null, z: { n: 2 }, d: 1 },
-      { x: null, z: { n: 5 }, d: 1 },
+      { x: null, z: { n: 2 }, d: 1, w: [1] },
+      { x: null, z: { n: 2 }, d: 1, w: [1] },
+      { x: null, z: { n: 5 }, d: 1, w: [1] },
     ]);
     await client.post('/filled').send({ d: 1 }).expect(400);
   });

@@ -66,13 +66,14 @@ test('a settled call holds nothing, and what it holds is removed once', () => {
   const account = open();
   const removed: string[] = [];
   account.defer(() => removed.push('a folder'));
+  account.defer(() => removed.push('another folder'));
   account.charge(MIB);
   account.settle();
   account.settle();
-  expect(removed).toEqual(['a folder']);
+  expect(removed).toEqual(['a folder', 'another folder']);
   account.charge(MIB);
   account.refund(MIB);
   expect(memory.bytesLeft).toBe(64 * MIB);
   account.defer(() => removed.push('a late folder'));
-  expect(removed).toEqual(['a folder', 'a late folder']);
+  expect(removed).toEqual(['a folder', 'another folder', 'a late folder']);
 });
