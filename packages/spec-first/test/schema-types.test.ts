@@ -62,7 +62,7 @@ test.each(
     [{ type: 'boolean' }, 'boolean'],
     [{ type: 'null' }, 'null'],
     [{ type: ['null', 'string', 'integer'] }, 'number | string | null'],
-    [{ type: 'unheard-of' }, 'unknown'],
+    [{ type: 'unheard-of' }, 'never'],
     [integer, 'number'],
     [{ type: 'integer', format: 'int32' }, 'number'],
     [wide, 'Int64'],
