@@ -135,7 +135,7 @@ export const FAULTY = [
 /** Returns flags of Node that evaluate an expression during the start, before the store is open. */
 export const whileStarting = (expression: string) => [
   '--import',
-  `data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(specifier, context, next) { if (specifier === "./service.ts") ${expression}; return next(specifier, context); } });`,
+  `data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(specifier, context, next) { if (specifier === "./start-service.ts") ${expression}; return next(specifier, context); } });`,
 ];
 
 export function childrenOf(pid: number): number[] {
