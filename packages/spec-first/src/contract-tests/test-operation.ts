@@ -129,7 +129,7 @@ class OperationTester {
     isNew: boolean,
     fixed?: RequestPart,
   ): Promise<void> {
-    const { world, target, mayReject } = this.#test;
+    const { target, mayReject } = this.#test;
     const { responses } = this;
     if (responses.filter(({ isCut }) => isCut).length >= MAX_CUT_STREAMS) return;
     const values = await run.values(target, chosen, isNew, 0, fixed);
@@ -146,8 +146,6 @@ class OperationTester {
     this.#enableEffects(run);
     const step = await perform(run, target, draft, { isStrict: true, check });
     const { response } = step;
-    const type = response.headers['content-type'];
-    if (type !== undefined) world.coverage.mediaTypes.add(`${target.operation.id} ${type}`);
     if (response.status >= 300 || isMock(response)) return;
     checkLocation(run, target.operation, response);
     if (run.checksEffects && isFirst) await checkRepetition(run, target, values, step);

@@ -135,7 +135,7 @@ export class Run {
       this.fail('each request gets a response', `there is no response: ${Object(error).message}`);
     }
     const { response } = exchange;
-    coverage.statuses.add(`${operation.id} ${declaredFor(operation, response.status)?.key}`);
+    cover(coverage, operation, response);
     return response;
   }
 
@@ -283,4 +283,18 @@ export function idNamesIn(value: unknown, depth = 0): string[] {
 export function parentsOf(template: string, path: Json): Json {
   const names = pathTemplate(collectionPathOf(template)).names;
   return Object.fromEntries(names.map((name) => [name, path[name]]));
+}
+
+/** Records the declared response, and its media type, that a response has exercised. */
+function cover(
+  { statuses, mediaTypes }: Coverage,
+  operation: Operation,
+  response: ReceivedResponse,
+): void {
+  const { key, media = [] } = declaredFor(operation, response.status) ?? {};
+  if (!operation.responses.some((declared) => declared.key === key)) return;
+  statuses.add(`${operation.id} ${key}`);
+  const type = mediaTypeFor(media, response.headers['content-type'] ?? '')?.type;
+  if (type !== undefined && /^2/.test(String(key)))
+    mediaTypes.add(`${operation.id} ${key} ${type}`);
 }
