@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   asObject,
   type Coder,
+  concreteType,
   formReader,
   isObject,
   type Json,
@@ -91,7 +92,7 @@ export function requestKindOf(
   { schemas, operation, codecs }: CheckedOperation,
   media: MediaType | undefined,
 ): RequestKind {
-  const coder = media && codecs.of(media);
+  const coder = media && codecs.of(media, concreteType(media.type));
   // The service does not validate such a body, for example XML.
   const isFree = coder?.unit === 'bytes' && media?.outline.restrictsBytes === false;
   const parameters = operation.parameters.map((parameter) => ({
