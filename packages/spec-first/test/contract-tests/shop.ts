@@ -136,7 +136,7 @@ export function createShop(...faults: readonly ShopFault[]): RequestListener {
       status: 200,
       body: has('wrong body')
         ? [{ id: 'one', name: 'cup' }]
-        : [...items.values()].slice(0, ok ? Math.min(limit, 3) : 3),
+        : [...items.values()].slice(0, ok ? limit : 3),
     };
   }
 
