@@ -1,4 +1,4 @@
-/** The part of a URI before its path (RFC 3986 §3). `%` stands for a percent-encoded byte. */
+/** The scheme of a URI, and a percent-encoded byte (RFC 3986 §2.1, §3.1). */
 const SCHEME = String.raw`[A-Za-z][A-Za-z\d+.\-]*:`;
 const ENCODED = String.raw`%[\dA-Fa-f]{2}`;
 
@@ -20,9 +20,9 @@ const hierarchy = (first: string): string =>
 
 const URI = SCHEME + hierarchy(':@');
 
-/** A label of a domain (RFC 1035 §2.3.1, RFC 1123 §2.1), without its maximum length. */
+/** A label of a host name (RFC 1035 §2.3.1, RFC 1123 §2.1), without its maximum length. */
 const LABEL = String.raw`[A-Za-z\d]+(?:-+[A-Za-z\d]+)*`;
-const DOMAIN = String.raw`${LABEL}(?:\.${LABEL})*`;
+export const HOSTNAME = String.raw`${LABEL}(?:\.${LABEL})*`;
 
 /** The parts of an address (RFC 5321 §4.1.2). */
 const ATOM = String.raw`[\w!#$%&'*+/=?^${'`'}{|}~\-]+`;
@@ -31,7 +31,7 @@ const ADDRESS_LITERAL = String.raw`\[[\dA-Za-z:.]+\]`;
 
 const JSON_POINTER = '(?:/(?:[^~/]|~[01])*)*';
 
-/** The parts of a duration in their order (RFC 3339, appendix A): one may follow only the next. */
+/** Returns the grammar of a duration that begins with the first unit (RFC 3339, appendix A). */
 const inOrder = (...units: string[]): string =>
   units.reduceRight((rest, unit) => String.raw`\d+${unit}${rest === '' ? '' : `(?:${rest})?`}`, '');
 
@@ -48,7 +48,7 @@ export const GRAMMARS = {
   /** Base64 (RFC 4648 §4), also in several lines. */
   byte: String.raw`(?:[A-Za-z\d+/]{4}(?:\r?\n)?)*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?(?:\r?\n)?`,
   duration: String.raw`P(?:\d+W|${TIME_PARTS}|${DATE_PARTS}(?:${TIME_PARTS})?)`,
-  email: String.raw`(?:${ATOM}(?:\.${ATOM})*|${QUOTED})@(?:${DOMAIN}|${ADDRESS_LITERAL})`,
+  email: String.raw`(?:${ATOM}(?:\.${ATOM})*|${QUOTED})@(?:${HOSTNAME}|${ADDRESS_LITERAL})`,
   ipv4: String.raw`(?:${OCTET}\.){3}${OCTET}`,
   /** RFC 6901 §3 */
   'json-pointer': JSON_POINTER,
@@ -61,6 +61,3 @@ export const GRAMMARS = {
   /** RFC 9562 §4, without the prefix of a URN. */
   uuid: String.raw`[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-[\dA-Fa-f]{12}`,
 } as const;
-
-/** The domain of the format `hostname`. */
-export const HOSTNAME = DOMAIN;
