@@ -24,7 +24,7 @@ import {
   type Target,
 } from './world.ts';
 
-/** Whatever a request may change. */
+/** The resources that a request may change, as they were before it. */
 interface State {
   /** The template of the resource that the request creates, changes or deletes. */
   readonly template: string;
@@ -69,9 +69,9 @@ export async function perform(
   if (!run.checksEffects || isMock(response)) return { response, paths };
   const sent = draft.values.body;
   const isRefused = response.status >= 300;
-  const isPut = /^(post|put|patch)$/.test(target.operation.method);
+  const isStoring = /^(post|put|patch)$/.test(target.operation.method);
   const difference =
-    isPut && !isRefused ? differenceIn(target.operation, sent, response) : undefined;
+    isStoring && !isRefused ? differenceIn(target.operation, sent, response) : undefined;
   if (difference !== undefined) run.fail('a change is stored', `${difference} in the response`);
   // The service may still be working on an accepted request.
   if (before === undefined || response.status === 202) return { response, paths };
@@ -84,7 +84,7 @@ export async function perform(
   if (isRefused) checkUnchanged(run, before, after, sent);
   else if (target.operation.method === 'delete')
     await checkDeletion(run, target, draft, before.own, after);
-  else if (after !== undefined && isOwn && isPut) checkStored(run, target, sent, before, after);
+  else if (after !== undefined && isOwn && isStoring) checkStored(run, target, sent, before, after);
   if (repeated && after !== undefined && isGone(after))
     run.fail('a repeated request changes nothing', 'the resource is gone');
   await checkNeighbour(run, before, path, isOwn && !isRefused ? asObject(sent) : {});
