@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { type Files, withFiles } from 'test-support/files';
 import { checkFile } from '../src/check.ts';
-import { type Files, inFolder } from './folder.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }
@@ -67,7 +67,7 @@ test.each<[title: string, files: Files, isServed: boolean, problems: Lines, noti
 ])(
   'finds the problems and notices of a document %s',
   async (_, files, isServed, problems, notices) => {
-    await inFolder(files, async (folder) => {
+    await withFiles(files, async (folder) => {
       const checked = await checkFile(join(folder, 'openapi.yaml'));
       const local = (lines: readonly string[]) =>
         lines.map((text) => text.replace(`${folder}/`, ''));

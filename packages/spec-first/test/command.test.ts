@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { type Files, withFiles } from 'test-support/files';
 import { ALLOW_OUTSIDE, command, documentFile, UsageError } from '../src/command.ts';
 import { call } from './call.ts';
-import { type Files, inFolder } from './folder.ts';
 
 const USAGE = 'Usage: water [--amount LITRES] [PLANT]';
 
@@ -56,7 +56,7 @@ test.each<[env: Readonly<Record<string, string>>, files: Files, file: string]>([
   [{ OPENAPI_FILE: '' }, { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'garden.yaml'],
   [{ OPENAPI_FILE: 'park.yaml' }, { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'park.yaml'],
 ])('the variables %j with the files %j name the document %s', async (env, files, file) => {
-  await inFolder(files, async (folder) => {
+  await withFiles(files, async (folder) => {
     const { stdout } = await call(folder, async () => {
       Object.assign(process.env, env);
       console.log(documentFile());

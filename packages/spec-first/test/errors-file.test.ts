@@ -2,10 +2,10 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
+import { documentWith } from 'test-support/document-of';
 import { compile, makeProject } from 'test-support/project';
 import { errorsFile } from '../src/errors-file.ts';
 import { generateTypes } from '../src/types.ts';
-import { withDocument } from './folder.ts';
 
 const folder = makeProject({});
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -219,7 +219,7 @@ test.each<[keys: string[], schemas: object[], lines: string]>([
     ]),
   );
   const paths = { '/a': { get: { operationId: 'getA', responses } } };
-  const file = await withDocument({ paths }, errorsFile);
+  const file = errorsFile(await documentWith({ paths }));
   const [, members = ''] = /: Body => \(\{\n([\s\S]*?)\n {2}\}\)/.exec(file) ?? [];
   expect(members.replaceAll(/\s*\n\s*|^\s+/g, '')).toBe(lines);
 });

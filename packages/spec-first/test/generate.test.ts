@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { withFiles } from 'test-support/files';
 import { firstNotices } from '../src/check.ts';
 import { run as command } from '../src/generate.ts';
 import { call } from './call.ts';
-import { inFolder } from './folder.ts';
 
 const TYPES = 'generated/openapi.ts';
 
@@ -42,7 +42,7 @@ const PLANT = `Plant:
 describe('npm run generate', () => {
   test('writes the same types for a document of several files each time, and in any folder', async () => {
     const files = { 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT };
-    await inFolder(files, async (folder) => {
+    await withFiles(files, async (folder) => {
       expect(await generate(folder)).toMatchObject({
         status: 0,
         stderr: '',
@@ -56,7 +56,7 @@ describe('npm run generate', () => {
         '    /**\n     * Lists plants.\n     * @see openapi.yaml:7\n     */\n    listPlants: {',
       );
       expect(await generate(folder, '--check')).toMatchObject({ status: 0, stderr: '' });
-      await inFolder(files, async (other) => {
+      await withFiles(files, async (other) => {
         await generate(other);
         expect(typesIn(other)).toBe(types);
       });
@@ -66,7 +66,7 @@ describe('npm run generate', () => {
   test('prints a notice after an upgrade', async () => {
     const marker = { 'node_modules/.cache/spec-first/version': '0.9.0' };
     const files = { 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT, ...marker };
-    await inFolder(files, async (folder) => {
+    await withFiles(files, async (folder) => {
       expect((await generate(folder)).stdout).toMatch(
         /^spec-first was upgraded from 0\.9\.0 to .*docs\/upgrading\.md$/m,
       );
@@ -82,7 +82,7 @@ describe('npm run generate', () => {
     Loop: { oneOf: [{ $ref: '#/components/schemas/Back' }] }
     Back: { allOf: [{ $ref: '#/components/schemas/Loop' }] }
 `;
-    await inFolder({ 'openapi.yaml': broken, 'schemas/plant.yaml': PLANT }, async (folder) => {
+    await withFiles({ 'openapi.yaml': broken, 'schemas/plant.yaml': PLANT }, async (folder) => {
       const { stderr } = await generate(folder, '--all');
       expect(stderr).toMatch(/^openapi\.yaml:9:\d+ .*plants\.md/m);
       expect(stderr).toMatch(/^openapi\.yaml:19:\d+ .*allOf/m);
@@ -95,7 +95,7 @@ describe('npm run generate', () => {
   test('ignores Windows line endings when it compares files', async () => {
     const windows = SMALL.replaceAll('\n', '\r\n');
     const files = { 'openapi.yaml': windows, 'schemas/plant.yaml': PLANT.replaceAll('\n', '\r\n') };
-    await inFolder(files, async (folder) => {
+    await withFiles(files, async (folder) => {
       await generate(folder);
       const types = typesIn(folder);
       writeFileSync(join(folder, TYPES), types.replaceAll('\n', '\r\n'));
@@ -110,7 +110,7 @@ describe('npm run generate', () => {
   test('exits with 0 for notices, even with --check, and with 1 with --strict', async () => {
     const undeclared = SMALL.replace('/plants:', "'/plants/{id}':");
     const wrong = PLANT.replace('{ type: string }', '{ type: string, example: 7 }');
-    await inFolder({ 'openapi.yaml': undeclared, 'schemas/plant.yaml': wrong }, async (folder) => {
+    await withFiles({ 'openapi.yaml': undeclared, 'schemas/plant.yaml': wrong }, async (folder) => {
       const { status, stderr } = await generate(folder);
       expect(status).toBe(0);
       expect(stderr).toMatch(/path parameter \w+ is not declared/);
@@ -121,13 +121,13 @@ describe('npm run generate', () => {
         stderr: expect.stringContaining('openapi.yaml has notices, which --strict rejects.'),
       });
     });
-    await inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
+    await withFiles({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
       expect(await generate(folder, '--strict')).toMatchObject({ status: 0, stderr: '' });
     });
   });
 
   test('with --check, names the command that updates the types, and writes nothing', async () => {
-    await inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
+    await withFiles({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
       expect(await generate(folder, '--check')).toMatchObject({
         status: 1,
         stderr: expect.stringContaining('is missing. Run "npm run generate"'),
@@ -150,7 +150,7 @@ describe('npm run generate', () => {
 
   test('stores its version for the notice after an upgrade, also with --check', async () => {
     const files = { 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT };
-    await inFolder({ ...files, 'node_modules/a/package.json': '{}' }, async (folder) => {
+    await withFiles({ ...files, 'node_modules/a/package.json': '{}' }, async (folder) => {
       await generate(folder, '--check');
       expect(readdirSync(join(folder, 'node_modules'))).toEqual(['.cache', 'a']);
       expect(existsSync(join(folder, 'generated'))).toBe(false);
@@ -162,7 +162,7 @@ describe('npm run generate', () => {
       'openapi.yaml': SMALL.replace('      summary: Lists plants.\n', ''),
       'schemas/plant.yaml': PLANT.replace('type: string', 'type: strnig'),
     };
-    await inFolder(files, async (folder) => {
+    await withFiles(files, async (folder) => {
       const { status, stderr } = await generate(folder);
       expect(status).toBe(1);
       expect(stderr).toMatch(
@@ -174,7 +174,7 @@ describe('npm run generate', () => {
   });
 
   test('leaves the types unchanged for a document that is not YAML', async () => {
-    await inFolder({ 'openapi.yaml': 'paths: [', [TYPES]: 'types' }, async (folder) => {
+    await withFiles({ 'openapi.yaml': 'paths: [', [TYPES]: 'types' }, async (folder) => {
       expect(await generate(folder)).toEqual({
         status: 1,
         stdout: '',
@@ -192,7 +192,7 @@ describe('npm run generate', () => {
       return `  '/a${index}/{same}/{p${index}}': { ${operation} }\n`;
     });
     const text = `${HEAD}security: []\npaths:\n${paths.join('')}`;
-    await inFolder({ 'openapi.yaml': text }, async (folder) => {
+    await withFiles({ 'openapi.yaml': text }, async (folder) => {
       const notices = async (...args: string[]) =>
         (await generate(folder, ...args)).stderr.trimEnd().split('\n');
       const allNotices = await notices('--all');
@@ -215,7 +215,7 @@ describe('npm run generate', () => {
       'components:\n  schemas:\n    Code: { type: string, format: even, example: odd }\n';
     const formats = 'export const formats = { even: (text: string) => text.length % 2 === 0 };\n';
     const files = { 'openapi.yaml': `${HEAD}paths: {}\n${schemas}`, 'src/formats.ts': formats };
-    await inFolder(files, async (folder) => {
+    await withFiles(files, async (folder) => {
       const { stderr } = await generate(folder);
       expect(stderr).toContain('must match format "even"');
       expect(stderr).not.toContain('is unknown');
@@ -227,7 +227,7 @@ describe('npm run generate', () => {
     const format = "{ type: 'Brand', parse: (text: string) => text, stringify: String }";
     const formats = `export const formats = { code: ${format} };\n`;
     const files = { 'openapi.yaml': `${HEAD}paths: {}\n${schemas}`, 'src/formats.ts': formats };
-    await inFolder(files, async (folder) => {
+    await withFiles(files, async (folder) => {
       await generate(folder);
       expect(typesIn(folder)).toContain('export type Code = Brand;');
     });
@@ -264,7 +264,7 @@ components:
         name: { type: string, examples: [Fern, 3] }
         secret: { type: string, writeOnly: true, pattern: '^\\-?s$', example: 'no' }
 `;
-    await inFolder({ 'openapi.yaml': text }, async (folder) => {
+    await withFiles({ 'openapi.yaml': text }, async (folder) => {
       const wrong = 'the example does not fit its schema:';
       for (const flags of [[], ['--check']]) {
         const { status, stderr } = await generate(folder, ...flags);
@@ -293,7 +293,7 @@ components:
       'api/openapi.yaml': SMALL.replace('schemas/plant', '../plant'),
       'plant.yaml': PLANT,
     };
-    await inFolder(files, async (folder) => {
+    await withFiles(files, async (folder) => {
       const api = join(folder, 'api');
       expect(await generate(api)).toMatchObject({
         status: 1,
@@ -305,7 +305,7 @@ components:
 
   test('reads the document that OPENAPI_FILE in .env names, even one without paths', async () => {
     const text = HEAD.replace(', identifier: MIT', '');
-    await inFolder(
+    await withFiles(
       { 'garden.yaml': `${text}paths: {}\n`, '.env': 'OPENAPI_FILE=garden.yaml\n' },
       async (folder) => {
         expect(await generate(folder)).toMatchObject({ status: 0, stderr: '' });
@@ -317,7 +317,7 @@ components:
   });
 
   test('with --client, also writes and checks a client', async () => {
-    await inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
+    await withFiles({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
       const args = ['--client', 'app/plants.ts'];
       expect(await generate(folder, ...args)).toMatchObject({ status: 0 });
       const client = readFileSync(join(folder, 'app/plants.ts'), 'utf8');
@@ -348,7 +348,7 @@ components:
       parameters: [{ $ref: '#/components/parameters/Missing' }]
       responses: { '200': { description: A plant. } }
 `;
-    await inFolder({ 'openapi.yaml': text + broken }, async (folder) => {
+    await withFiles({ 'openapi.yaml': text + broken }, async (folder) => {
       const { status, stderr } = await generate(folder, '--client', 'app/plants.ts');
       expect([status, stderr.split('\n')]).toEqual([
         1,
@@ -364,7 +364,7 @@ components:
   });
 
   test('exits with 2 for unknown options, and shows the known ones', async () => {
-    await inFolder({}, async (folder) => {
+    await withFiles({}, async (folder) => {
       expect(await generate(folder, '--chek')).toMatchObject({
         status: 2,
         stderr: expect.stringContaining("'--chek'"),

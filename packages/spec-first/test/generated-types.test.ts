@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
+import { writeFiles } from 'test-support/files';
 import { compile, makeProject } from 'test-support/project';
 import { ts } from 'test-support/typescript-5';
 import { generateClient, generateTypes } from '../src/types.ts';
-import { writeFiles } from './folder.ts';
 
 const HEAD = `openapi: 3.1.0
 info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createSchemas, type Document, loadDocument } from 'openapi-document';
+import { documentWith } from 'test-support/document-of';
+import { withFiles } from 'test-support/files';
 import { generateSource } from '../src/generator.ts';
-import { inFolder, withDocument } from './folder.ts';
 
 const schemasOf = ({ root }: Document) => createSchemas(root);
 
@@ -57,7 +58,7 @@ properties: { name: { type: string } }
 
 test('an operation has types of its parameters, its body and its responses', async () => {
   const files = { 'openapi.yaml': DOCUMENT, 'parts/plant.yaml': PLANT };
-  const { text } = await inFolder(files, async (folder) => {
+  const { text } = await withFiles(files, async (folder) => {
     const document = await loadDocument(join(folder, 'openapi.yaml'));
     return generateSource(document, schemasOf(document), true, 'api.yaml');
   });
@@ -179,9 +180,8 @@ const empty = { 204: { description: 'Done.' } };
 test('webhooks have members by name and method, with their annotations', async () => {
   const post = { summary: 'Has grown.', responses: empty };
   const webhooks = { grown: { post, put: { responses: empty } }, died: { post } };
-  const { text } = await withDocument({ webhooks }, (document) =>
-    generateSource(document, schemasOf(document), true, 'a.json'),
-  );
+  const document = await documentWith({ webhooks });
+  const { text } = generateSource(document, schemasOf(document), true, 'a.json');
   const [lines = ''] = /(?<=interface webhooks \{\n)[\s\S]*(?=\n\}\n)/.exec(text) ?? [];
   const isOuter = (line: string) => /^ {4,8}\S/.test(line);
   expect(lines.split('\n').filter(isOuter)).toEqual([

@@ -8,9 +8,9 @@ import { expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { type AnyHandler, createApp } from 'spec-first-server';
 import { ENVIRONMENT } from 'test-support/environment';
+import { writeFiles } from 'test-support/files';
 import { compile, makeProject } from 'test-support/project';
 import { generateTypes, TYPES } from '../src/types.ts';
-import { writeFiles } from './folder.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Orders, version: 1.0.0 }

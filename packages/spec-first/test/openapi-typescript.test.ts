@@ -9,10 +9,10 @@ import {
   stringifyJson,
 } from 'openapi-document';
 import { documentFile } from 'test-support/documents';
+import { writeFiles } from 'test-support/files';
 import { compile, makeProject } from 'test-support/project';
 import { astToString, openapiTypes, ts } from 'test-support/typescript-5';
 import { generateTypes } from '../src/types.ts';
-import { writeFiles } from './folder.ts';
 
 const TOP = join(import.meta.dirname, '../../..');
 const example = (name: string) => join(TOP, 'examples', name, 'openapi.yaml');

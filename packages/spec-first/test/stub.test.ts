@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
+import { writeFiles } from 'test-support/files';
 import { compile, makeProject } from 'test-support/project';
 import { handlersFile } from '../src/handlers-file.ts';
 import { run } from '../src/stub.ts';
 import { generateTypes, TYPES } from '../src/types.ts';
 import { call } from './call.ts';
-import { writeFiles } from './folder.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Library, version: 1.0.0 }

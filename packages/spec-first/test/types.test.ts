@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { documentWith } from 'test-support/document-of';
 import { generateTypes, quoted } from '../src/types.ts';
-import { withDocument } from './folder.ts';
 
 test.each([
   ['', "''"],
@@ -34,7 +34,7 @@ test('each operation has the names of its security schemes', async () => {
     },
     components: { securitySchemes: { key: key('A'), token: key('B'), 'a-key': key('C') } },
   };
-  const text = await withDocument(members, (document) => generateTypes(document));
+  const text = await generateTypes(await documentWith(members));
   expect(interfaceOf(text, 'security')).toBe(`    inherits: ["key", "token"] | "a-key" | "key";
     'not needed': undefined;
     optional: "key" | undefined;
@@ -59,7 +59,7 @@ test('an operation has the names of optional parameters with a default', async (
     },
     components: { schemas: { Limit: { type: 'integer', default: 20 } } },
   };
-  const text = await withDocument(members, (document) => generateTypes(document));
+  const text = await generateTypes(await documentWith(members));
   expect(interfaceOf(text, 'defaults')).toBe(`    'list all': {
         query: "limit" | "sort";
         header: "X-Trace";

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { type Files, withFiles } from 'test-support/files';
 import { checkTypes } from '../../src/dev/compiler.ts';
 import { call } from '../call.ts';
-import { type Files, inFolder } from '../folder.ts';
 
 const projectWith = (script: string, files: Files = { 'tsconfig.json': '{}' }): Files => ({
   'node_modules/typescript/package.json': '{ "version": "1.0.0" }',
@@ -11,7 +11,7 @@ const projectWith = (script: string, files: Files = { 'tsconfig.json': '{}' }): 
 
 async function check(files: Files, signal = new AbortController().signal) {
   let result: string | undefined;
-  await inFolder(files, (folder) =>
+  await withFiles(files, (folder) =>
     call(folder, async () => {
       result = await checkTypes(signal);
       return 0;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
+import { writeFiles } from 'test-support/files';
 import { SAVE_PAUSE_MS, watchSaves } from '../../src/dev/watch.ts';
 import { call } from '../call.ts';
-import { writeFiles } from '../folder.ts';
 
 let folder: string;
 let watching: AbortController;

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { documentWith } from 'test-support/document-of';
 import { type Difference, differencesBetween } from '../../src/diff/compare.ts';
 import { findOasdiff, LEVELS, rate } from '../../src/diff/oasdiff.ts';
-import { withDocument } from '../folder.ts';
 
 const ok = { 200: { description: '' } };
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
@@ -412,11 +412,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 beforeAll(async () => {
   const all: (readonly [what: string, difference: Difference])[] = [];
   for (const [what, before, after] of CASES)
-    await withDocument(before, (former) =>
-      withDocument(after, async (current) => {
-        for (const difference of differencesBetween(former, current)) all.push([what, difference]);
-      }),
-    );
+    for (const difference of differencesBetween(
+      await documentWith(before),
+      await documentWith(after),
+    ))
+      all.push([what, difference]);
   const differences = all.map(([, difference]) => difference);
   const ratings = await rate(
     await findOasdiff(),

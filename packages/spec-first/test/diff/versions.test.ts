@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { withFiles, writeFiles } from 'test-support/files';
 import { checkOut } from '../../src/diff/versions.ts';
 import { call } from '../call.ts';
-import { inFolder, writeFiles } from '../folder.ts';
 
 describe('checkOut', () => {
   let folder: string;
@@ -34,7 +34,7 @@ describe('checkOut', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   const checkedOut = (ref: string, file: string, inside = '') =>
-    inFolder({}, async (target) => {
+    withFiles({}, async (target) => {
       const { stdout } = await call(join(folder, inside), async () => {
         console.log(checkOut(ref, file, target));
         return 0;
@@ -66,7 +66,7 @@ describe('checkOut', () => {
   });
 
   test('rejects a folder without a repository', async () => {
-    await inFolder({}, async (other) => {
+    await withFiles({}, async (other) => {
       mkdirSync(join(other, 'target'));
       const checked = call(
         other,
