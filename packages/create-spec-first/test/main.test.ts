@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { run } from 'test-support/project';
 
-/** Flags that simulate Node 20: only main.ts and node-version.ts of the project can be loaded. */
+/** Flags that simulate Node 20: the other modules of the packages cannot be loaded. */
 const OLDER = [
   '--import',
   `data:text/javascript,
@@ -9,23 +9,23 @@ import { registerHooks } from 'node:module';
 Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.5' } });
 registerHooks({
   resolve(specifier, context, next) {
-    if (/main|node-version/.test(specifier)) return next(specifier, context);
+    if (/main|start|node-version|^node:(path|url)$/.test(specifier)) return next(specifier, context);
     throw new SyntaxError('does not provide an export named ' + specifier);
   },
 });`,
 ];
 
 test.each([
-  ['create-spec-first', 'my-api'],
-  ['spec-first', 'generate'],
-])('%s on an older Node prints the required version and a command to run it', async (name, arg) => {
-  const main = `packages/${name}/src/main.ts`;
-  expect(await run('.', [...OLDER, main, arg])).toEqual({
+  'create-spec-first/src/main.ts',
+  'spec-first/src/main.ts',
+  'spec-first-server/src/start.js',
+])('%s on an older Node prints the required version and a command to run it', async (program) => {
+  expect(await run('.', [...OLDER, `packages/${program}`])).toEqual({
     code: 1,
-    output: `${name} needs Node.js 24 or newer, but this is 20.19.5. Install a newer
-version from https://nodejs.org, or run it once with a version from npm:
+    output: `Node.js 24 or newer is required, but this is 20.19.5. Use a script of the project, such as
+"npm start", install a newer version from https://nodejs.org, or run the command with one from npm:
 
-  npx --yes --package=node@24 --package=${name} -- ${name} ${arg}
+  npx --yes --package=node@24 -c 'COMMAND'
 `,
   });
 });

@@ -3,9 +3,11 @@
 // cache. Written in JavaScript, since Node would load a compiler for TypeScript first.
 //
 // Usage: spec-first-server [FILE] [ARGUMENT]...
-import './compile-cache.js';
+import './node-version.js';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+
+await import('./compile-cache.js');
 
 // SIGHUP reloads the tokens of a running service. Until the service is loaded, the signal would end
 // the process. SIGUSR1 would open a port for debuggers.

@@ -1,12 +1,5 @@
 #!/usr/bin/env node
-import { problemWithNode } from './node-version.ts';
+import 'spec-first-server/node-version';
 
-const args = process.argv.slice(2);
-const problem = problemWithNode(process.versions.node, `spec-first ${args.join(' ')}`);
-if (problem === undefined) {
-  const { runCommand } = await import('./commands.ts');
-  process.exitCode = await runCommand(args);
-} else {
-  console.error(problem);
-  process.exitCode = 1;
-}
+const { runCommand } = await import('./commands.ts');
+process.exitCode = await runCommand(process.argv.slice(2));

@@ -1,3 +1,4 @@
+import '../node-version.js';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
@@ -5,7 +6,6 @@ import type { Logger } from 'pino';
 import { announce, isShownByParent, tellParent } from './announce.ts';
 import type { AppOptions } from './app.ts';
 import {
-  ConfigError,
   loadEnvFile,
   misspelledVariables,
   readConfig,
@@ -42,9 +42,6 @@ export interface ServeOptions<V extends Variables>
 export async function serve<V extends Variables>(options: ServeOptions<V>): Promise<void> {
   let log: Logger | undefined;
   try {
-    if (Number.parseInt(process.versions.node, 10) < 24) {
-      throw new ConfigError(`Node must be 24 or newer, got ${process.version}: use npm start`);
-    }
     const { values } = parseArgs({
       options: {
         help: { type: 'boolean', short: 'h' },
