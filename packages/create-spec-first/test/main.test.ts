@@ -22,8 +22,9 @@ test.each([
 ])('%s on an older Node prints the required version and a command to run it', async (program) => {
   expect(await run('.', [...OLDER, `packages/${program}`])).toEqual({
     code: 1,
-    output: `Node.js 24 or newer is required, but this is 20.19.5. Use a script of the project, such as
-"npm start", install a newer version from https://nodejs.org, or run the command with one from npm:
+    output: `Node.js 24 or newer is required, but this is 20.19.5.
+Use a script of the project, such as "npm start", install a newer version from https://nodejs.org,
+or run the command with one from npm:
 
   npx --yes --package=node@24 -c 'COMMAND'
 `,
