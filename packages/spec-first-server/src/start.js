@@ -3,7 +3,7 @@
 // cache. Written in JavaScript, since Node would load a compiler for TypeScript first.
 //
 // Usage: spec-first-server [FILE] [ARGUMENT]...
-import './node-version.js';
+import './serve/node-version.js';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

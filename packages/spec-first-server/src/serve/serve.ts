@@ -1,4 +1,4 @@
-import '../node-version.js';
+import './node-version.js';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
