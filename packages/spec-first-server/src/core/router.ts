@@ -71,23 +71,34 @@ export function createRouter(operations: readonly Operation[], mountPath?: strin
       if (!/[{%]/.test(path)) fixedPaths.set(path, routes);
     }
   }
+  const basePaths = new Set(
+    mountPath === undefined ? reachable.flatMap((each) => each.basePaths) : [],
+  );
+
+  /** @throws {URIError} if the path is not percent-encoded UTF-8. */
+  function search(method: string, path: string): Search & { readonly route: Route | undefined } {
+    const segments = path.split('/');
+    const result: Search = { allowed: new Set(), longest: '' };
+    const route = find(root, segments, segments.map(decodeURIComponent), method, result);
+    return { ...result, route };
+  }
+
   return (method, path) => {
     const fixedRoute = fixedPaths.get(path)?.get(method);
     if (fixedRoute !== undefined) return fixedRoute;
-    const segments = path.split('/');
-    let decodedSegments: readonly string[];
+    let found: ReturnType<typeof search>;
     try {
-      decodedSegments = segments.map(decodeURIComponent);
+      found = search(method, path);
     } catch {
       return new HttpError(400, 'the path must be percent-encoded UTF-8 (RFC 3986 §2.1)');
     }
-    const search: Search = { allowed: new Set(), longest: '' };
-    const route = find(root, segments, decodedSegments, method, search);
+    const { route, allowed, longest } = found;
     if (route !== undefined) return route;
-    const { allowed, longest } = search;
     if (allowed.size > 0) return HttpError.notAllowed(method, [...allowed]);
+    const omitted = [...basePaths].find((each) => search(method, each + path).allowed.size > 0);
+    const advice = omitted === undefined ? '' : `: the base path ${omitted} is missing`;
     const reason = `no such path; the longest declared prefix is ${longest || '/'}`;
-    return new HttpError(404, 'no such path', { reason });
+    return new HttpError(404, `no such path${advice}`, { reason });
   };
 }
 

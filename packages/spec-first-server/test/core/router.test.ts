@@ -93,6 +93,13 @@ test.each([
     expect(find(method, path)).toMatchObject({ status: 404, message: 'no such path', reason });
 });
 
+test('the message of a 404 names the base path if the path lacks it', async () => {
+  const findBook = await routerOf({ '/books/{id}': get('getBook') }, ['/v1']);
+  const message = 'no such path: the base path /v1 is missing';
+  for (const method of ['GET', 'POST'])
+    expect(findBook(method, '/books/7')).toMatchObject({ status: 404, message });
+});
+
 test.each(['/models/a/%ff', '/models/a/%', '/%zz'])(
   '%s gets 400, since it is not percent-encoded UTF-8',
   (path) => {
