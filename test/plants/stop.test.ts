@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -185,6 +185,21 @@ test('a stop finishes accepted requests, accepts no connections, and does not wa
   expect(service.lines().at(-1)).toMatchObject({ msg: 'stopped' });
   expect(plantsIn(database).size).toBe(11);
 });
+
+(existsSync('/usr/bin/script') ? test : test.skip)(
+  'a service with redirected output stops when its terminal is closed (needs script)',
+  async () => {
+    const output = join(folder, 'output.log');
+    const main = `exec ${process.execPath} ${MAIN} > ${output}`;
+    const env = { ACCESS_TOKENS: 'token' };
+    const terminal = launch(env, { node: 'script', flags: ['-qec'], main, args: ['/dev/null'] });
+    const messages = () =>
+      readFileSync(output, 'utf8').match(/(?<="msg":")(listening|[^"]*SIGHUP[^"]*|stopped)/g);
+    await eventually(() => expect(messages()).toEqual(['listening']));
+    terminal.child.kill('SIGKILL');
+    await eventually(() => expect(messages()).toEqual(['listening', 'stopped']));
+  },
+);
 
 test('a stop answers 503 to requests that wait for a lock, and exits with 0', async () => {
   const { service, url, blocker, waiting } = await launchLocked('still-locked.db');

@@ -34,13 +34,12 @@ export interface SignalHandlers {
  * immediately. The other signals are deferred.
  */
 export function handleSignals(): (handlers: SignalHandlers) => void {
-  const hasTerminal = isatty(1);
+  const startedInTerminal = hasTerminal();
   const running = Promise.withResolvers<SignalHandlers>();
   let stop = (_reason: string): void => process.exit(0);
   for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
   process.on('SIGHUP', () => {
-    const isTerminalClosed = hasTerminal && !isatty(1);
-    if (isTerminalClosed) stop('SIGHUP');
+    if (startedInTerminal && !hasTerminal()) stop('the terminal was closed');
     else void running.promise.then((handlers) => handlers.reload());
   });
   process.on('SIGUSR2', () => {
@@ -54,6 +53,9 @@ export function handleSignals(): (handlers: SignalHandlers) => void {
     running.resolve(handlers);
   };
 }
+
+/** True if the standard input, output or errors are a terminal: two of them may be redirected. */
+const hasTerminal = (): boolean => [0, 1, 2].some((descriptor) => isatty(descriptor));
 
 /** Calls `stop` when npm, which started this process through a shell, has ended. */
 export function stopWithNpm(stop: () => void): void {
