@@ -118,6 +118,19 @@ test('the service of docs/handlers.md runs in an Express app, as a fetch handler
   ]);
 });
 
+test('the service of docs/handlers.md has the data for development that the page names', async () => {
+  const [, variable = '', names = ''] = /`(SAMPLE_ROOMS)=([^`]*)`/.exec(page) ?? [];
+  const service = start(folder, ['src/main.ts'], { [variable]: names });
+  try {
+    const [line] = await service.waitForOutput(/^\{.*"msg":"listening".*\}$/m);
+    const { url, token } = JSON.parse(line);
+    const reply = await fetch(`${url}/rooms/2`, { headers: { Authorization: `Bearer ${token}` } });
+    expect(await reply.json()).toEqual({ name: names.split(',')[1] });
+  } finally {
+    end(service);
+  }
+});
+
 test('an invalid MAX_REQUESTS prevents the start of the service of docs/handlers.md', async () => {
   const service = start(folder, ['src/main.ts'], { MAX_REQUESTS: 'many' });
   expect(await service.exit).toBe(1);
