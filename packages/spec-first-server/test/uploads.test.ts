@@ -148,8 +148,12 @@ test('files of a process that was killed are removed at the next start', async (
   sent.write(head + 'x'.repeat(MB));
   await eventually(() => readdirSync(uploads, { recursive: true }).length === 2);
   await kill();
-  // The files of a running process, and of one on another host.
-  const others = [`upload-${hostname()}-${process.pid}-abc`, `upload-another-${child.pid}-abc`];
+  // The files of a running process, and of one on another host, whose name has the same length.
+  const otherHost = 'x'.repeat(hostname().length);
+  const others = [
+    `upload-${hostname()}-${process.pid}-abc`,
+    `upload-${otherHost}-${child.pid}-abc`,
+  ];
   for (const name of others) mkdirSync(join(uploads, name));
   expect(readdirSync(uploads)).toHaveLength(3);
   await launch();

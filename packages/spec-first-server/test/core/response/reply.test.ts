@@ -92,6 +92,11 @@ describe('a reply that the document declares', () => {
   });
 });
 
+test.each([undefined, () => 1, Symbol('a')])('an item %p cannot be sent', (item) => {
+  const { body } = check({ status: 226, body: (async function* () {})() });
+  expect(() => Object(body).write(item, 3)).toThrow(/^item 3 of the body: must/);
+});
+
 describe('a reply that the document does not declare is rejected', () => {
   const STATUS = 'the status must be an integer from 200 to 599';
   const SEVERAL = 'contentType must be one of the declared media types';
