@@ -261,8 +261,7 @@ test('npm outdated lists a minor release, npm update installs it, and it runs', 
   assert.match(versions, /spec-first-server 1\.1\.0/);
   await stop();
   assert.equal((await run(project, 'npx', 'spec-first', '--version')).trim(), '1.1.0');
-  const generated = await run(project, 'npm', 'run', 'generate');
-  assert.match(generated, /upgraded from 1\.0\.0 to 1\.1\.0\. .*\/docs\/upgrading\.md/);
+  await run(project, 'npm', 'run', 'generate');
   assert.match(await run(project, 'npm', 'test'), /^ℹ fail 0$/m);
 });
 

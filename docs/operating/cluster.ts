@@ -30,6 +30,5 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     signalWorkers(signal);
   });
 }
-process.on('SIGUSR2', signalWorkers);
 // A terminal that is closed sends SIGHUP, too: then all processes end.
 if (!process.stdout.isTTY) process.on('SIGHUP', signalWorkers);

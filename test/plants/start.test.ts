@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from 'test-support/eventually';
 import {
   endAll,
   FAULTY,
@@ -156,20 +155,6 @@ describe('a service with a file .env and a file of tokens', () => {
       err: { message: expect.stringMatching(/^ACCESS_TOKENS_FILE: line 1 must be /) },
     });
     expect(await post(url, plant, 'token-1')).toBe(200);
-  });
-
-  test('switches the log level to debug on SIGUSR2, and back', async () => {
-    const probe = () => fetch(`${url}/healthz`);
-    await probe();
-    service.child.kill('SIGUSR2');
-    await service.line(({ logLevel }) => logLevel === 'debug');
-    await probe();
-    service.child.kill('SIGUSR2');
-    await service.line(({ logLevel }) => logLevel === 'info');
-    await probe();
-    const probes = () => service.lines().filter(({ path }) => path === '/healthz');
-    await eventually(() => probes().length > 0);
-    expect(probes()).toMatchObject([{ level: 20 }]);
   });
 });
 

@@ -3,29 +3,23 @@ import { dirname } from 'node:path';
 import { checkFile } from './check.ts';
 import { ALLOW_OUTSIDE, command, documentFile } from './command.ts';
 import { generateClient, generateTypes, hasUnsendableBody, TYPES } from './types.ts';
-import { upgradeNotice } from './upgrade.ts';
 
-const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--strict] [--all]
-                           [--allow-outside]
+const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--all] [--allow-outside]
 
 Checks the OpenAPI document and writes its types to ${TYPES}.
 
   --client FILE     also write a typed client of the service
   --check           write no types; exit with 1 if a file is stale
-  --strict          exit with 1 if there are notices
   --allow-outside   read files outside the document's folder that it references
   --all             show all notices, with each place
   --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
-An error means that an operation cannot be served as declared. Notices change the exit code only
-with --strict.
-Exit codes: 0 the types are up to date, 1 an error, a stale file or, with --strict, a notice, 2 a
-wrong command line.`;
+An error means that an operation cannot be served as declared. Notices do not change the exit code.
+Exit codes: 0 the types are up to date, 1 an error or a stale file, 2 a wrong command line.`;
 
 const OPTIONS = {
   check: { type: 'boolean' },
-  strict: { type: 'boolean' },
   all: { type: 'boolean' },
   client: { type: 'string' },
   ...ALLOW_OUTSIDE,
@@ -36,7 +30,7 @@ export const run = command(
   USAGE,
   OPTIONS,
   0,
-  async ({ check, strict, all: showsAll, client, 'allow-outside': allowOutside }) => {
+  async ({ check, all: showsAll, client, 'allow-outside': allowOutside }) => {
     const file = documentFile();
     const checked = await checkFile(file, allowOutside);
     const { document, problems, broken } = checked;
@@ -61,7 +55,7 @@ export const run = command(
       for (const [remark, ids] of Object.entries(remarks))
         if (ids.length > 0) console.error(`${client} ${remark}: ${ids.join(', ')}`);
     }
-    let exitCode = problems.length > 0 || (strict && notices.length > 0) ? 1 : 0;
+    let exitCode = problems.length > 0 ? 1 : 0;
     for (const [path, text] of outputs) {
       if (hasText(path, text)) console.log(`${path} fits ${file}`);
       else if (check) {
@@ -74,9 +68,6 @@ export const run = command(
         console.log(`${path} written from ${file}`);
       }
     }
-    const upgrade = upgradeNotice();
-    if (upgrade !== undefined) console.log(upgrade);
-    if (strict && notices.length > 0) console.error(`${file} has notices, which --strict rejects.`);
     if (problems.length > 0)
       console.error(`${file} has ${count}. Operations with an error answer 501.`);
     return exitCode;

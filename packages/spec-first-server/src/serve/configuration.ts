@@ -171,7 +171,6 @@ export function readConfig(env: Environment): Config {
       throw new ConfigError(`${required} must be set together with ${name}`);
     }
   }
-  checkPorts(config);
   if (!isProduction(env)) return config;
   if (config.DEVELOPMENT_TOKEN !== undefined) {
     throw new ConfigError(
@@ -183,13 +182,6 @@ export function readConfig(env: Environment): Config {
     throw wrongValue('MISSING_OPERATIONS', 'mock', requirement);
   }
   return config;
-}
-
-/** @throws {ConfigError} if the server and the metrics would listen on the same address. */
-function checkPorts({ PORT, HOST, METRICS_PORT, METRICS_HOST = HOST }: Config): void {
-  const isOnAllAddresses = [HOST, METRICS_HOST].some((host) => host === '0.0.0.0' || host === '::');
-  if (PORT === 0 || METRICS_PORT !== PORT || !(isOnAllAddresses || HOST === METRICS_HOST)) return;
-  throw new ConfigError(`METRICS_PORT must differ from PORT, both are ${PORT}`);
 }
 
 export const isProduction = (env: Environment): boolean => env.NODE_ENV?.trim() === 'production';

@@ -99,17 +99,6 @@ function isoTime(): () => string {
   };
 }
 
-/** @param children logs that have a level of their own. */
-export function toggleLogLevel(
-  log: Logger,
-  configured: Config['LOG_LEVEL'],
-  children: readonly Logger[] = [],
-): void {
-  log.level = log.level === 'debug' ? configured : 'debug';
-  for (const child of children) child.level = log.level;
-  log.info({ logLevel: log.level }, 'log level changed');
-}
-
 /** Ends the process when the log is written, or after {@link FLUSH_LIMIT}. */
 export async function endProcess(code: 0 | 1, log?: Logger): Promise<void> {
   // Readable lines pass through streams, which need another round of the event loop.

@@ -14,7 +14,7 @@ import {
   type ValuesOf,
   type Variables,
 } from './configuration.ts';
-import { createLog, endProcess, logStartError, toggleLogLevel, versionText } from './log.ts';
+import { createLog, endProcess, logStartError, versionText } from './log.ts';
 import type { AnyBackend, OpenContext, ServiceDefinition } from './start-service.ts';
 import { handleSignals, stopper } from './stop.ts';
 import { banner, explain, help, startError, withToken } from './terminal.ts';
@@ -128,7 +128,6 @@ async function run<V extends Variables>(
   setSignalHandlers({
     stop: stopper(service, log, config.DRAIN_SECONDS),
     reload: service.reload,
-    changeLogLevel: () => toggleLogLevel(log, config.LOG_LEVEL, service.logs),
   });
   await announce(started, (error) => log.warn({ err: error }, 'systemd cannot be notified'));
 }

@@ -189,8 +189,6 @@ export async function startService(
   return {
     started,
     token,
-    /** The logs of documents. */
-    logs: parts.map((part) => part.log),
     async reload() {
       if (config.ACCESS_TOKENS_FILE === undefined) {
         log.warn('SIGHUP changes no token: ACCESS_TOKENS_FILE is not set');

@@ -26,12 +26,11 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
 export interface SignalHandlers {
   stop(reason: string): void;
   reload(): void;
-  changeLogLevel(): void;
 }
 
 /**
  * Handles signals. Until the returned function is called, a signal to stop ends the process
- * immediately. The other signals are deferred.
+ * immediately. SIGHUP is deferred.
  */
 export function handleSignals(): (handlers: SignalHandlers) => void {
   const startedInTerminal = hasTerminal();
@@ -41,9 +40,6 @@ export function handleSignals(): (handlers: SignalHandlers) => void {
   process.on('SIGHUP', () => {
     if (startedInTerminal && !hasTerminal()) stop('the terminal was closed');
     else void running.promise.then((handlers) => handlers.reload());
-  });
-  process.on('SIGUSR2', () => {
-    void running.promise.then((handlers) => handlers.changeLogLevel());
   });
   // The primary of node:cluster stops its worker by `worker.disconnect()`.
   if (cluster.isWorker) process.once('disconnect', () => stop(DISCONNECT));

@@ -87,7 +87,7 @@ Variables of the environment, or of a file .env in the working directory:
 ${entries.join('\n')}
 
 SIGTERM, SIGINT and SIGQUIT stop the service gracefully. A second one aborts requests in flight.
-SIGHUP reads ACCESS_TOKENS_FILE again. SIGUSR2 switches the log level to debug, and back.
+SIGHUP reads ACCESS_TOKENS_FILE again.
 `;
 }
 

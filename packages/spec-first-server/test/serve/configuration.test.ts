@@ -128,24 +128,6 @@ describe('the configuration', () => {
     expect(configError({ [name]: value })).toBe(`${name} must be ${form}, got "${value}"`);
   });
 
-  test.each([{}, { METRICS_HOST: '127.0.0.1' }, { METRICS_HOST: '0.0.0.0' }, { HOST: '::' }])(
-    'rejects metrics at the port of the server: %j',
-    (env) => {
-      expect(configError({ PORT: '3000', METRICS_PORT: '3000', ...env })).toBe(
-        'METRICS_PORT must differ from PORT, both are 3000',
-      );
-    },
-  );
-
-  test.each([
-    { METRICS_HOST: '127.0.0.2' },
-    { METRICS_PORT: '3001' },
-    { PORT: '0', METRICS_PORT: '0' },
-  ])('accepts metrics at another address: %j', (env) => {
-    const ports = { PORT: '3000', METRICS_PORT: '3000' };
-    expect(readConfig({ ...ports, ...env })).toMatchObject({ METRICS_HOST: env.METRICS_HOST });
-  });
-
   test.each([
     ['JWT_ISSUER', 'JWKS_URL'],
     ['JWT_AUDIENCE', 'JWKS_URL'],

@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { pino } from 'pino';
 import { makeProject } from 'test-support/project';
-import { toggleLogLevel, versions, versionText } from '../../src/serve/log.ts';
+import { versions, versionText } from '../../src/serve/log.ts';
 
 const LOG = join(import.meta.dirname, '../../src/serve/log.ts');
 const folder = makeProject({
@@ -100,17 +99,4 @@ test('an error at the start is one line on standard error', () => {
     reason: 'PORT is wrong',
     msg: 'the service cannot start',
   });
-});
-
-test('the level is switched to debug, and back to the configured one', () => {
-  const lines: unknown[] = [];
-  const log = pino(
-    { level: 'info' },
-    { write: (line: string) => void lines.push(JSON.parse(line)) },
-  );
-  for (const level of ['debug', 'info']) {
-    toggleLogLevel(log, 'info');
-    expect(log.level).toBe(level);
-    expect(lines.at(-1)).toMatchObject({ logLevel: level, msg: 'log level changed' });
-  }
 });

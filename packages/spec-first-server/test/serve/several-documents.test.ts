@@ -107,13 +107,6 @@ describe('a process that serves two documents', () => {
       operations: ['GET /v1/notes', 'GET /v2/notes'],
     });
   });
-
-  test('changes the log level of both', async () => {
-    service.child.kill('SIGUSR2');
-    await service.waitForOutput(/log level changed/);
-    await get('/v2/notes', 'secret2');
-    await service.waitForOutput(/"document":"new",.*"msg":"new"/);
-  });
 });
 
 describe('the start fails', () => {
