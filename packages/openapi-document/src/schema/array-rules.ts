@@ -75,7 +75,7 @@ export function arrayRules(set: SchemaSet): ArrayRules {
     const value = source === undefined || !isText ? null : source;
     let item = itemSet === undefined ? anyItem(value, run) : itemSet.read(value, run);
     for (const { from, contains, set: rest } of unmatched) {
-      const isContained = () => contains.some((inner) => run.test(inner, item, run.isStrict));
+      const isContained = () => contains.some((inner) => run.test(inner, item, true));
       if (index >= from && !isContained()) item = rest.read(item, run);
     }
     return item;

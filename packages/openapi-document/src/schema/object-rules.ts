@@ -7,6 +7,8 @@ import { ANYTHING } from './tree.ts';
 import { innerFirst, within } from './unevaluated.ts';
 
 const REMOVED: Member = { set: undefined, rejectedBy: undefined, isRequired: false };
+/** A reply loses it, unless it is only tested as it is. */
+const UNDECLARED: Member = { ...REMOVED };
 const READ_ONLY: Member = { ...REMOVED, rejectedBy: 'readOnly' };
 const WRITE_ONLY: Member = { ...REMOVED, rejectedBy: 'writeOnly' };
 
@@ -89,6 +91,10 @@ export function objectRules(set: SchemaSet): ObjectRules {
       // JSON does not write functions and symbols.
       if (typeof value === 'function' || typeof value === 'symbol') {
         copy ??= copyBefore(object, name);
+        continue;
+      }
+      if (declared === UNDECLARED && run.isStrict) {
+        if (copy !== undefined) put(copy, name, value);
         continue;
       }
       const result =
@@ -225,7 +231,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
     if (isOneWay && view !== 'example') return oneWayMember(found);
     const isClosed = closedBy !== undefined && (!isDeclared || !isReply);
     if (isClosed) return { set: undefined, rejectedBy: closedBy, isRequired };
-    if (isReply && !isDeclared && found.length === 0 && declaresMembers) return REMOVED;
+    if (isReply && !isDeclared && found.length === 0 && declaresMembers) return UNDECLARED;
     const set = context.setOf(found.length === 0 ? [ANYTHING] : found);
     return { set, rejectedBy: undefined, isRequired };
   }

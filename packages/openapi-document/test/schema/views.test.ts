@@ -153,3 +153,15 @@ test.each<[schema: object, reply: object, result: unknown]>([
   const nested = Array.isArray(result) ? ['/inner not'] : { inner: result };
   expect(read({}, inner, 'response', { inner: reply })).toEqual(nested);
 });
+
+test.each<[schema: object, reply: unknown, result: unknown]>([
+  [{ not: { properties: {}, minProperties: 1 } }, { a: 1 }, [' not']],
+  [{ contains: { properties: {}, maxProperties: 0 } }, [{ a: 1 }], [' contains']],
+  [
+    { contains: { unevaluatedProperties: false }, unevaluatedItems: { minProperties: 2 } },
+    [{}, { a: 1 }],
+    ['/1 minProperties'],
+  ],
+])('a test inside %j counts the members that a reply keeps', (schema, reply, result) => {
+  expect(read({}, schema, 'response', reply)).toEqual(result);
+});
