@@ -23,13 +23,18 @@ function compile(schema: Schema): (value: unknown) => boolean {
 
 /** Returns a schema that means the same for Ajv, in spite of its faults. */
 const forAjv = (schema: Schema): Schema =>
-  mapKeywords(schema, ({ if: test, then, else: otherwise, contains, maxContains, ...rest }) => {
+  mapKeywords(schema, ({ contains, maxContains, ...keywords }) => {
+    const { if: test, then = true, else: otherwise = true, dependentSchemas, ...rest } = keywords;
     const allOf = [...(rest.allOf ?? [])];
+    const select = (condition: Schema, selected: Schema, other: Schema) =>
+      allOf.push({
+        anyOf: [{ allOf: [condition, selected] }, { allOf: [{ not: condition }, other] }],
+      });
     // Ajv counts the members of an `if` that fails as evaluated.
-    if (test !== undefined) {
-      const isTrue = { allOf: [test, then ?? true] };
-      allOf.push({ anyOf: [isTrue, { allOf: [{ not: test }, otherwise ?? true] }] });
-    }
+    if (test !== undefined) select(test, then, otherwise);
+    // Without the member, Ajv forgets the members that other schemas evaluate.
+    for (const [name, dependent] of Object.entries(dependentSchemas ?? {}))
+      select({ type: 'object', required: [name] }, dependent, true);
     // Ajv accepts an empty array if `contains` is beside `prefixItems`.
     if (contains !== undefined) allOf.push(withValues({ contains, maxContains }));
     return { ...Object(smaller(rest)), allOf };
