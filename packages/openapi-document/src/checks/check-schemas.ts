@@ -31,7 +31,16 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
     if (kind === 'encoding' && Object.keys(asObject(schema.headers)).length > 0)
       report.notice(`${pointer}/headers`, 'the headers of parts are not checked');
     if (kind !== 'schema') return;
-    if (typeof schema.$ref === 'string') references.add(schema.$ref);
+    if (typeof schema.$ref === 'string') {
+      references.add(schema.$ref);
+      if (schema.$ref === '#')
+        report.problem(
+          pointer,
+          '$ref: "#" is the whole OpenAPI document, not a schema: use #/components/schemas/NAME',
+        );
+      // Some documents consist of hundreds of thousands of references.
+      if (Object.keys(schema).length === 1) return;
+    }
     checkNames(schemas, schema, pointer, report);
     checkKeywords(schemas, schema, pointer, report);
     checkDiscriminator(tree, schema, pointer, report);
@@ -58,15 +67,8 @@ const REMARKS = {
   contentEncoding: 'contentEncoding is not checked',
 };
 
-function checkKeywords(schemas: Schemas, schema: Json, pointer: string, report: Report): void {
+function checkKeywords(schemas: Schemas, schema: Json, pointer: string, { notice }: Report): void {
   const { tree } = schemas;
-  const { problem, notice } = report;
-  if (schema.$ref === '#') {
-    problem(
-      pointer,
-      '$ref: "#" is the whole OpenAPI document, not a schema: use #/components/schemas/NAME',
-    );
-  }
   for (const [keyword, message] of Object.entries(REMARKS))
     if (schema[keyword] !== undefined) notice(pointer, message);
   for (const [minimum, maximum] of LIMITS) {

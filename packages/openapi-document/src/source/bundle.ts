@@ -9,6 +9,7 @@ import {
   isObject,
   type Json,
   type Location,
+  onFirstUse,
   refTo,
   resolveRef,
   valueAt,
@@ -57,7 +58,9 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   }
   const copied = asObject(copyOf(source, 'document', { file: documentFile, pointer: '' }, ''));
   const root = withComponents(copied);
-  for (const reference of references) checkReference(root, reference);
+  // Many references have the same target.
+  const factsOf = onFirstUse((ref: string) => referenceFacts(root, ref));
+  for (const reference of references) checkReference(reference);
   return { root, origins, problems, notices };
 
   /** Includes the members of the `$ref` target of the object. */
@@ -247,19 +250,19 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
    * Removes a reference that cannot be resolved in the copy. Makes a reference direct if it points
    * through another `$ref`.
    */
-  function checkReference(copy: Json, { holder, kind, pointer }: Reference): void {
+  function checkReference({ holder, kind, pointer }: Reference): void {
     const name = String(holder.$dynamicRef ?? '');
     const isAmbiguous = (dynamicAnchors.get(name.slice(name.indexOf('#') + 1)) ?? 0) > 1;
     const ref = String(holder.$ref);
-    const direct = directPointer(copy, decoded(ref.slice(1)));
-    if (valueAt(copy, ref) === undefined && valueAt(copy, direct) !== undefined) {
-      holder.$ref = refTo(direct);
-      const message = `$ref: ${ref} points through another $ref: it is read as ${holder.$ref}`;
+    const { direct, problem } = factsOf(ref);
+    if (direct !== ref) {
+      holder.$ref = direct;
+      const message = `$ref: ${ref} points through another $ref: it is read as ${direct}`;
       notices.push({ pointer, message });
     }
     const message = isAmbiguous
       ? `$dynamicRef: ${name} may lead to several schemas: use $ref to select one`
-      : problemOf(copy, String(holder.$ref));
+      : problem;
     if (message === undefined) return;
     report(kind, pointer, message);
     Reflect.deleteProperty(holder, '$ref');
@@ -292,6 +295,14 @@ const memberLocation = ({ file, pointer }: Location, key: string): Location => (
 function componentName({ file, pointer }: Location): string {
   const name = pointer.slice(pointer.lastIndexOf('/') + 1) || basename(file, extname(file));
   return name.replace(/[^\w.-]/g, '_');
+}
+
+/** Returns a reference that leads to the same value directly, and the reason if there is none. */
+function referenceFacts(root: Json, ref: string) {
+  if (valueAt(root, ref) !== undefined) return { direct: ref, problem: problemOf(root, ref) };
+  const pointer = directPointer(root, decoded(ref.slice(1)));
+  const direct = valueAt(root, pointer) === undefined ? ref : refTo(pointer);
+  return { direct, problem: problemOf(root, direct) };
 }
 
 function problemOf(root: Json, ref: string): string | undefined {

@@ -97,8 +97,11 @@ const MEMBERS = {
 const MEMBER_KINDS: Readonly<Record<Kind, Readonly<Record<string, MemberKind>>>> = MEMBERS;
 
 /** The group of `components` for objects of a kind, such as `schemas` for schemas. */
-export const componentGroup = (kind: Kind): string | undefined =>
-  Object.entries(MEMBER_KINDS.components).find(([, [groupKind]]) => groupKind === kind)?.[0];
+export const componentGroup = (kind: Kind): string | undefined => COMPONENT_GROUPS.get(kind);
+
+const COMPONENT_GROUPS: ReadonlyMap<MemberKind, string> = new Map(
+  Object.entries(MEMBERS.components).map(([group, [kind]]) => [kind, group]),
+);
 
 /** The kind of a member, or `undefined` for one that `walk` skips, such as an extension. */
 export function memberKind(kind: MemberKind | undefined, key: string): MemberKind | undefined {

@@ -27,8 +27,10 @@ export type FileContent = { readonly value: unknown } | { readonly reason: strin
 export function resolver(read: (file: string) => FileContent) {
   /** The locations of files, and of schemas with an `$id` or an anchor, by URI. */
   const resources = new Map<string, Location>();
-  /** The base URIs of references in files and in schemas with an `$id`, by `file#pointer`. */
-  const bases = new Map<string, string>();
+  /** The base URIs of references in files and in schemas with an `$id`, by file and pointer. */
+  const bases = new Map<string, Map<string, string>>();
+  /** The targets of references, by file, base URI and reference. */
+  const targets = new Map<string, Location | undefined>();
   /** The number of schemas with a `$dynamicAnchor`, by its name. */
   const dynamicAnchors = new Map<string, number>();
   const uriOf = onFirstUse(registerFile);
@@ -36,12 +38,24 @@ export function resolver(read: (file: string) => FileContent) {
 
   /** Returns `undefined` for a URL outside the document's files. */
   function targetLocation(ref: string, from: Location): Location | undefined {
-    const [path = '', fragment = ''] = ref.split('#');
-    const pointer = decoded(fragment);
     const { file } = from;
     uriOf(file);
-    const outerBases = pointersTo(from.pointer).map((pointer) => bases.get(`${file}#${pointer}`));
-    const base = outerBases.findLast((uri) => uri !== undefined) ?? '';
+    const base = baseAt(from);
+    const key = `${file} ${base} ${ref}`;
+    if (!targets.has(key)) targets.set(key, locationOf(ref, file, base));
+    return targets.get(key);
+  }
+
+  function baseAt({ file, pointer }: Location): string {
+    const inFile = bases.get(file) ?? new Map<string, string>();
+    // Most files have one base.
+    const outer = inFile.size === 1 ? '' : pointersTo(pointer).findLast((at) => inFile.has(at));
+    return inFile.get(outer ?? '') ?? '';
+  }
+
+  function locationOf(ref: string, file: string, base: string): Location | undefined {
+    const [path = '', fragment = ''] = ref.split('#');
+    const pointer = decoded(fragment);
     const resource = resourceAt(path === '' ? base : (URL.parse(path, base)?.href ?? ''), pointer);
     if (resource !== undefined && valueIn(resource) !== undefined) return resource;
     const target = fileOf(path, file);
@@ -53,9 +67,10 @@ export function resolver(read: (file: string) => FileContent) {
     const uri = pathToFileURL(resolve(file)).href;
     const location = { file, pointer: '' };
     resources.set(uri, location);
-    bases.set(`${file}#`, uri);
+    bases.set(file, new Map([['', uri]]));
     const value = valueIn(location);
-    scan(value, asObject(value).openapi === undefined ? 'schema' : 'document', location, uri);
+    const isFragment = asObject(value).openapi === undefined;
+    scan(value, isFragment ? 'schema' : 'document', location, uri, isFragment);
     return uri;
   }
 
@@ -70,10 +85,10 @@ export function resolver(read: (file: string) => FileContent) {
     if (!/^[a-z][a-z\d+.-]+:/i.test(path)) return join(dirname(from), decoded(path));
     // A URL with the origin of a file's `$self` is read as a path relative to that file.
     const url = URL.parse(path);
-    for (const [key, base] of bases) {
-      const self = URL.parse(base);
-      if (!url?.host || self?.origin !== url.origin || !key.endsWith('#')) continue;
-      return join(dirname(key.slice(0, -1)), relative(dirname(self.pathname), url.pathname));
+    for (const [file, inFile] of bases) {
+      const self = URL.parse(inFile.get('') ?? '');
+      if (!url?.host || self?.origin !== url.origin) continue;
+      return join(dirname(file), relative(dirname(self.pathname), url.pathname));
     }
     return undefined;
   }
@@ -83,7 +98,13 @@ export function resolver(read: (file: string) => FileContent) {
    * of an enum, identify nothing. A file that is no OpenAPI document may hold any fragments, so
    * unknown members of it are read as schemas.
    */
-  function scan(value: unknown, kind: MemberKind, { file, pointer }: Location, base: string): void {
+  function scan(
+    value: unknown,
+    kind: MemberKind,
+    { file, pointer }: Location,
+    base: string,
+    isFragment: boolean,
+  ): void {
     if (typeof value !== 'object' || value === null) return;
     const { $id, $self, $anchor, $dynamicAnchor } = value as Record<string, unknown>;
     const identifier = pointer === '' ? ($self ?? $id) : $id;
@@ -96,7 +117,7 @@ export function resolver(read: (file: string) => FileContent) {
     const location = { file, pointer };
     if (uri !== base) {
       resources.set(uri, location);
-      bases.set(`${file}#${pointer}`, uri);
+      bases.get(file)?.set(pointer, uri);
     }
     if (kind === 'schema') {
       for (const name of [$anchor, $dynamicAnchor])
@@ -104,13 +125,12 @@ export function resolver(read: (file: string) => FileContent) {
       if (typeof $dynamicAnchor === 'string')
         dynamicAnchors.set($dynamicAnchor, (dynamicAnchors.get($dynamicAnchor) ?? 0) + 1);
     }
-    const isFragment = asObject(valueIn({ file, pointer: '' })).openapi === undefined;
     const isNamed = !Object.keys(value).some((key) => SCHEMA_KEYWORDS.test(key));
     for (const [key, member] of Object.entries(value)) {
       const isPart = isFragment && (isNamed || !DATA.has(key));
       const inner = memberKind(kind, key) ?? (isPart ? 'schema' : undefined);
       const location = { file, pointer: `${pointer}/${escapePointerToken(key)}` };
-      if (inner !== undefined) scan(member, inner, location, uri);
+      if (inner !== undefined) scan(member, inner, location, uri, isFragment);
     }
   }
 
