@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { type AccessLogOptions, accessLog } from '../../src/core/access-log.ts';
 import { Account, Resources } from '../../src/core/account.ts';
@@ -170,10 +170,14 @@ test.each<[Facts, number, string]>([
 });
 
 describe('an outage', () => {
-  test('is logged as an error once, and its end with a count', () => {
+  test('is logged as an error once, and its end with a count and its time', () => {
     const { end, lines } = started();
-    for (const status of [503, 503, 500, 404, 503, 200, 200, 503])
+    jest.useFakeTimers();
+    for (const status of [503, 503, 500, 404, 503, 200, 200, 503]) {
       end({ operationId: 'a', failure: status < 500 ? undefined : unavailable }, status);
+      jest.advanceTimersByTime(1_000);
+    }
+    jest.useRealTimers();
     expect(
       lines.map(({ level, msg, status, failed, err }) => [
         level,
@@ -196,7 +200,7 @@ describe('an outage', () => {
       level: 40,
       operationId: 'a',
       failed: 3,
-      seconds: 0,
+      seconds: 5,
       msg: 'available again',
     });
   });
