@@ -11,7 +11,7 @@ import { projectOf } from './support/page-project.ts';
 
 const run = promisify(execFile);
 const page = readFileSync(join(PROJECT, 'docs/handlers.md'), 'utf8');
-const { blocks, folder } = projectOf('docs/handlers.md');
+const { blocks, folder } = await projectOf('docs/handlers.md');
 const env = { ...ENVIRONMENT, NO_COLOR: '1' };
 afterAll(() => rmSync(folder, { recursive: true }));
 

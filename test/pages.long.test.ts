@@ -119,12 +119,12 @@ const isShell = ({ language }: Block) => language === 'sh' || language === 'bash
 const blocksOf = (page: string) => readMarkdown(readPage(page)).blocks;
 
 /** Returns the folder in which the commands of a page run. */
-function folderOf(page: string): string {
+async function folderOf(page: string): Promise<string> {
   if (page.includes('templates')) return join(folder, 'library');
   if (!page.startsWith('docs/') || !blocksOf(page).some(isDocument)) return checkout;
   // A folder beside it, such as that of a front end, is removed with it.
   const project = join(folder, basename(page, '.md'));
-  cpSync(projectOf(page).folder, project, { recursive: true, verbatimSymlinks: true });
+  cpSync((await projectOf(page)).folder, project, { recursive: true, verbatimSymlinks: true });
   return project;
 }
 
@@ -145,7 +145,7 @@ const pages = PAGES.filter((page) => blocksOf(page).some(isShell)).sort(
 
 test.each(pages)(
   'the commands of %s succeed',
-  (page) => {
+  async (page) => {
     const blocks = blocksOf(page).filter(isShell);
     const scripts = blocks.flatMap((block) => {
       const need = wordOf(block, 'needs');
@@ -154,7 +154,7 @@ test.each(pages)(
       return [];
     });
     if (page === 'packages/spec-first-server/README.md') writeGreetings();
-    const cwd = folderOf(page);
+    const cwd = await folderOf(page);
     const { status, output } = spawnSync('bash', ['-c', PRELUDE + scripts.join('\n')], {
       cwd,
       encoding: 'utf8',

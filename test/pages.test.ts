@@ -1,45 +1,44 @@
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { parseEnv, promisify } from 'node:util';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkDocument, loadDocument } from 'openapi-document';
 import { ENVIRONMENT } from 'test-support/environment';
-import { compile } from 'test-support/project';
 import { parse, parseAllDocuments } from 'yaml';
 import { readMarkdown } from './support/markdown.ts';
 import {
+  compileAll,
   isCode,
   isDocument,
   PAGES,
-  type PageProject,
   projectOf,
   readPage,
   wordOf,
 } from './support/page-project.ts';
 
 const run = promisify(execFile);
-const projects = new Map<string, PageProject>();
-const projectIn = (page: string): PageProject => {
-  const project = projects.get(page) ?? projectOf(page);
-  projects.set(page, project);
-  return project;
-};
+const blocksOf = (page: string) => readMarkdown(readPage(page)).blocks;
+const pagesWithCode = PAGES.filter((page) => blocksOf(page).some(isCode));
+
+const folders = new Map<string, string>();
+let messages: ReadonlyMap<string, string>;
+beforeAll(async () => {
+  for (const page of pagesWithCode) folders.set(page, (await projectOf(page)).folder);
+  messages = compileAll([...folders.values()]);
+});
 afterAll(() => {
-  for (const { folder } of projects.values()) rmSync(folder, { recursive: true });
+  for (const folder of folders.values()) rmSync(folder, { recursive: true });
 });
 
 /** Runs a program in the project of a page. Returns the value that it prints as JSON. */
 async function printed(page: string, program: string): Promise<unknown> {
   const args = ['--input-type=module', '--no-warnings', '-e', program];
-  const options = { cwd: projectIn(page).folder, env: ENVIRONMENT };
+  const options = { cwd: folders.get(page), env: ENVIRONMENT };
   return JSON.parse((await run(process.execPath, args, options)).stdout);
 }
 
-const blocksOf = (page: string) => readMarkdown(readPage(page)).blocks;
-const hasCode = (page: string) => blocksOf(page).some(isCode);
-
-test.each(PAGES.filter(hasCode))('the code of %s compiles', (page) => {
-  expect(compile(projectIn(page).folder, '-p', 'tsconfig.page.json')).toBe('');
+test.each(pagesWithCode)('the code of %s compiles', (page) => {
+  expect(messages.get(folders.get(page) ?? '')).toBe('');
 });
 
 test('code that pages quote from a file is in that file', () => {

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ENVIRONMENT } from 'test-support/environment';
-import { makeProject, SPEC_FIRST } from 'test-support/project';
+import { globSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { loadDocument } from 'openapi-document';
+import { compile, makeProject } from 'test-support/project';
+import { parse } from 'yaml';
+import { generateClient, generateTypes } from '../../packages/spec-first/src/types.ts';
 import { PROJECT } from './launch.ts';
 import { type Block, type Markdown, readMarkdown } from './markdown.ts';
 
@@ -38,22 +39,41 @@ export const isDocument = ({ language, code }: Block): boolean =>
  * or else that of the plant store. Code may begin with the name of its file, as in
  * `// src/main.ts`.
  */
-export function projectOf(page: string): PageProject {
+export async function projectOf(page: string): Promise<PageProject> {
   const markdown = readMarkdown(readPage(page));
   const files = markdown.blocks.filter(isCode).map(({ code }, index) => {
     const name = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? `src/example-${index}.ts`;
     return [name, code] as const;
   });
-  const document = markdown.blocks.find(isDocument)?.code ?? readPage('openapi.yaml');
-  const folder = makeProject({ ...Object.fromEntries(files), 'openapi.yaml': document });
-  const generate = [SPEC_FIRST, 'generate', '--client', 'src/plants.ts'];
-  execFileSync(process.execPath, generate, { cwd: folder, env: ENVIRONMENT, stdio: 'ignore' });
-  const config = {
-    extends: './tsconfig.json',
-    // An example may show a value without using it.
-    compilerOptions: { noUnusedLocals: false },
-    include: ['*.ts', 'src', 'test'],
-  };
-  writeFileSync(join(folder, 'tsconfig.page.json'), JSON.stringify(config));
+  const text = markdown.blocks.find(isDocument)?.code ?? readPage('openapi.yaml');
+  const document = await loadDocument(parse(text));
+  const folder = makeProject({
+    ...Object.fromEntries(files),
+    'openapi.yaml': text,
+    'generated/openapi.ts': await generateTypes(document),
+    'src/plants.ts': await generateClient(document),
+  });
   return { ...markdown, folder };
+}
+
+/** Compiles the code of pages in one run. Returns the messages of the compiler by folder. */
+export function compileAll(folders: readonly string[]): ReadonlyMap<string, string> {
+  const config = {
+    extends: join(PROJECT, 'tsconfig.json'),
+    compilerOptions: {
+      typeRoots: [join(PROJECT, 'node_modules/@types')],
+      // An example may show a value without using it.
+      noUnusedLocals: false,
+    },
+    include: folders.flatMap((folder) => ['*.ts', 'src', 'test'].map((path) => join(folder, path))),
+  };
+  const folder = makeProject({ 'tsconfig.json': JSON.stringify(config) });
+  const messages = compile(folder).split(/^(?=\S)/m);
+  rmSync(folder, { recursive: true });
+  // A message without a file concerns all folders.
+  const isAbout = (message: string, name: string) =>
+    message.includes(`${basename(name)}/`) || !/^\S*\.ts\(/.test(message);
+  return new Map(
+    folders.map((name) => [name, messages.filter((message) => isAbout(message, name)).join('')]),
+  );
 }
