@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { cyclesFrom } from '../schema/cycles.ts';
+import { tagOfUnion } from '../schema/discriminator.ts';
+import { ANY_TYPE } from '../schema/json-types.ts';
 import { patternOf, translate } from '../schema/pattern-syntax.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
-import { asObject, decoded, type Json, pointerTokens } from '../source/document.ts';
+import { asArray, asObject, decoded, type Json, pointerTokens } from '../source/document.ts';
 import { walk } from '../source/kinds.ts';
 import { checkDiscriminator } from './check-discriminator.ts';
 import { checkEncoding, checkMediaType, checkNames } from './check-names.ts';
@@ -44,6 +47,7 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
     checkNames(schemas, schema, pointer, report);
     checkKeywords(schemas, schema, pointer, report);
     checkDiscriminator(tree, schema, pointer, report);
+    checkOverlap(tree, schema, pointer, report);
     checkPatterns(tree, schema, pointer, report);
     const { format } = schema;
     if (typeof format !== 'string' || schemas.knowsFormat(format)) return;
@@ -96,6 +100,42 @@ function checkKeywords(schemas: Schemas, schema: Json, pointer: string, { notice
       `the default is ignored, since it does not fit its schema: ${misfit}`,
     );
   }
+}
+
+/** Reports a `oneOf` whose alternatives also match each other's values. */
+function checkOverlap(
+  tree: SchemaTree,
+  { oneOf, discriminator }: Json,
+  pointer: string,
+  { notice }: Report,
+): void {
+  const schemas = asArray(oneOf).map((part) => tree.schemaOf(part));
+  if (schemas.length < 2 || tagOfUnion(tree, schemas, discriminator) !== undefined) return;
+  const isMatched = (schema: Json) =>
+    schemas.some((other) => other !== schema && matchesAll(tree, other, schema));
+  if (!schemas.every(isMatched)) return;
+  const reason = 'a value with the members of one alternative also matches another one';
+  notice(`${pointer}/oneOf`, `no value is valid: ${reason}. Use anyOf, or require other members`);
+}
+
+/** Keywords that say nothing about members that a schema does not declare. */
+const OPEN_KEYWORDS =
+  /^(\$ref|allOf|type|properties|required|title|description|example.*|deprecated|x-.*)$/;
+
+/** True if a schema matches all values of another one that have declared members only. */
+function matchesAll(tree: SchemaTree, schema: Json, other: Json): boolean {
+  const parts = tree.applied(schema);
+  if (!parts.every((part) => Object.keys(part).every((key) => OPEN_KEYWORDS.test(key))))
+    return false;
+  const [facts, inner] = [tree.facts(schema), tree.facts(other)];
+  const types = facts.declaredTypes ?? ANY_TYPE;
+  return (
+    ((inner.declaredTypes ?? ANY_TYPE) & ~types) === 0 &&
+    facts.required.isSubsetOf(inner.required) &&
+    [...facts.names.intersection(inner.names)].every((name) =>
+      isDeepStrictEqual(facts.declared(name), inner.declared(name)),
+    )
+  );
 }
 
 function checkPatterns(

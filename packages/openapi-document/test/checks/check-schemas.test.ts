@@ -16,7 +16,21 @@ const check = (schemas: object, formats?: Formats) =>
 const findingsIn = (schema: unknown, formats?: Formats) =>
   check({ S: schema, Other: {} }, formats).map((finding) => finding.replace(` ${PLACE}`, ' '));
 
+const bodyWith = (name: string, others = {}) => ({
+  type: 'object',
+  properties: { [name]: { type: 'string' }, code: { type: 'integer' } },
+  ...others,
+});
+const OVERLAP = [
+  'notice /oneOf no value is valid: a value with the members of one alternative also matches another one. Use anyOf, or require other members',
+];
+
 test.each<[schema: object, findings: readonly string[]]>([
+  [{ oneOf: [bodyWith('message'), bodyWith('error')] }, OVERLAP],
+  [{ oneOf: [bodyWith('message', { required: ['code'] }), bodyWith('error')] }, []],
+  [{ oneOf: [bodyWith('message'), { ...bodyWith('error'), additionalProperties: false }] }, []],
+  [{ oneOf: [{ properties: { code: { type: 'string' } } }, bodyWith('error')] }, []],
+  [{ oneOf: [{ type: 'string' }, bodyWith('error')] }, []],
   [
     { items: { $ref: '#' } },
     [
