@@ -135,16 +135,23 @@ test('a parameter that cannot be parsed is a violation, and the others are read'
       inQuery('b'),
       { name: 'c', in: 'cookie', schema: {} },
       inQuery('d', integer),
+      { name: 'e', in: 'query', content: { 'application/json': { schema: point } } },
     ],
     '/things/{id}',
   );
-  const { values, violations } = read('/things/%zz?a=1&a=2&b=%ff&d=3', { cookie: 'c=%zz' });
+  const target = '/things/%zz?a=1&a=2&b=%ff&d=3&e=%7B';
+  const { values, violations } = read(target, { cookie: 'c=%zz' });
   const encoding = { message: 'must be percent-encoded UTF-8', keyword: 'format' };
   expect(violations).toEqual([
     { path: '/path/id', ...encoding },
     { path: '/query/a', message: 'must be given once', keyword: 'format' },
     { path: '/query/b', ...encoding },
     { path: '/cookie/c', ...encoding },
+    {
+      path: '/query/e',
+      message: 'must be JSON (invalid at line 1, column 2)',
+      keyword: 'format',
+    },
   ]);
   expect(values).toEqual({ path: {}, query: { d: 3 }, header: {}, cookie: {} });
 });
