@@ -12,8 +12,9 @@ const FOLDER = 'src/handlers';
 const USAGE = `Usage: spec-first stub ID… | --all [--allow-outside]
 
 Writes a stub of a handler for each operationId. A stub answers 501. The stubs of each tag are a new
-file ${FOLDER}/TAG.ts. Existing files are not changed: if the file exists, its new stubs are
-printed. Operations with a handler in src are skipped: a member with the name of the operationId.
+file ${FOLDER}/TAG.ts, which ${ALL_HANDLERS} imports. Only an ${ALL_HANDLERS} that is as
+"spec-first new" wrote it is changed: for other existing files, the lines to add are printed.
+Operations with a handler in src are skipped: a member with the name of the operationId.
 
   --all             all operations without a handler
   --allow-outside   read files outside the document's folder that it references
