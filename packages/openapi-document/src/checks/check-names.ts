@@ -23,11 +23,12 @@ const SUGGESTED = [...KEYWORDS].filter(
 
 /** Reports misspelled keywords, and required members that no object can have. */
 export function checkNames(
-  { tree, at }: Schemas,
+  schemas: Schemas,
   schema: Json,
   pointer: string,
   { notice }: Report,
 ): void {
+  const { tree } = schemas;
   for (const keyword of Object.keys(schema)) {
     if (KEYWORDS.has(keyword) || keyword.startsWith('x-')) continue;
     const similar = similarName(keyword, SUGGESTED);
@@ -37,7 +38,7 @@ export function checkNames(
   }
   // Preparing each schema of a large document would take long.
   const impossibleIn = (part: Json) =>
-    tree.facts(part).isClosed ? at(part, 'example').impossibleNames : [];
+    tree.facts(part).isClosed ? schemas.at(part, 'example').impossibleNames : [];
   const reported = new Set(tree.joinedBy(schema).flatMap(impossibleIn));
   for (const name of impossibleIn(schema)) {
     if (reported.has(name)) continue;

@@ -1,8 +1,7 @@
-import { type Json, valueAt } from '../source/document.ts';
+import { type Json, onFirstUse, valueAt } from '../source/document.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
-import { createFormats, type Formats } from './formats.ts';
-
-import type { Context } from './model.ts';
+import { createFormats, type Format, type Formats } from './formats.ts';
+import type { Context, SchemaSet } from './model.ts';
 import { Outline } from './outline.ts';
 import { Schema } from './schema.ts';
 import { JoinedSchemas, SelectionCounter } from './set.ts';
@@ -19,51 +18,75 @@ const MAX_JOINED = 4_000;
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** The schemas of a document. */
-export type Schemas = ReturnType<typeof createSchemas>;
+/** The schemas of a document. A place is a JSON pointer, or a Schema Object. */
+export class Schemas {
+  readonly tree: SchemaTree;
+  readonly #formatOf: (name: string) => Format | undefined;
+  readonly #contextOf: (view: View) => Context;
+
+  /** @param root the bundled document: each `$ref` points into it. */
+  constructor(root: Json, { formats }: SchemasOptions) {
+    this.tree = new SchemaTree(root);
+    this.#formatOf = createFormats(formats);
+    const { tree } = this;
+    const formatTest = (name: string) => {
+      const format = this.#formatOf(name);
+      return format?.type === 'string' ? format.test : undefined;
+    };
+    const hasTypes = Object.values(formats ?? {}).some((format) => typeof format === 'object');
+    const typedFormat = hasTypes ? (name: string) => this.#formatOf(name)?.typed : undefined;
+    this.#contextOf = onFirstUse((view) => createContext({ tree, view, formatTest, typedFormat }));
+  }
+
+  at(place: unknown, view: View): Schema {
+    return new Schema(this.#setAt(place, view));
+  }
+
+  outline(place: unknown): Outline {
+    return new Outline(this.tree, this.#sourceAt(place));
+  }
+
+  /** Returns the shape of a value, see {@link Shapes.of}. */
+  shape(place: unknown, view: View, form?: Json): Shape {
+    return new Shapes(this.#contextOf(view)).of([this.#schemaAt(place)], form);
+  }
+
+  annotations(place: unknown, view: View): Annotations {
+    return annotationsOf(this.#setAt(place, view));
+  }
+
+  /** Returns the shape and the annotations of a schema that others refer to. */
+  definition(schema: Json, view: View): Described {
+    const shape = new Shapes(this.#contextOf(view)).ofDefinition(schema);
+    return { shape, annotations: this.annotations(schema, view) };
+  }
+
+  /** Returns false for a format that is not checked, since nobody knows it. */
+  knowsFormat(format: string): boolean {
+    return this.#formatOf(format) !== undefined;
+  }
+
+  #setAt(place: unknown, view: View): SchemaSet {
+    return this.#contextOf(view).setOf([this.#schemaAt(place)]);
+  }
+
+  #schemaAt(place: unknown): Json {
+    return this.tree.schemaOf(this.#sourceAt(place));
+  }
+
+  #sourceAt(place: unknown): unknown {
+    return typeof place === 'string' ? valueAt(this.tree.root, place) : place;
+  }
+}
+
+interface Described {
+  readonly shape: Shape;
+  readonly annotations: Annotations;
+}
 
 /** Creates the schemas of a bundled document: each `$ref` points into `root`. */
-export function createSchemas(root: Json, { formats }: SchemasOptions = {}) {
-  const formatOf = createFormats(formats);
-  const formatTest = (name: string) => {
-    const format = formatOf(name);
-    return format?.type === 'string' ? format.test : undefined;
-  };
-  const hasTypes = Object.values(formats ?? {}).some((format) => typeof format === 'object');
-  const typedFormat = hasTypes ? (name: string) => formatOf(name)?.typed : undefined;
-  const tree = new SchemaTree(root);
-  const contexts = new Map<View, Context>();
-  const contextOf = (view: View): Context => {
-    const existing = contexts.get(view);
-    if (existing !== undefined) return existing;
-    const context = createContext({ tree, view, formatTest, typedFormat });
-    contexts.set(view, context);
-    return context;
-  };
-  const sourceAt = (place: unknown): unknown =>
-    typeof place === 'string' ? valueAt(root, place) : place;
-  const schemaAt = (place: unknown): Json => tree.schemaOf(sourceAt(place));
-  return {
-    tree,
-    /** Returns the schema at a JSON pointer, or a Schema Object as a schema. */
-    at: (place: unknown, view: View): Schema =>
-      new Schema(contextOf(view).setOf([schemaAt(place)])),
-    /** Returns false for a format that is not checked, since nobody knows it. */
-    knowsFormat: (format: string): boolean => formatOf(format) !== undefined,
-    outline: (place: unknown): Outline => new Outline(tree, sourceAt(place)),
-    /** Returns the shape of a value, see {@link Shapes.of}. */
-    shape: (place: unknown, view: View, form?: Json): Shape =>
-      new Shapes(contextOf(view)).of([schemaAt(place)], form),
-    annotations: (place: unknown, view: View): Annotations =>
-      annotationsOf(contextOf(view).setOf([schemaAt(place)])),
-    /** Returns the shape and the annotations of a schema that others refer to. */
-    definition(schema: Json, view: View) {
-      const context = contextOf(view);
-      const shape = new Shapes(context).ofDefinition(schema);
-      return { shape, annotations: annotationsOf(context.setOf([schema])) };
-    },
-  };
-}
+export const createSchemas = (root: Json, options: SchemasOptions = {}): Schemas =>
+  new Schemas(root, options);
 
 function createContext(facts: Omit<Context, 'setOf'>): Context {
   const { tree } = facts;

@@ -52,7 +52,8 @@ const NULL: Json = { type: 'null' };
 /** Reads what clients, and receivers of webhooks, depend on. */
 export function documentPart(document: Document): Part {
   const { root, operations, webhooks, securitySchemes } = document;
-  const { tree, at } = createSchemas(root);
+  const schemas = createSchemas(root);
+  const { tree } = schemas;
   const pointers = new Map<Json, string>();
   walk(root, 'document', '', (object, _kind, pointer) => {
     if (!pointers.has(object)) pointers.set(object, pointer);
@@ -149,7 +150,7 @@ export function documentPart(document: Document): Part {
     const applied = appliedTo(source);
     const types = namedTypes(applied.filter((schema) => schema !== NULL));
     const orNull = applied.includes(NULL) ? ['null'] : [];
-    const bases = at(source, 'example').unions.filter(({ isOfBase }) => isOfBase);
+    const bases = schemas.at(source, 'example').unions.filter(({ isOfBase }) => isOfBase);
     const extensions = bases.flatMap((union) => union.alternatives);
     const byKeyword = Map.groupBy(applied.flatMap(entriesOf), ([keyword]) => keyword);
     const keywords = Object.fromEntries(
