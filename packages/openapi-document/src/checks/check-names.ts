@@ -1,8 +1,7 @@
 import { Outline } from '../schema/outline.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
-import { asObject, escapePointerToken, type Json, pointerTokens } from '../source/document.ts';
-import { essenceOf } from '../source/media-types.ts';
+import { asObject, escapePointerToken, type Json } from '../source/document.ts';
 import { type Report, SCHEMA_KEYWORDS } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 
@@ -45,32 +44,6 @@ export function checkNames(
     const reason = 'additionalProperties is false and properties does not declare it';
     notice(pointer, `no object is valid: ${name} is required, but ${reason}`);
   }
-}
-
-/** The media types that messages suggest. */
-const MEDIA_TYPES = [
-  ...['application/json', 'application/x-www-form-urlencoded', 'application/octet-stream'],
-  ...['multipart/form-data', 'text/plain', 'text/event-stream', 'application/xml', 'text/html'],
-];
-
-/** Matches media types that resemble one of `MEDIA_TYPES`, but are others. */
-const OTHER_TYPES = /^application\/(jsonl|json5|bson|.ml)$/;
-
-/** Reports misspelled media types, and short names such as `json`. */
-export function checkMediaType(pointer: string, { notice }: Report): void {
-  const [parent, type = ''] = pointerTokens(pointer).slice(-2);
-  const suggested = parent === 'content' ? suggestedMediaType(type) : undefined;
-  if (suggested !== undefined)
-    notice(pointer, `${type} is not a known media type. Use ${suggested}`);
-}
-
-/** Returns the media type that a misspelled or short name probably means. */
-export function suggestedMediaType(type: string): string | undefined {
-  const essence = essenceOf(type);
-  if (MEDIA_TYPES.includes(essence) || OTHER_TYPES.test(essence)) return undefined;
-  if (essence.includes('/')) return similarName(essence, MEDIA_TYPES);
-  const named = MEDIA_TYPES.find((name) => name.split('/').includes(essence));
-  return named ?? 'TYPE/SUBTYPE, such as application/json';
 }
 
 export function checkEncoding(

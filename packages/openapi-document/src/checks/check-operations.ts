@@ -17,7 +17,6 @@ import {
 import { walk } from '../source/kinds.ts';
 import { essenceOf, isRange } from '../source/media-types.ts';
 import { pathTemplate } from '../source/path-template.ts';
-import { suggestedMediaType } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 
 /**
@@ -158,8 +157,7 @@ function checkBodies(
     ...sent.filter((media) => codecs.factsOf(media).unit !== 'value' && !isRange(media.type)),
   ];
   for (const { outline, type, pointer: mediaPointer } of unchecked) {
-    const isReported = reportedTypes.has(type) || suggestedMediaType(type) !== undefined;
-    if (!outline.restrictsBytes || isReported) continue;
+    if (!outline.restrictsBytes || reportedTypes.has(type)) continue;
     reportedTypes.add(type);
     notice(
       mediaPointer,

@@ -8,7 +8,7 @@ import type { SchemaTree } from '../schema/tree.ts';
 import { asArray, asObject, decoded, type Json, pointerTokens } from '../source/document.ts';
 import { walk } from '../source/kinds.ts';
 import { checkDiscriminator } from './check-discriminator.ts';
-import { checkEncoding, checkMediaType, checkNames } from './check-names.ts';
+import { checkEncoding, checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 import { misfitOf } from './fits.ts';
 
@@ -27,10 +27,7 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
     if (!/oas\/3\.[12]\/dialect|draft\/2020-12/.test(dialect)) {
       report.notice(`${pointer}/${member}`, `${dialect} is read as JSON Schema 2020-12`);
     }
-    if (kind === 'mediaType') {
-      checkMediaType(pointer, report);
-      checkEncoding(tree, schema, pointer, report);
-    }
+    if (kind === 'mediaType') checkEncoding(tree, schema, pointer, report);
     if (kind === 'encoding' && Object.keys(asObject(schema.headers)).length > 0)
       report.notice(`${pointer}/headers`, 'the headers of parts are not checked');
     if (kind !== 'schema') return;

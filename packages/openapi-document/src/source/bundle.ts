@@ -35,8 +35,8 @@ interface Reference {
  *
  * @returns the copy (`root`), and the original locations of its referenced parts (`origins`). The
  *   `problems` are references that cannot be resolved. They are removed. The `notices` are
- *   resolved references that OpenAPI does not allow, circular references between path items, and
- *   missing documentation.
+ *   references that are read in another way, circular references between path items, and missing
+ *   documentation.
  */
 export function bundle(documentFile: string, source: Json, read: (file: string) => FileContent) {
   const { targetLocation, valueIn, dynamicAnchors } = resolver(read);
@@ -150,12 +150,6 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       const findings = kind === 'pathItem' ? notices : problems;
       findings.push({ pointer, message: `$ref: ${ref} is circular: it has no effect here` });
       return undefined;
-    }
-    // No notice for `paths: { $ref: _index.yaml }`, which is common.
-    if (groupOf(kind) === undefined && kind !== 'pathItem' && !INDEX_POINTER.test(pointer)) {
-      const name = pointer.slice(pointer.lastIndexOf('/') + 1);
-      const message = `OpenAPI has no $ref in ${name}: it is replaced by a copy of ${ref}`;
-      notices.push({ pointer, message });
     }
     // A text has no parts: messages about it name the reference.
     if (typeof value === 'object') origins.set(pointer, target);
@@ -272,9 +266,6 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
 /** `undefined` for path items: they are copied to the places of their references. */
 const groupOf = (kind: MemberKind): string | undefined =>
   typeof kind === 'string' && kind !== 'pathItem' ? componentGroup(kind) : undefined;
-
-/** Matches the pointers of members that are often in an index file. */
-const INDEX_POINTER = /^\/(paths|webhooks|components(\/[^/]+)?)$/;
 
 /** Members that are strings. OpenAPI has no references in them, but some tools allow one. */
 const TEXT_MEMBERS = new Set(['title', 'summary', 'description']);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkEncoding, checkMediaType, checkNames } from '../../src/checks/check-names.ts';
+import { checkEncoding, checkNames } from '../../src/checks/check-names.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
 import { SchemaTree } from '../../src/schema/tree.ts';
 import { findingsOf } from '../support/findings.ts';
@@ -83,38 +83,4 @@ test.each<[title: string, schema: unknown, names: readonly string[]]>([
         `notice /m/encoding/${name.replace('/', '~1')} the schema has no property ${name}: check the name of this encoding`,
     ),
   );
-});
-
-test.each([
-  ['json', 'application/json'],
-  ['form-data', 'multipart/form-data'],
-  ['text', 'text/plain'],
-  ['aplication/json', 'application/json'],
-  ['application/x-www-form-urlencode', 'application/x-www-form-urlencoded'],
-  ['text/event-streams; charset=utf-8', 'text/event-stream'],
-  ['yaml', 'TYPE/SUBTYPE, such as application/json'],
-])('the media type %s is wrong', (type, suggested) => {
-  const pointer = `/a/content/${type.replace('/', '~1')}`;
-  expect(findingsOf((report) => checkMediaType(pointer, report))).toEqual([
-    `notice ${pointer} ${type} is not a known media type. Use ${suggested}`,
-  ]);
-});
-
-test.each([
-  ...['application/json', 'Application/JSON;v=1', 'application/jsonl', 'application/bson'],
-  ...[
-    'application/json5',
-    'application/hal+json',
-    'application/yml',
-    'application/xml',
-    'image/*',
-    '*/*',
-  ],
-])('the media type %s is allowed', (type) => {
-  const pointer = `/a/content/${type.replace('/', '~1')}`;
-  expect(findingsOf((report) => checkMediaType(pointer, report))).toEqual([]);
-});
-
-test('the name of a component is not a media type', () => {
-  expect(findingsOf((report) => checkMediaType('/components/mediaTypes/json', report))).toEqual([]);
 });
