@@ -70,7 +70,7 @@ describe('contract tests', () => {
       return { status: 404 };
     };
     const { handlers } = bookings({ createBooking: created, getBooking });
-    await failedTests({ document, app: createApp({ document, handlers }) });
+    await failedTests({ document, app: createApp({ document, handlers }) }, 'getBooking');
     expect(isCalled).toBe(true);
   });
 

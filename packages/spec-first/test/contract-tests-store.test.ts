@@ -10,7 +10,7 @@ const failuresOf = (faults: readonly StoreFault[]) => {
   const app = createApp({ document, handlers: storeHandlers(...faults) });
   // Only few requests reach a paid order.
   const runs = faults.includes('crash on a paid order') ? 50 : 20;
-  return failedTests({ document, app, runs });
+  return failedTests({ document, app, runs }, ...faults.map((fault) => EXPECTED[fault][0]));
 };
 
 const SEQUENCES = 'sequences of operations follow the document';

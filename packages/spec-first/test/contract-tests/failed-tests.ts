@@ -11,11 +11,11 @@ export const SHOP = join(import.meta.dirname, 'shop.yaml');
  * Runs the contract tests of a service with few requests. By default, the document is that of the
  * shop. Resolves to the messages of the failed tests, by the names of the tests.
  *
- * @param lastTest a part of the name of the last test that runs.
+ * @param parts parts of the names of the tests to run. By default, all run.
  */
 export async function failedTests(
   options: Partial<ContractTestOptions>,
-  lastTest?: string,
+  ...parts: readonly string[]
 ): Promise<Record<string, string>> {
   const tests = new Map<string, () => Promise<void>>();
   const collect = (name: string, body: () => Promise<void>) => tests.set(name, body);
@@ -29,10 +29,10 @@ export async function failedTests(
   });
   const failed: Record<string, string> = {};
   for (const [name, body] of tests) {
+    if (parts.length > 0 && !parts.some((part) => name.includes(part))) continue;
     await body().catch((error: unknown) => {
       failed[name] = error instanceof Error ? error.message : String(error);
     });
-    if (lastTest !== undefined && name.includes(lastTest)) break;
   }
   return failed;
 }
