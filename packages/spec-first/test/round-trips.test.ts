@@ -1,12 +1,7 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { clientOf, routesOf } from 'openapi-document/client';
-import type { AnyRequest } from 'spec-first-server';
-import { serve, withFiles } from 'test-support/documents';
+import { type AnyRequest, createService, fetchHandler, loadDocument } from 'spec-first-server';
 
 const PLACES: Readonly<Record<string, readonly string[]>> = {
   path: ['simple', 'label', 'matrix', 'json', 'reserved'],
@@ -145,34 +140,26 @@ const DOCUMENT = {
   ),
 };
 
-let server: Server;
 let call: (id: string, input: object) => Promise<unknown>;
 /** The parameters of the last request that reached a handler. */
 let received: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 
+/** Calls the service without a socket,, which takes a quarter of the time. */
 beforeAll(async () => {
-  await withFiles({ 'openapi.json': JSON.stringify(DOCUMENT) }, async (folder) => {
-    const handlers = Object.fromEntries(
-      CASES.map((one) => [
-        idOf(one),
-        ({ path, query, header, cookie }: AnyRequest) => {
-          received = { path, query, header, cookie };
-          return { status: 200, body: null };
-        },
-      ]),
-    );
-    const { app, document } = await serve(join(folder, 'openapi.json'), handlers);
-    server = app.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const client: Readonly<Record<string, (input: object) => Promise<unknown>>> = Object(
-      clientOf(routesOf(document.operations), { baseUrl: `http://127.0.0.1:${port}` }),
-    );
-    call = async (id, input) => client[id]?.(input);
-  });
-});
-afterAll(() => {
-  server.close();
+  const document = await loadDocument(DOCUMENT);
+  const handler = ({ path, query, header, cookie }: AnyRequest) => {
+    received = { path, query, header, cookie };
+    return { status: 200, body: null };
+  };
+  const handlers = Object.fromEntries(CASES.map((one) => [idOf(one), handler]));
+  const answer = fetchHandler(await createService(document, { handlers }));
+  const client: Readonly<Record<string, (input: object) => Promise<unknown>>> = Object(
+    clientOf(routesOf(document.operations), {
+      baseUrl: 'http://localhost',
+      fetch: (url, init) => answer(new Request(url, init)),
+    }),
+  );
+  call = async (id, input) => client[id]?.(input);
 });
 
 /** Leaving out a parameter means the same as an empty list, an empty object or `null`. */
