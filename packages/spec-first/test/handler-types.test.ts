@@ -526,36 +526,3 @@ describe('the compiler', () => {
     expect(first.slice(0, `${line} ${message}`.length)).toBe(`${line} ${message}`);
   });
 });
-
-test('an editor completes the declared statuses of a reply', async () => {
-  const { ts } = await import('test-support/typescript-5');
-  const file = join(folder, 'mistakes/completed.ts');
-  const text = RIGHT.replace('status: 200', 'status: 0');
-  const read = (path: string) => (path === file ? text : ts.sys.readFile(path));
-  const service = ts.createLanguageService({
-    getCompilationSettings: () => ({
-      strict: true,
-      noEmit: true,
-      allowImportingTsExtensions: true,
-      module: ts.ModuleKind.NodeNext,
-      target: ts.ScriptTarget.ESNext,
-      lib: ['lib.esnext.d.ts'],
-      types: [],
-    }),
-    getScriptFileNames: () => [file],
-    getScriptVersion: () => '1',
-    getScriptSnapshot(path) {
-      const source = read(path);
-      return source === undefined ? undefined : ts.ScriptSnapshot.fromString(source);
-    },
-    getCurrentDirectory: () => folder,
-    getDefaultLibFileName: ts.getDefaultLibFilePath,
-    fileExists: (path) => read(path) !== undefined,
-    readFile: read,
-  });
-  const position = text.indexOf('status: 0') + 'status: '.length;
-  const entries = service.getCompletionsAtPosition(file, position, {})?.entries ?? [];
-  const statuses = entries.map(({ name }) => name).filter((name) => /^\d+$/.test(name));
-  expect(statuses).toEqual(expect.arrayContaining(['200', '400', '404', '503']));
-  expect(statuses).not.toContain('201');
-});
