@@ -1,14 +1,16 @@
-import { readdirSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, utimesSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Codecs, type FormCoder, loadDocument } from 'openapi-document';
+import { pino } from 'pino';
 import { withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { Account, Resources } from '../../../src/core/account.ts';
 import { formStorage } from '../../../src/core/request/form-storage.ts';
 import { limitedStream } from '../../../src/core/request/streams.ts';
+import { removeDeadUploads } from '../../../src/core/request/upload-folders.ts';
 
 const file = { type: 'string', format: 'binary' };
 const schema = {
@@ -168,4 +170,17 @@ test('texts have a limit of their own, and files do not count', async () => {
     status: 413,
     message: 'the texts of the body must be at most 4 bytes (BODY_LIMIT): send a file instead',
   });
+});
+
+test('folders of an earlier process with the same id are removed', async () => {
+  const [earlier = '', own = ''] = ['earlier', 'own'].map((name) =>
+    join(tmpdir(), `upload-${hostname()}-${process.pid}-${name}`),
+  );
+  mkdirSync(earlier);
+  mkdirSync(own);
+  utimesSync(earlier, 1, 1);
+  removeDeadUploads(pino({ level: 'silent' }));
+  await eventually(() => !existsSync(earlier));
+  expect(existsSync(own)).toBe(true);
+  rmdirSync(own);
 });
