@@ -147,15 +147,15 @@ describe('npm run generate', () => {
     });
   });
 
-  test('leaves the types unchanged for a document that is not YAML', async () => {
-    await withFiles({ 'openapi.yaml': 'paths: [', [TYPES]: 'types' }, async (folder) => {
-      expect(await generate(folder)).toEqual({
-        status: 1,
-        stdout: '',
-        stderr: expect.stringMatching(
-          /^openapi\.yaml:1:9 .*\nopenapi\.yaml has 1 error\. generated\/openapi\.ts is unchanged\.\n$/,
-        ),
-      });
+  test.each([
+    ['that is not YAML', 'paths: [', '1:9'],
+    ['whose paths are not an object', SMALL.replace(/paths:[\s\S]*/, 'paths: 5'), '5:1'],
+  ])('leaves the types unchanged for a document %s', async (_, text, place) => {
+    await withFiles({ 'openapi.yaml': text, [TYPES]: 'types' }, async (folder) => {
+      const { status, stdout, stderr } = await generate(folder);
+      expect([status, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(new RegExp(`^openapi\\.yaml:${place} .*$`, 'm'));
+      expect(stderr).toContain('openapi.yaml has 1 error. generated/openapi.ts is unchanged.\n');
       expect(typesIn(folder)).toBe('types');
     });
   });
