@@ -1,4 +1,4 @@
-import { asObject, asStrings, entriesOf, type Json } from '../source/document.ts';
+import { asStrings, entriesOf, type Json } from '../source/document.ts';
 import type { Budget } from './budget.ts';
 import { typeBitOf } from './json-types.ts';
 import { type Assertion, type Member, type ObjectRules, Run, type SchemaSet } from './model.ts';
@@ -35,9 +35,6 @@ export function objectRules(set: SchemaSet): ObjectRules {
   const { tree, view } = context;
   const isReply = view === 'response';
   const parts = [...schemas.keys()];
-  const patterns = new Map(
-    facts.namePatterns.map((pattern) => [pattern, tree.patternTest(pattern)]),
-  );
   const required = facts.required.difference(hidden);
   const requiredNames = [...required];
   const dependents = new Set(
@@ -56,7 +53,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
     (schema) => schema.unevaluatedProperties !== undefined,
   );
   const members = new Map<string, Member>();
-  const rest = patterns.size === 0 ? createMember(undefined, NO_STEPS) : undefined;
+  const rest = facts.namePatterns.length === 0 ? createMember(undefined, NO_STEPS) : undefined;
   const assertions = objectAssertions(set, (name, budget) => member(name, budget));
   const defaults = view === 'request' ? defaultsOf() : [];
   /** The members of the last object, in its order: the next object often has the same. */
@@ -201,19 +198,15 @@ export function objectRules(set: SchemaSet): ObjectRules {
     let isDeclared = isRequired || (name !== undefined && dependents.has(name));
     let closedBy: string | undefined;
     for (const schema of parts) {
-      const countBefore = found.length;
-      const properties = asObject(schema.properties);
-      if (name !== undefined && Object.hasOwn(properties, name))
-        found.push(tree.schemaOf(properties[name]));
-      for (const [pattern, inner] of entriesOf(schema.patternProperties))
-        if (name !== undefined && patterns.get(pattern)?.(name, budget) === true)
-          found.push(tree.schemaOf(inner));
-      isDeclared ||= found.length > countBefore;
-      if (found.length === countBefore && schema.additionalProperties !== undefined) {
-        found.push(tree.schemaOf(schema.additionalProperties));
-        if (tree.isNothing(schema.additionalProperties)) closedBy = 'additionalProperties';
-      }
-      if (found.length > countBefore) evaluating.add(schema);
+      const declared = name === undefined ? [] : tree.declared(schema, name, budget);
+      for (const inner of declared) found.push(tree.schemaOf(inner));
+      isDeclared ||= declared.length > 0;
+      const { additionalProperties: others } = schema;
+      if (declared.length === 0 && others === undefined) continue;
+      evaluating.add(schema);
+      if (declared.length > 0) continue;
+      found.push(tree.schemaOf(others));
+      if (tree.isNothing(others)) closedBy = 'additionalProperties';
     }
     for (const schema of unevaluating) {
       if (

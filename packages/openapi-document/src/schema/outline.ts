@@ -1,4 +1,4 @@
-import { asArray, asObject, entriesOf, isObject, type Json } from '../source/document.ts';
+import { asArray, asObject, isObject, type Json } from '../source/document.ts';
 import { type Form, isTextual } from '../source/media-types.ts';
 import { Facts } from './facts.ts';
 import { createFormats } from './formats.ts';
@@ -170,9 +170,7 @@ export class Outline extends Facts {
   }
 
   #schemasOfMember(schema: Json, name: string): unknown[] {
-    const found = [...new Facts([schema]).declared(name)];
-    for (const [pattern, inner] of entriesOf(schema.patternProperties))
-      if (this.#tree.patternTest(pattern)(name, { steps: MAX_NAME_STEPS })) found.push(inner);
+    const found = this.#tree.declared(schema, name, { steps: MAX_NAME_STEPS });
     if (found.length > 0) return found;
     const others = schema.additionalProperties ?? schema.unevaluatedProperties;
     return others === undefined ? [] : [others];

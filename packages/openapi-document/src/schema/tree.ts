@@ -1,4 +1,12 @@
-import { asArray, asObject, isObject, type Json, onFirstUse, valueAt } from '../source/document.ts';
+import {
+  asArray,
+  asObject,
+  entriesOf,
+  isObject,
+  type Json,
+  onFirstUse,
+  valueAt,
+} from '../source/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
 import { Facts } from './facts.ts';
 import { alternativesIn } from './keywords.ts';
@@ -80,14 +88,14 @@ export class SchemaTree {
    * Returns the test of a pattern. A text that is too long for it cannot be tested, since `false`
    * would make a `not` true. An invalid pattern, which the check of the document reports, matches.
    */
-  patternTest(source: string): TextTest {
+  readonly patternTest = onFirstUse((source: string): TextTest => {
     const pattern = this.#validPattern(source);
     if (pattern === undefined) return () => true;
     return (text, budget) => {
       if (text.length > pattern.maxLength) throw new BudgetExceeded();
       return pattern.test(text, budget);
     };
-  }
+  });
 
   #validPattern(source: string): Pattern | undefined {
     try {
@@ -158,6 +166,15 @@ export class SchemaTree {
       ...alternativesIn(inner).map((alternative) => this.schemaOf(alternative)),
     ]),
   );
+
+  /** Lists the schemas that `properties` and `patternProperties` of a schema have for a name. */
+  declared({ properties, patternProperties }: Json, name: string, budget: Budget): unknown[] {
+    const members = asObject(properties);
+    const found = Object.hasOwn(members, name) ? [members[name]] : [];
+    for (const [pattern, schema] of entriesOf(patternProperties))
+      if (this.patternTest(pattern)(name, budget)) found.push(schema);
+    return found;
+  }
 
   /** True for a schema that no value matches, since it is or applies `false`. */
   isNothing(schema: unknown): boolean {
