@@ -28,8 +28,11 @@ export function stepsPerCharacter(
   maxWork = MAX_WORK,
 ): number | undefined {
   const letters = [...alphabet.all()];
-  const steps = stepsOfAttempt(expression, letters);
-  return steps <= MAX_STEPS ? steps : stepsOfStates(expression, alphabet, maxWork);
+  const steps = stepsOfStates(expression, alphabet, letters, maxWork);
+  if (steps !== undefined) return steps;
+  // Lists of many words have too many states.
+  const stepsOfText = stepsOfAttempt(expression, letters);
+  return stepsOfText <= MAX_STEPS ? stepsOfText : undefined;
 }
 
 /**
@@ -65,9 +68,9 @@ function stepsOfAttempt({ start, atoms }: Expression, letters: readonly Letter[]
 function stepsOfStates(
   expression: Expression,
   alphabet: Alphabet,
+  letters: readonly Letter[],
   maxWork: number,
 ): number | undefined {
-  const letters = [...alphabet.all()];
   const isExact = expression.isExact && alphabet.isExact;
   const states = reachableStates(
     new Automaton(expression),
