@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { domainToUnicode } from 'node:url';
 import { onFirstUse } from '../source/document.ts';
 import { type Budget, spend } from './budget.ts';
-import { GRAMMARS, HOSTNAME } from './grammars.ts';
+import { GRAMMARS } from './grammars.ts';
 import { compilePattern } from './patterns.ts';
 
 export interface Format {
@@ -38,7 +38,6 @@ interface Limit {
 
 const LINEAR: Limit = { maxLength: Number.POSITIVE_INFINITY, steps: 1 };
 const SHORT: Limit = { maxLength: 100, steps: 1 };
-const DOMAIN: Limit = { maxLength: 253, steps: 4 };
 const EXPRESSION: Limit = { maxLength: 10_000, steps: 10 };
 
 /**
@@ -66,68 +65,22 @@ export function parsedBy(format: TypedFormat, text: string): unknown {
   }
 }
 
-/** The parts of a date and time (RFC 3339 §5.6). A leap second has the number 60. */
-const DATE = String.raw`(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
-const CLOCK = String.raw`([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d+)?`;
-const OFFSET = String.raw`(?:[zZ]|([+-])([01]\d|2[0-3]):([0-5]\d))`;
-
-const DATE_SYNTAX = new RegExp(`^${DATE}$`);
-const TIME_SYNTAX = new RegExp(`^${CLOCK}${OFFSET}$`);
-const DATE_TIME_SYNTAX = new RegExp(String.raw`^${DATE}[tT\s]${CLOCK}${OFFSET}$`);
-
 const MINUTES_OF_DAY = 24 * 60;
 
-function isDate(text: string): boolean {
-  const [match, year, month, day] = DATE_SYNTAX.exec(text) ?? [];
-  return match !== undefined && isDay(year, month, day);
-}
-
-function isTime(text: string): boolean {
-  const [match, hour, minute, second, ...offset] = TIME_SYNTAX.exec(text) ?? [];
-  return match !== undefined && isSecond(hour, minute, second, ...offset);
-}
-
-function isDateTime(text: string): boolean {
-  const [match, year, month, day, hour, minute, second, sign, offsetHour, offsetMinute] =
-    DATE_TIME_SYNTAX.exec(text) ?? [];
-  return (
-    match !== undefined &&
-    isDay(year, month, day) &&
-    isSecond(hour, minute, second, sign, offsetHour, offsetMinute)
-  );
-}
-
-type Digits = string | undefined;
-
-function isDay(year: Digits, month: Digits, day: Digits): boolean {
-  if (Number(day) <= 28) return true;
-  // The day 0 of the next month is the last one of this month.
-  const lastDay = new Date(0);
-  lastDay.setUTCFullYear(Number(year), Number(month), 0);
-  return Number(day) <= lastDay.getUTCDate();
-}
+/** The end of a time with a leap second, which has the number 60. */
+const LEAP_SECOND = /(\d\d):(\d\d):60(?:\.\d+)?(?:z|([+-]\d\d):(\d\d))$/i;
 
 /** Returns false for a leap second that is not the last second of a day in UTC. */
-function isSecond(
-  hour: Digits,
-  minute: Digits,
-  second: Digits,
-  sign: Digits = '+',
-  offsetHour: Digits = '0',
-  offsetMinute: Digits = '0',
-): boolean {
-  if (second !== '60') return true;
-  const offset = Number(`${sign}1`) * (Number(offsetHour) * 60 + Number(offsetMinute));
+function isSecond(text: string): boolean {
+  const [match, hour, minute, hours = '+0', minutes = '0'] = LEAP_SECOND.exec(text) ?? [];
+  if (match === undefined) return true;
+  const offset = Number(hours) * 60 + Number(hours.charAt(0) + minutes);
   const utc = Number(hour) * 60 + Number(minute) - offset;
   return (utc + MINUTES_OF_DAY) % MINUTES_OF_DAY === MINUTES_OF_DAY - 1;
 }
 
-const HOSTNAME_SYNTAX = new RegExp(`^${HOSTNAME}$`);
-
-/** Tests a host name: RFC 1123 §2.1, and RFC 5890 §2.3.2.1 for internationalized labels. */
-function isHostname(text: string): boolean {
-  return HOSTNAME_SYNTAX.test(text) && text.split('.').every(isLabel);
-}
+/** Tests the labels of a host name. Those of internationalized names: RFC 5890 §2.3.2.1. */
+const hasLabels = (text: string): boolean => text.length <= 253 && text.split('.').every(isLabel);
 
 function isLabel(label: string): boolean {
   if (label.length > 63) return false;
@@ -173,9 +126,12 @@ function textFormat({ maxLength, steps }: Limit, test: (text: string) => boolean
 
 const unlimited = (type: Format['type']) => (): Format => ({ type, test: () => true });
 
-/** Tests of an address in brackets, by format. */
-const LITERALS: Readonly<Record<string, (text: string) => boolean>> = {
+/** Tests of parts that the grammar of a format does not describe. */
+const PARTS: Readonly<Record<string, (text: string) => boolean>> = {
+  time: isSecond,
+  'date-time': isSecond,
   email: isMailLiteral,
+  hostname: hasLabels,
   uri: isUriLiteral,
   'uri-reference': isUriLiteral,
   url: isUriLiteral,
@@ -186,13 +142,9 @@ const FORMATS = new Map<string, () => Format>([
   ...['binary', 'password'].map((name) => [name, unlimited('string')] as const),
   ...['int32', 'int64', 'float', 'double'].map((name) => [name, unlimited('number')] as const),
   ...Object.entries(GRAMMARS).map(
-    ([name, grammar]) => [name, () => patternFormat(grammar, LITERALS[name])] as const,
+    ([name, grammar]) => [name, () => patternFormat(grammar, PARTS[name])] as const,
   ),
   ['ipv6', () => textFormat(SHORT, isAddress)],
-  ['date', () => textFormat(SHORT, isDate)],
-  ['date-time', () => textFormat(SHORT, isDateTime)],
-  ['time', () => textFormat(SHORT, isTime)],
-  ['hostname', () => textFormat(DOMAIN, isHostname)],
   ['regex', () => textFormat(EXPRESSION, isExpression)],
 ]);
 
