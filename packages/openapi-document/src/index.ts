@@ -42,7 +42,7 @@ export type { Formats, TypedFormat } from './schema/formats.ts';
 export { typeNames } from './schema/json-types.ts';
 export { DEFAULT_STEPS, type Violation } from './schema/model.ts';
 export type { Outline } from './schema/outline.ts';
-export type { Schema } from './schema/schema.ts';
+export type { CheckResult, Schema } from './schema/schema.ts';
 export { createSchemas, type Schemas } from './schema/schemas.ts';
 export type { Definition, Shape, ShapeMember } from './schema/shape.ts';
 export { temporalFormats } from './schema/temporal-formats.ts';

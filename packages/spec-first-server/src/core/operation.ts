@@ -1,21 +1,18 @@
-import { type Budget, deprecationOf, type Operation, parameterReader } from 'openapi-document';
+import { deprecationOf, type Operation } from 'openapi-document';
 import type { Answer, Call, CallRecord } from './call.ts';
 import { describeError } from './describe-error.ts';
 import type { AnyAround, AnyHandler, AnyReply } from './handlers/types.ts';
 import type { ServiceContext } from './prepare.ts';
 import { bodyReader } from './request/body.ts';
 import { RequestContext } from './request/context.ts';
+import { parametersReader } from './request/parameters.ts';
 import { createAnswer, isItemStream, streamedAnswer } from './response/answer.ts';
 import { failureAnswer, failureOf } from './response/failures.ts';
 import { HttpError, InvalidReply } from './response/http-error.ts';
 import { ignoreErrors } from './response/item-body.ts';
-import { checkReply } from './response/reply.ts';
+import { replyWriter } from './response/reply.ts';
 import { apiKeyQueryNames, authentication, challengesOf } from './security/schemes.ts';
-import {
-  type OperationValidator,
-  type Parameters as ParameterValues,
-  Violations,
-} from './validation/validator.ts';
+import type { Parameters } from './validation/validator.ts';
 
 /** The steps that answer a call of an operation. Never rejects. */
 export type Plan = (call: Call, record: CallRecord, basePath: string) => Promise<Answer>;
@@ -55,8 +52,9 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
   const validator = context.validatorOf(operation);
   const authenticate = authentication(operation, schemes, samples !== undefined);
   const ignored = apiKeyQueryNames(document.securitySchemes);
-  const checkParameters = parameterCheck(parameterReader(operation, ignored), validator);
+  const readParameters = parametersReader(operation, ignored, validator);
   const readBody = bodyReader(operation, context.bodyLimit, validator);
+  const writeReply = replyWriter(operation, validator);
   const challenge = challengesOf(operation, schemes);
   const failures = { ...context.failures, operation, validator, samples, challenge };
   const deprecation = Object.entries(deprecationOf(operation).headers).flat();
@@ -76,10 +74,10 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
       record.callers = authenticated?.callers;
       account.caller = record.caller?.subject ?? account.caller;
 
-      let parameters: ParameterValues = { path: {}, query: {}, header: {}, cookie: {} };
+      let parameters: Parameters = { path: {}, query: {}, header: {}, cookie: {} };
       if (query !== '' || operation.parameters.length > 0 || account.mustWait) {
         const path = call.path.slice(basePath.length);
-        const checking = account.inTurn(() => checkParameters({ path, query, headers }, account));
+        const checking = account.inTurn(() => readParameters({ path, query, headers }, account));
         parameters = checking instanceof Promise ? await checking : checking;
       }
 
@@ -97,7 +95,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
       record.reason = reply.reason;
       record.mocked = reply.mocked;
 
-      const checking = account.inTurn(() => checkReply(operation, validator, reply, account), true);
+      const checking = account.inTurn(() => writeReply(reply, account), true);
       const checked = checking instanceof Promise ? await checking : checking;
       if (isItemStream(checked.body)) {
         return await streamedAnswer(checked, record, method, {
@@ -120,28 +118,6 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
       }
       return failureAnswer(error, record, call, failures);
     }
-  };
-}
-
-/** Returns a function that parses and validates parameters. It throws all their violations. */
-function parameterCheck(
-  read: ReturnType<typeof parameterReader>,
-  validator: OperationValidator,
-): (source: Parameters<typeof read>[0], budget: Budget) => ParameterValues {
-  return (source, budget) => {
-    const { values, violations } = read(source);
-    let isComplete = true;
-    try {
-      const checked = validator.parameters(values, budget);
-      if (violations.length === 0) return checked;
-    } catch (error) {
-      if (!(error instanceof Violations)) throw error;
-      // A parameter that cannot be parsed has no value, and would be reported as missing, too.
-      const unread = new Set(violations.map(({ path }) => path));
-      violations.unshift(...error.violations.filter(({ path }) => !unread.has(path)));
-      ({ isComplete } = error);
-    }
-    throw new Violations(violations, isComplete);
   };
 }
 

@@ -86,7 +86,7 @@ test('the first undeclared member of each operation is logged in development', a
     for (const operation of [...operations, ...operations]) {
       const media = operation.responses[0]?.media[0];
       if (media === undefined) throw new Error('no media type');
-      context?.validatorOf(operation).response(media, { id: 1, first: 1, second: 1 });
+      context?.validatorOf(operation).response(media)({ id: 1, first: 1, second: 1 });
     }
     const message = (id: string) => ({
       level: 40,

@@ -21,7 +21,7 @@ import {
 import { type Account, estimatedSize, MAX_ESTIMATE } from '../account.ts';
 import type { Bytes, Call } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
-import { type OperationValidator, Violations } from '../validation/validator.ts';
+import { type Check, type OperationValidator, Violations } from '../validation/validator.ts';
 import { formStorage } from './form-storage.ts';
 import { checkedItems, cutOff, limitedStream, readBytes, tooLarge } from './streams.ts';
 
@@ -40,8 +40,11 @@ const NO_BYTES = new Uint8Array();
 interface MediaPlan {
   readonly media: MediaType;
   readonly coder: Coder;
+  /** The coder, if it reads bodies at once. */
+  readonly whole: TextCoder | ValueCoder | undefined;
   /** The maximum number of bytes. */
   readonly limit: number;
+  readonly check: Check;
 }
 
 /** The parts of a request from which its body is read. */
@@ -74,7 +77,9 @@ export function bodyReader(
   const acceptsUntyped = mediaTypeFor(declared, '') !== undefined;
   const planOf = (media: MediaType, contentType: string): MediaPlan => {
     const coder = validator.codecs.of(media, contentType);
-    return { media, coder, limit: bodyLimitOf(media, coder, defaultLimit) };
+    const whole = isReadAtOnce(coder) ? coder : undefined;
+    const limit = bodyLimitOf(media, coder, defaultLimit);
+    return { media, coder, whole, limit, check: validator.body(media) };
   };
   const plans = new Map(
     declared.filter(({ type }) => !isRange(type)).map((media) => [media.type, planOf(media, '')]),
@@ -95,11 +100,10 @@ export function bodyReader(
     const bytes = lengthText === '0' ? empty : call.body;
     if (bytes === undefined) return withoutBody();
     if (contentType === '' && !acceptsUntyped) return readUntyped(bytes);
-    const { media, coder, limit } =
-      plans.get(contentType) ?? planOf(declaredType(contentType), contentType);
-    const isAtOnce = isReadAtOnce(coder);
+    const plan = plans.get(contentType) ?? planOf(declaredType(contentType), contentType);
+    const { media, coder, whole, limit } = plan;
     const encoding = headers['content-encoding'];
-    const isZipped = encoding !== undefined && checkEncoding(encoding, isAtOnce) === 'gzip';
+    const isZipped = encoding !== undefined && checkEncoding(encoding, whole !== undefined);
     if (contentType.includes(';') && (coder.isText || coder.unit === 'form'))
       checkCharset(contentType);
     const length = Number(lengthText ?? 0);
@@ -107,12 +111,12 @@ export function bodyReader(
     if (coder.unit === 'items') {
       const message = { format: media, contentType };
       const chunks = unread(limitedStream(bytes, Infinity), account);
-      const items = checkedItems(chunks, coder, media, message, limit, validator, account);
+      const items = checkedItems(chunks, coder, message, limit, plan.check, account);
       return { contentType: media.type, body: items };
     }
     if (length > limit) throw tooLarge(limit);
-    if (isAtOnce) return readWhole(media, coder, limit, source);
-    if (coder.unit === 'form') return readForm(media, coder, limit, source);
+    if (whole !== undefined) return readWhole(plan, whole, source);
+    if (coder.unit === 'form' && coder.isText !== true) return readForm(plan, coder, source);
     return { contentType: media.type, body: unread(limitedStream(bytes, limit), account) };
   };
 
@@ -123,9 +127,8 @@ export function bodyReader(
   }
 
   async function readWhole(
-    media: MediaType,
+    { media, limit, check }: MediaPlan,
     coder: TextCoder | ValueCoder,
-    limit: number,
     { bytes: source, length, isZipped, account }: Source,
   ): Promise<ReceivedBody> {
     try {
@@ -142,7 +145,7 @@ export function bodyReader(
         const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
         account.charge(size - chargedSize);
         const value = readAtOnce(coder, bytes, media, decode);
-        return value === undefined ? undefined : validator.body(media, value, account);
+        return value === undefined ? undefined : check(value, account);
       }, true);
       const body = parsing instanceof Promise ? await parsing : parsing;
       return body === undefined ? withoutBody() : { contentType: media.type, body };
@@ -152,9 +155,8 @@ export function bodyReader(
   }
 
   async function readForm(
-    media: MediaType,
+    { media, limit, check }: MediaPlan,
     coder: FormCoder,
-    limit: number,
     { bytes, contentType, length, account }: Source,
   ): Promise<ReceivedBody> {
     const chunks = limitedStream(bytes, limit);
@@ -162,7 +164,7 @@ export function bodyReader(
     try {
       const message = { format: media, contentType };
       const form = await coder.read(storage.charged(chunks), message, storage);
-      const body = await account.inTurn(() => validator.body(media, form, account), true);
+      const body = await account.inTurn(() => check(form, account), true);
       return { contentType: media.type, body };
     } catch (error) {
       throw rejectionOf(error);
@@ -230,12 +232,12 @@ async function isEmpty(body: Bytes | AsyncIterable<Bytes>): Promise<boolean> {
   return true;
 }
 
-/** @throws {HttpError} 415 */
-function checkEncoding(header: string, canBeZipped: boolean): string {
+/** @returns true for gzip. @throws {HttpError} 415 */
+function checkEncoding(header: string, canBeZipped: boolean): boolean {
   const accepted = canBeZipped ? ['gzip', 'identity'] : ['identity'];
   // `x-gzip` is another name of `gzip` (RFC 9110 §8.4.1.3).
   const encoding = header.toLowerCase().replace(/^x-gzip$/, 'gzip');
-  if (accepted.includes(encoding)) return encoding;
+  if (accepted.includes(encoding)) return encoding === 'gzip';
   throw new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, {
     headers: { 'Accept-Encoding': accepted.join(', ') },
   });

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { type ItemsCoder, type MediaType, type Message, UnreadableBody } from 'openapi-document';
+import { type ItemsCoder, type Message, UnreadableBody } from 'openapi-document';
 import { type Account, estimatedSize } from '../account.ts';
 import type { Bytes } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
-import { type OperationValidator, Violations } from '../validation/validator.ts';
+import { type Check, Violations } from '../validation/validator.ts';
 
 /**
  * Reads a body. Rejects it as soon as it is too large.
@@ -99,10 +99,9 @@ const chunksOf = (body: Bytes | AsyncIterable<Bytes>): Iterator<Bytes> | AsyncIt
 export async function* checkedItems(
   bytes: AsyncIterable<Bytes>,
   coder: ItemsCoder,
-  media: MediaType,
   message: Message,
   limit: number,
-  validator: OperationValidator,
+  check: Check,
   account: Account,
 ): AsyncGenerator<unknown> {
   let index = 0;
@@ -131,7 +130,7 @@ export async function* checkedItems(
 
   try {
     for await (const item of coder.read(charged(), message, limit)) {
-      yield await account.inTurn(() => validator.body(media, item));
+      yield await account.inTurn(() => check(item));
       index += 1;
     }
   } catch (error) {

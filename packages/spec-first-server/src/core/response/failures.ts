@@ -21,7 +21,7 @@ import {
   type Problem,
   reasonPhrase,
 } from './problem.ts';
-import { checkBody, mismatchOf, writeBody } from './reply.ts';
+import { bodyWriter, declaredBody, mismatchOf } from './reply.ts';
 
 /** The parts of a service that its error responses need. */
 export interface FailureContext {
@@ -258,11 +258,11 @@ function replyFor(
   let bodyMismatch: string | undefined;
   for (const [contentType, body] of candidates()) {
     try {
-      const writtenBody =
+      const writeBody =
         context === undefined || declared === undefined
-          ? writeBody(codecs, { type: contentType }, contentType, body)
-          : checkBody(context.validator, declared, { contentType, body });
-      return { reply: { status, headers, ...writtenBody }, bodyMismatch, headerMismatch };
+          ? bodyWriter(codecs, { type: contentType }, contentType)
+          : declaredBody(context.validator, declared, contentType);
+      return { reply: { status, headers, ...writeBody(body) }, bodyMismatch, headerMismatch };
     } catch (error) {
       // `errorBody` may use names that the client chose.
       const difference =
@@ -277,7 +277,7 @@ function replyFor(
   const { mediaType, make: describe } = PROBLEM_DETAILS;
   const details = isBodiless
     ? {}
-    : writeBody(codecs, { type: mediaType }, mediaType, describe(problem));
+    : bodyWriter(codecs, { type: mediaType }, mediaType)(describe(problem));
   return { reply: { status, headers, ...details }, bodyMismatch, headerMismatch };
 
   function* candidates(): Generator<[contentType: string, body: unknown]> {

@@ -22,7 +22,7 @@ import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { HttpError } from './http-error.ts';
 import { type ErrorBody, makeBody } from './problem.ts';
-import { checkBody, isAsyncIterable, mismatchOf } from './reply.ts';
+import { declaredBody, isAsyncIterable, mismatchOf } from './reply.ts';
 
 type Candidate = Partial<Example>;
 
@@ -121,7 +121,7 @@ export function mock(
   /** Returns an example of a body as handlers get it, such as with defaults. */
   function validBody(media: MediaType, example: unknown): unknown {
     try {
-      return validatorOf(operation).body(media, example);
+      return validatorOf(operation).body(media)(example);
     } catch (error) {
       if (mismatchOf(error) === undefined) throw error;
       return example;
@@ -153,8 +153,8 @@ export function mock(
       const { value: body, pointer } = candidate;
       try {
         if (media === undefined || items === undefined)
-          checkBody(validator, declared, { contentType, body });
-        else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
+          declaredBody(validator, declared, contentType)(body);
+        else if (Array.isArray(body)) for (const item of body) validator.response(media)(item);
         chosen = candidate;
         // The items of a text are unknown until they are sent.
         isChecked = items === undefined || Array.isArray(body);

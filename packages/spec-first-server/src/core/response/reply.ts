@@ -14,7 +14,7 @@ import {
   writeParameter,
 } from 'openapi-document';
 import type { AnyReply } from '../handlers/types.ts';
-import type { OperationValidator } from '../validation/validator.ts';
+import type { Check, OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
 import type { CheckedReply } from './answer.ts';
 import { isHeader } from './headers.ts';
@@ -36,41 +36,68 @@ type ReplyValidator = Pick<OperationValidator, 'codecs' | 'response' | 'response
 
 /** Used for mocks that have no valid value: the document has an example of them. */
 const UNCHECKED: Omit<ReplyValidator, 'codecs'> = {
-  response: (_media, body) => body,
+  response: () => (body) => body,
   responseHeaders: (_response, headers) => headers,
 };
 
+/** A reply as it is written. */
+type WrittenBody = Pick<CheckedReply, 'type' | 'body'>;
+
+/** Checks a body, and returns it as it is written. @throws {InvalidReply | Violations} */
+type WriteBody = (body: unknown, budget?: Budget) => WrittenBody;
+
+/** The way to check and write replies with one status. */
+interface ReplyPlan {
+  readonly declared: DeclaredResponse;
+  readonly validator: ReplyValidator;
+  readonly writeBody: WriteBody;
+}
+
 /**
- * Checks a reply against the document: status, headers, media type and body.
+ * Returns the function that checks the replies of an operation against the document: status,
+ * headers, media type and body.
  *
- * @throws {InvalidReply} if the document does not declare such a reply.
+ * @throws {InvalidReply} The function throws if the document does not declare such a reply.
  */
-export function checkReply(
+export function replyWriter(
   operation: Operation,
   documentValidator: ReplyValidator,
-  reply: AnyReply,
-  budget?: Budget,
-): CheckedReply {
-  const { status } = reply;
-  const validator =
-    reply.unchecked === true ? { ...documentValidator, ...UNCHECKED } : documentValidator;
-  try {
+): (reply: AnyReply, budget?: Budget) => CheckedReply {
+  /** By status, for replies that do not choose a media type. */
+  const plans = new Map<number, ReplyPlan>();
+
+  function planOf({ status, contentType, unchecked }: AnyReply): ReplyPlan {
+    const isShared = contentType === undefined && unchecked !== true;
+    const shared = isShared ? plans.get(status) : undefined;
+    if (shared !== undefined) return shared;
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InvalidReply('the status must be an integer from 200 to 599');
     const declared = declaredFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document does not declare this status');
-    const { headers: sent } = reply;
-    const hasHeaders = sent !== undefined || declared.headers.length > 0;
-    const headers = hasHeaders ? checkHeaders(validator, declared, sent) : undefined;
-    return { status, headers, ...checkBody(validator, declared, reply, budget) };
-  } catch (error) {
-    // An unread stream would keep its file open.
-    if (isAsyncIterable(reply.body)) closeItems(reply.body);
-    const mismatch = mismatchOf(error);
-    throw mismatch === undefined
-      ? error
-      : new InvalidReply(`${operation.id} answered ${status}: ${mismatch}`);
+    const validator =
+      unchecked === true ? { ...documentValidator, ...UNCHECKED } : documentValidator;
+    const plan = { declared, validator, writeBody: declaredBody(validator, declared, contentType) };
+    if (isShared) plans.set(status, plan);
+    return plan;
   }
+
+  return (reply, budget) => {
+    const { status, headers, body } = reply;
+    try {
+      const { declared, validator, writeBody } = planOf(reply);
+      const hasHeaders = headers !== undefined || declared.headers.length > 0;
+      const checkedHeaders = hasHeaders ? checkHeaders(validator, declared, headers) : undefined;
+      const { type, body: written } = writeBody(body, budget);
+      return { status, headers: checkedHeaders, type, body: written };
+    } catch (error) {
+      // An unread stream would keep its file open.
+      if (isAsyncIterable(body)) closeItems(body);
+      const mismatch = mismatchOf(error);
+      throw mismatch === undefined
+        ? error
+        : new InvalidReply(`${operation.id} answered ${status}: ${mismatch}`);
+    }
+  };
 }
 
 export function mismatchOf(error: unknown): string | undefined {
@@ -78,91 +105,93 @@ export function mismatchOf(error: unknown): string | undefined {
 }
 
 /**
- * Checks the body of a reply. Returns it as it is written, with its media type.
+ * Returns the function that checks and writes the bodies of a declared response.
  *
- * @throws {InvalidReply | Violations} if it does not match the declared response.
+ * @throws {InvalidReply} if the response does not have the media type.
  */
-export function checkBody(
+export function declaredBody(
   validator: ReplyValidator,
-  declared: DeclaredResponse,
-  { contentType, body }: Pick<AnyReply, 'contentType' | 'body'>,
-  budget?: Budget,
-): Pick<CheckedReply, 'type' | 'body'> {
+  { media: mediaTypes }: DeclaredResponse,
+  contentType?: string,
+): WriteBody {
   if (contentType !== undefined && typeof contentType !== 'string')
     throw new InvalidReply('contentType must be a string');
-  const mediaTypes = declared.media;
   const media = contentType === undefined ? mediaTypes[0] : mediaTypeFor(mediaTypes, contentType);
   if (media === undefined) {
     if (mediaTypes.length > 0)
       throw new InvalidReply(`the document does not declare ${contentType}`);
-    if (body !== undefined)
+    return (body) => {
+      if (body === undefined) return {};
       throw new InvalidReply('the document declares no body, but the reply has one');
-    return {};
+    };
   }
   if (contentType === undefined && mediaTypes.length > 1) {
     throw new InvalidReply('contentType must be one of the declared media types');
   }
-  if (body === undefined)
-    throw new InvalidReply('the document declares a body, but the reply has none');
   const chosen = contentType ?? media.type;
   if (isRange(chosen))
     throw new InvalidReply(`contentType must be a media type in the range ${chosen}`);
   if (!isHeader('content-type', chosen))
     throw new InvalidReply('contentType is not a valid header');
-  // Each item has steps of its own.
-  const check: Check = (value, index) =>
-    validator.response(media, value, index === undefined ? budget : undefined);
-  return writeBody(validator.codecs, media, chosen, body, check);
+  return bodyWriter(validator.codecs, media, chosen, validator.response(media));
 }
 
-/** Returns a value, or the item with an index, as it is written. @throws {Violations} */
-type Check = (value: unknown, index?: number) => unknown;
-
 /**
- * Writes a body by the codec of its media type.
+ * Returns the function that writes bodies by the codec of their media type.
  *
  * @param check by default, all values are valid.
- * @throws {InvalidReply} for a body that the media type cannot represent.
+ * @throws {InvalidReply} The function throws for a body that the media type cannot represent.
  */
-export function writeBody(
+export function bodyWriter(
   codecs: Codecs,
   format: BodyFormat,
   contentType: string,
-  body: unknown,
   check: Check = (value) => value,
-): Pick<CheckedReply, 'type' | 'body'> {
+): WriteBody {
   const type = /^text\/[^;]+$/i.test(contentType) ? `${contentType}; charset=utf-8` : contentType;
   const coder = codecs.of(format, type);
-  if (coder.unit === 'items') return itemsOf(check, format, coder, type, body);
-  if (coder.unit === 'value' && !isSentAsItIs(coder, body)) {
-    const value = check(body);
+  const charset = foreignCharset(type);
+
+  return (body, budget) => {
+    if (body === undefined)
+      throw new InvalidReply(`a body of ${format.type} is required, but the reply has none`);
+    if (coder.unit === 'items') return itemsOf(check, format, coder, type, charset, body);
+    if (coder.unit !== 'value' || isSentAsItIs(coder, body)) {
+      if (coder.acceptsStreams || isRange(format.type)) checkBytes(body, budget);
+      return { type, body: writeBytes(format, charset, body) };
+    }
+    const value = check(body, budget);
     try {
       const written = coder.write(value, format);
-      return { type, body: typeof written === 'string' ? inCharset(type, written) : written };
+      return { type, body: typeof written === 'string' ? inCharset(charset, written) : written };
     } catch (error) {
       throw error instanceof TypeError ? new InvalidReply(error.message) : error;
     }
-  }
-  if (coder.acceptsStreams || isRange(format.type)) {
-    if (typeof body === 'string') check(body);
+  };
+
+  function checkBytes(body: unknown, budget?: Budget): void {
+    if (typeof body === 'string') check(body, budget);
     else if (format.outline?.restrictsBytes) {
       throw new InvalidReply(
         `a body of ${format.type} must be a string, so that it can be checked against the schema`,
       );
     }
   }
-  return { type, body: writeBytes(format, type, body) };
+}
+
+/** Returns the charset of a media type, unless its text has the same bytes in UTF-8. */
+function foreignCharset(type: string): string | undefined {
+  const charset = charsetOf(type);
+  return charset === undefined || /^utf-?8$/.test(charset) ? undefined : charset;
 }
 
 /**
  * Returns the text, which is sent as UTF-8.
  *
- * @throws {InvalidReply} if the media type has another charset, unless the bytes are the same.
+ * @throws {InvalidReply} if the bytes of the text differ in its charset.
  */
-function inCharset(type: string, text: string): string {
-  const charset = type.includes(';') ? charsetOf(type) : undefined;
+function inCharset(charset: string | undefined, text: string): string {
   if (charset === undefined) return text;
-  if (/^utf-?8$/.test(charset)) return text;
   // ASCII has the same bytes in most other charsets, but not in UTF-16 and UTF-32.
   const isAscii = Buffer.byteLength(text) === text.length;
   if (isAscii && !/^(utf|ucs)/.test(charset)) return text;
@@ -171,16 +200,24 @@ function inCharset(type: string, text: string): string {
   );
 }
 
-function itemsOf(check: Check, media: BodyFormat, coder: ItemsCoder, type: string, items: unknown) {
+function itemsOf(
+  check: Check,
+  media: BodyFormat,
+  coder: ItemsCoder,
+  type: string,
+  charset: string | undefined,
+  items: unknown,
+) {
   if (!isAsyncIterable(items))
     throw new InvalidReply(`a body of ${media.type} must be an AsyncIterable of its items`);
   const message = { format: media, contentType: coder.contentType?.(type) ?? type };
   const write = (item: unknown, index: number) => {
     try {
-      const value = check(item, index);
+      // Each item has steps of its own.
+      const value = check(item);
       if (value === undefined) throw new InvalidReply('must not be undefined');
       const chunk = coder.write(value, message, index);
-      return typeof chunk === 'string' ? inCharset(type, chunk) : chunk;
+      return typeof chunk === 'string' ? inCharset(charset, chunk) : chunk;
     } catch (error) {
       const mismatch = error instanceof TypeError ? error.message : mismatchOf(error);
       if (mismatch === undefined) throw error;
@@ -195,14 +232,18 @@ export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 /** Returns text and bytes as they are, and a stream of them. */
-function writeBytes(media: BodyFormat, type: string, body: unknown): CheckedReply['body'] {
-  if (typeof body === 'string') return inCharset(type, body);
+function writeBytes(
+  media: BodyFormat,
+  charset: string | undefined,
+  body: unknown,
+): CheckedReply['body'] {
+  if (typeof body === 'string') return inCharset(charset, body);
   if (body instanceof Uint8Array) return body;
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   const stream = body instanceof Blob ? body.stream() : body;
   const items = stream instanceof ReadableStream ? Readable.fromWeb(stream) : stream;
   if (items instanceof Readable) {
-    const writeChunk = (chunk: unknown) => chunkOf(type, chunk);
+    const writeChunk = (chunk: unknown) => chunkOf(charset, chunk);
     return { items, areChunks: true, write: writeChunk, end: '', comment: undefined };
   }
   throw new InvalidReply(
@@ -211,8 +252,8 @@ function writeBytes(media: BodyFormat, type: string, body: unknown): CheckedRepl
   );
 }
 
-function chunkOf(type: string, chunk: unknown): string | Uint8Array {
-  if (typeof chunk === 'string') return inCharset(type, chunk);
+function chunkOf(charset: string | undefined, chunk: unknown): string | Uint8Array {
+  if (typeof chunk === 'string') return inCharset(charset, chunk);
   if (chunk instanceof Uint8Array) return chunk;
   throw new InvalidReply('a stream must yield strings or bytes');
 }

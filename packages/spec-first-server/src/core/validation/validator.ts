@@ -1,6 +1,7 @@
 import {
   asObject,
   type Budget,
+  type CheckResult,
   Codecs,
   type DeclaredResponse,
   type Json,
@@ -24,12 +25,10 @@ export interface ValidatorOptions {
   readonly codecs?: Codecs;
   /** Called with the name of each undeclared or `writeOnly` member that is removed from a reply. */
   readonly onDrop?: ((operation: Operation, name: string) => void) | undefined;
-  /**
-   * True to read messages as a client sends and receives them: nothing is removed, `readOnly`
-   * members of requests and `writeOnly` members of responses are violations. By default false.
-   */
-  readonly forClient?: boolean;
 }
+
+/** Returns a value as its schema reads it. @throws {Violations} */
+export type Check = (value: unknown, budget?: Budget) => unknown;
 
 /**
  * Validates the requests and replies of one operation. A check that needs more steps than its
@@ -38,17 +37,15 @@ export interface ValidatorOptions {
 export interface OperationValidator {
   /** The codecs of the service. */
   readonly codecs: Codecs;
-  /** Returns the values with defaults filled in. @throws {Violations} */
-  parameters(values: Parameters, budget?: Budget): Parameters;
-  /** Returns a body, or an item of one, with defaults filled in. @throws {Violations} */
-  body(media: MediaType, body: unknown, budget?: Budget): unknown;
+  /** Returns the parameters with defaults filled in, or their violations. */
+  parameters(values: Parameters, budget?: Budget): CheckResult;
+  /** Returns the check of a body, or of an item of one. It fills in defaults. */
+  body(media: MediaType): Check;
   /**
-   * Returns the body of a reply, or an item of one, as it is written: without undeclared and
-   * `writeOnly` members.
-   *
-   * @throws {Violations} if it does not match the media type of the response.
+   * Returns the check of the body of a reply, or of an item of one. It returns the body as it is
+   * written: without undeclared and `writeOnly` members.
    */
-  response(media: MediaType, body: unknown, budget?: Budget): unknown;
+  response(media: MediaType): Check;
   /**
    * Returns the declared headers of a reply, by name in lower case, as values of JSON.
    *
@@ -57,10 +54,7 @@ export interface OperationValidator {
   responseHeaders(response: DeclaredResponse, headers: Json): Json;
 }
 
-/** Reads a value by its schema. @throws {Violations} */
-type Read = (value: unknown, budget?: Budget) => unknown;
-
-interface ReadOptions {
+interface CheckOptions {
   /** The start of the paths of violations, such as `/body`. */
   readonly path?: string;
   /** True if strings may be files. */
@@ -73,47 +67,43 @@ interface ReadOptions {
 /** Returns a function that creates the validator of an operation of a document. */
 export function createValidators(
   schemas: Schemas,
-  { codecs = new Codecs(), onDrop, forClient = false }: ValidatorOptions = {},
+  { codecs = new Codecs(), onDrop }: ValidatorOptions = {},
 ): (operation: Operation) => OperationValidator {
-  const request = (schema: unknown) => schemas.at(schema, forClient ? 'sent' : 'request');
-  const response = (schema: unknown) => schemas.at(schema, forClient ? 'received' : 'response');
-
-  const parsesFormats = !forClient;
+  const request = (schema: unknown) => schemas.at(schema, 'request');
+  const response = (schema: unknown) => schemas.at(schema, 'response');
+  const parsesFormats = true;
 
   return onFirstUse((operation: Operation) => {
     const groups = Map.groupBy(operation.parameters, (parameter) => parameter.in);
     const locations = [...groups].map(([location, group]) => [location, schemaOfMembers(group)]);
-    const parameters = reader(request(objectOf(Object.fromEntries(locations))), { parsesFormats });
-    /** Prepares to read the values, or the items, of a media type. */
-    const bodyReader = (media: MediaType, schemaOf: typeof request, options?: ReadOptions) => {
+    const parameters = request(objectOf(Object.fromEntries(locations)));
+    /** Prepares to check the values, or the items, of a media type. */
+    const checkOf = (media: MediaType, schemaOf: typeof request, options?: CheckOptions) => {
       const { unit, hasBytes: files } = codecs.factsOf(media);
       const { schema } = (unit === 'items' ? media.items : undefined) ?? media;
-      return reader(schemaOf(schema), { path: '/body', files, ...options });
+      return checkBy(schemaOf(schema), { path: '/body', files, ...options });
     };
-    const bodies = onFirstUse((media: MediaType) => bodyReader(media, request, { parsesFormats }));
-    const replies = onFirstUse((media: MediaType) =>
-      bodyReader(media, response, { onDrop: onDrop && ((name) => onDrop(operation, name)) }),
-    );
     const headers = onFirstUse((declared: DeclaredResponse['headers']) =>
-      reader(response(objectOf({ headers: schemaOfMembers(declared) }))),
+      checkBy(response(objectOf({ headers: schemaOfMembers(declared) }))),
     );
 
     return {
       codecs,
-      parameters: (values, budget) =>
-        (groups.size === 0 ? values : parameters(values, budget)) as Parameters,
-      body: (media, body, budget) => bodies(media)(body, budget),
-      response: (media, body, budget) => replies(media)(body, budget),
+      parameters: (values, budget) => parameters.check(values, { budget, parsesFormats }),
+      body: onFirstUse((media) => checkOf(media, request, { parsesFormats })),
+      response: onFirstUse((media) =>
+        checkOf(media, response, { onDrop: onDrop && ((name) => onDrop(operation, name)) }),
+      ),
       responseHeaders: (declared, values) =>
         asObject(asObject(headers(declared.headers)({ headers: values })).headers),
     };
   });
 }
 
-function reader(
+function checkBy(
   schema: Schema,
-  { path = '', files, parsesFormats, onDrop }: ReadOptions = {},
-): Read {
+  { path = '', files, parsesFormats, onDrop }: CheckOptions = {},
+): Check {
   return (value, budget) => {
     const result = schema.check(value, { budget, files, parsesFormats, onDrop });
     if (result.violations === undefined) return result.value;

@@ -5,7 +5,7 @@ import { documentOf } from 'test-support/document-of';
 import type { AnyReply } from '../../../src/core/handlers/types.ts';
 import type { CheckedReply } from '../../../src/core/response/answer.ts';
 import { InvalidReply } from '../../../src/core/response/http-error.ts';
-import { checkReply } from '../../../src/core/response/reply.ts';
+import { replyWriter } from '../../../src/core/response/reply.ts';
 import {
   createValidators,
   type OperationValidator,
@@ -67,7 +67,7 @@ function operationOf(id: string): readonly [Operation, OperationValidator] {
   return [operation, validator];
 }
 
-const check = (reply: AnyReply, id = 'a'): CheckedReply => checkReply(...operationOf(id), reply);
+const check = (reply: AnyReply, id = 'a'): CheckedReply => replyWriter(...operationOf(id))(reply);
 
 describe('a reply that the document declares', () => {
   test.each([204, 205, 304])('of status %i has no body, even if it is declared', (status) => {
@@ -105,7 +105,7 @@ describe('a reply that the document does not declare is rejected', () => {
     ['a status above 599', { status: 600 }, STATUS],
     ['a fraction as its status', { status: 200.5 }, STATUS],
     ['an undeclared status', { status: 500 }, 'the document does not declare this status'],
-    ['no body', { status: 200 }, 'the document declares a body, but the reply has none'],
+    ['no body', { status: 200 }, 'a body of application/json is required, but the reply has none'],
     ['a wrong member', { status: 200, body: { id: 'x' } }, '/body/id must be integer'],
     [
       'an undeclared media type',
@@ -246,7 +246,7 @@ paths:
       responses: { '200': { description: it, content: { application/json: { schema: ${schema} } } } }
 `);
   if (get === undefined) throw new Error('the document has no operation');
-  return (body) => JSON.parse(String(checkReply(...get, { status: 200, body }).body));
+  return (body) => JSON.parse(String(replyWriter(...get)({ status: 200, body }).body));
 }
 
 const PLANT = 'type: object, required: [id], properties: { id: { type: integer } }';
