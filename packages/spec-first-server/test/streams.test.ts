@@ -173,9 +173,8 @@ describe('a handler that returns an AsyncIterable', () => {
     });
     const responses = await Promise.all(Array.from({ length: 50 }, () => fetch(`${url}/stream`)));
     go.resolve();
-    await immediate();
-    // Together they send about 1,000 of these items in one round, fewer on a busy machine.
-    expect(count).toBeGreaterThan(0);
+    // Together they send at most about 1,000 of these items in one round.
+    while (count === 0) await immediate();
     expect(count).toBeLessThan(5_000);
     isOver = true;
     await Promise.all(responses.map((response) => response.text()));

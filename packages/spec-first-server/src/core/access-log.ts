@@ -50,6 +50,8 @@ export function accessLog(
     const { status, isComplete, failure: endFailure } = end;
     const { operationId, caller, callers, mocked } = record;
     const failure = endFailure ?? record.failure;
+    const hasReason =
+      failure !== undefined && (failure.cause === undefined || failure.isUndeclared);
     const now = performance.now();
     const durationMs = rounded(now - record.started);
     // The duration of a stream depends on its items and its client.
@@ -78,8 +80,8 @@ export function accessLog(
       subject: caller === undefined ? failure?.subject : caller.subject,
       subjects: callers && subjectsOf(callers),
       mocked,
-      reason: record.reason ?? (failure?.cause === undefined ? failure?.reason : undefined),
-      violations: record.violations,
+      reason: hasReason ? failure.reason : record.reason,
+      violations: failure?.places,
       err: failure?.cause,
       cutOff: isComplete ? undefined : true,
     };
@@ -101,7 +103,7 @@ export function accessLog(
 
     if (isRepeated) write('info', { ...entry, err: undefined }, 'answered');
     else if (isFault) write('error', entry, 'failed');
-    else if (record.isUndeclaredError) write('warn', entry, 'answered');
+    else if (failure?.isUndeclared) write('warn', entry, 'answered');
     else if (serverMs > slowMs) write('warn', entry, 'slow');
     else if (isProbe) write('debug', entry, 'answered');
     else write('info', entry, 'answered');

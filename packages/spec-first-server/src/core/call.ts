@@ -68,13 +68,9 @@ export interface CallRecord {
   callers: Readonly<Record<string, Caller>> | undefined;
   /** Set if the answer is a mock. */
   mocked: true | undefined;
-  /** The reason for the answer, for the log. */
+  /** The handler's reason for its reply, for the log. */
   reason: string | undefined;
   failure: Failure | undefined;
-  /** The places of the violations of the request, for the log. */
-  violations: readonly string[] | undefined;
-  /** Set if the error body or its headers do not match the document. */
-  isUndeclaredError: true | undefined;
 }
 
 /** The outcome of a call, reported by the adapter. */

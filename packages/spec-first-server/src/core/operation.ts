@@ -6,7 +6,7 @@ import type { ServiceContext } from './prepare.ts';
 import { bodyReader } from './request/body.ts';
 import { RequestContext } from './request/context.ts';
 import { parametersReader } from './request/parameters.ts';
-import { createAnswer, isItemStream, streamedAnswer } from './response/answer.ts';
+import { createAnswer, streamedAnswer } from './response/answer.ts';
 import { failureAnswer, failureOf } from './response/failures.ts';
 import { HttpError, InvalidReply } from './response/http-error.ts';
 import { ignoreErrors } from './response/item-body.ts';
@@ -97,8 +97,8 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
 
       const checking = account.inTurn(() => writeReply(reply, account), true);
       const checked = checking instanceof Promise ? await checking : checking;
-      if (isItemStream(checked.body)) {
-        return await streamedAnswer(checked, record, method, {
+      if (checked.items !== undefined) {
+        const answer = await streamedAnswer(checked, checked.items, record, method, {
           stopping,
           onStop: () => request.abort(),
           onFailure: (error) => {
@@ -108,6 +108,8 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
           },
           onEnd: () => account.settle(),
         });
+        record.streamStarted = performance.now();
+        return answer;
       }
       account.settle();
       return createAnswer(checked, record, method);

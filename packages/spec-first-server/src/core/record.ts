@@ -58,8 +58,6 @@ export function recorder(
       mocked: undefined,
       reason: undefined,
       failure: undefined,
-      violations: undefined,
-      isUndeclaredError: undefined,
     };
   };
 }

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { type AccessLogOptions, accessLog } from '../../src/core/access-log.ts';
 import { Account, Resources } from '../../src/core/account.ts';
 import type { CallEnd, CallRecord } from '../../src/core/call.ts';
+import { failureOf } from '../../src/core/response/failures.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
 
 type Facts = Partial<CallRecord> & { readonly method?: string; readonly path?: string };
@@ -35,8 +36,6 @@ function started(options: AccessLogOptions = {}) {
         mocked: undefined,
         reason: undefined,
         failure: undefined,
-        isUndeclaredError: undefined,
-        violations: undefined,
         headers: [],
         ...facts,
       };
@@ -49,6 +48,7 @@ function started(options: AccessLogOptions = {}) {
 const cause = new Error('the disk is full');
 const internal = new HttpError(500, 'internal server error', { cause });
 const unavailable = new HttpError(503, 'try again later', { cause });
+const invalid = new HttpError(400, 'invalid');
 const stopping = new HttpError(503, 'the service stops', { expected: true });
 
 describe('a line', () => {
@@ -78,13 +78,13 @@ describe('a line', () => {
   });
 
   test.each<[string, Facts, Partial<CallEnd>, object]>([
+    ['the reason of the handler', { reason: 'sold out' }, {}, { reason: 'sold out' }],
     [
-      'the reason of the handler',
+      'the reason of the failure, not of the handler',
       { reason: 'sold out', failure: stopping },
       {},
-      { reason: 'sold out' },
+      { reason: 'the service stops' },
     ],
-    ['the reason of the failure', { failure: stopping }, {}, { reason: 'the service stops' }],
     [
       'the cause, not the reason',
       { failure: internal },
@@ -120,7 +120,7 @@ describe('the level', () => {
     ['a mocked failure is info', { operationId: 'a', mocked: true }, 500, 30, 'answered'],
     [
       'an undeclared error body is warn',
-      { operationId: 'a', isUndeclaredError: true },
+      { operationId: 'a', failure: { ...failureOf(invalid), isUndeclared: true } },
       400,
       40,
       'answered',

@@ -8,7 +8,9 @@ export interface CheckedReply {
   /** The media type of the body. */
   readonly type?: string | undefined;
   readonly headers?: HeaderValues | undefined;
-  readonly body?: string | Bytes | ItemStream | undefined;
+  readonly body?: string | Bytes | undefined;
+  /** The items of a stream, in place of a body. */
+  readonly items?: ItemStream | undefined;
 }
 
 /** Headers that are derived from the body. An error or a reply cannot set them. */
@@ -24,62 +26,54 @@ const STATUSES_WITHOUT_LENGTH = new Set([204, 304]);
 const UNBUFFERED_HEADERS = ['Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no'];
 
 /**
- * Returns an answer with the headers of the record, unless the reply has headers of the same names.
- * An answer to HEAD has no body.
+ * Returns the answer for a reply whose body is not a stream. An answer to HEAD has no body.
+ *
+ * @param defaults headers that are sent unless the reply has others of the same names.
  */
 export function createAnswer(
   reply: CheckedReply,
-  { headers: defaultHeaders, account }: CallRecord,
+  { headers: defaults }: Pick<CallRecord, 'headers'>,
   method: string,
-  streamOptions?: ItemBodyOptions,
 ): Answer {
-  const { status, type, headers, body } = reply;
-  const isStream = isItemStream(body);
-  const defaults = [...defaultHeaders];
-  if (isStream && body.areChunks !== true) defaults.push(...UNBUFFERED_HEADERS);
-  const list = headers === undefined ? defaults : withDefaults(headers, defaults);
-  if (type !== undefined) list.push('Content-Type', type);
-  if (isStream) {
-    const items = new ItemBody(body, account, streamOptions);
-    if (method !== 'HEAD') return { status, headers: list, body: items };
-    void items.return();
-    return { status, headers: list, body: undefined };
-  }
+  const { status, body } = reply;
+  const headers = headersOf(reply, defaults);
   if (!STATUSES_WITHOUT_LENGTH.has(status)) {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0);
-    list.push('Content-Length', String(length));
+    headers.push('Content-Length', String(length));
   }
-  return { status, headers: list, body: method === 'HEAD' ? undefined : body };
+  return { status, headers, body: method === 'HEAD' ? undefined : body };
 }
 
 /**
- * Returns the answer for a reply whose body may be a stream. Waits a limited time for its first
- * item.
+ * Returns the answer for a reply whose body is a stream. Waits a limited time for its first item.
  *
  * @throws the error of the first item.
  */
 export async function streamedAnswer(
   reply: CheckedReply,
-  record: CallRecord,
+  items: ItemStream,
+  { headers: defaults, account }: Pick<CallRecord, 'headers' | 'account'>,
   method: string,
   options: ItemBodyOptions,
 ): Promise<Answer> {
+  const { status } = reply;
+  const areChunks = items.areChunks === true;
+  const headers = headersOf(reply, areChunks ? defaults : [...defaults, ...UNBUFFERED_HEADERS]);
+  const body = new ItemBody(items, account, options);
   // HEAD for a file that cannot be read fails like GET. Other streams are not iterated for HEAD.
-  const areChunks = isItemStream(reply.body) && reply.body.areChunks === true;
-  const isOpened = method !== 'HEAD' || areChunks;
-  const answer = createAnswer(reply, record, isOpened ? 'GET' : method, options);
-  if (!(answer.body instanceof ItemBody)) return answer;
-  await answer.body.open();
-  record.streamStarted = performance.now();
-  if (method !== 'HEAD') return answer;
-  await answer.body.return();
-  return { ...answer, body: undefined };
+  if (method !== 'HEAD' || areChunks) await body.open();
+  if (method !== 'HEAD') return { status, headers, body };
+  await body.return();
+  return { status, headers, body: undefined };
 }
 
-export const isItemStream = (body: CheckedReply['body']): body is ItemStream =>
-  typeof body === 'object' && !(body instanceof Uint8Array);
-
 /** @param defaults names and values alternate. */
+function headersOf({ headers, type }: CheckedReply, defaults: readonly string[]): string[] {
+  const list = headers === undefined ? [...defaults] : withDefaults(headers, defaults);
+  if (type !== undefined) list.push('Content-Type', type);
+  return list;
+}
+
 function withDefaults(headers: HeaderValues, defaults: readonly string[]): string[] {
   const names = new Set<string>();
   const list: string[] = [];

