@@ -1,13 +1,18 @@
-import type { ServerResponse } from 'node:http';
+import { AsyncResource } from 'node:async_hooks';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpFailure, RejectableResponse } from '../http/failures.ts';
 import { isLarge } from '../http/request-body.ts';
 import type { Arrivals } from './arrivals.ts';
-import { ConnectionMemory } from './connection-memory.ts';
 import type { Lingering } from './lingering.ts';
 import { Pace } from './pace.ts';
-import { RequestQueue } from './request-queue.ts';
 import type { Resources } from './resources.ts';
+
+/** The maximum number of requests of one connection that may wait for a response. */
+const MAX_REQUESTS = 64;
+
+/** The memory of a request without its body, in bytes. */
+const REQUEST_BYTES = 4_096;
 
 /** The state that all connections of a server share. */
 export interface ServerState {
@@ -16,36 +21,53 @@ export interface ServerState {
   readonly resources: Resources;
   /** True if each connection closes after the response to its newest request. */
   isDraining: boolean;
+  /** Begins a request, or rejects it if there is a failure. */
+  begin(connection: ClientConnection, response: ServerResponse, failure?: HttpFailure): void;
 }
 
-/** A client's connection, from its first byte until it is closed. */
+/**
+ * A client's connection, from its first byte until it is closed. Node may read several requests at
+ * once. Each one begins after the response to the previous one.
+ */
 export class ClientConnection {
   readonly socket: Socket;
-  readonly requests: RequestQueue;
   /** True if no further request is accepted. */
   isClosing = false;
   /** The failure of the body of the newest request, detected while the request waits. */
   bodyFailure: HttpFailure | undefined;
   /** The response that the app makes now. */
   served: RejectableResponse | undefined;
+  /** The time when the connection was accepted, or when its last response was closed. */
+  idleSince = performance.now();
+  /** The number of requests that have arrived. */
+  count = 0;
   readonly #server: ServerState;
   readonly #pace: Pace;
-  readonly #memory: ConnectionMemory;
+  #newestResponse: ServerResponse | undefined;
+  /** True from the start of a request until its response is closed. */
+  #isAnswering = false;
+  /** Functions that begin the next requests or end the connection, in order. */
+  readonly #next: (() => void)[] = [];
+  /** The bytes of the server's memory that its requests reserve. */
+  #reservedBytes = 0;
+  /** The position of the first request whose body has not been read. */
+  #unreadFrom = 0;
   #transferredBytes = -1;
 
   constructor(socket: Socket, server: ServerState) {
     this.socket = socket;
     this.#server = server;
-    const { memory, turns } = server.resources;
-    this.requests = new RequestQueue(socket, (work) => turns.run(this, work));
-    this.#memory = new ConnectionMemory(socket, memory);
     this.#pace = new Pace(
       socket,
-      () => turns.nextRound(this),
-      () => this.requests.newestResponse?.req,
+      () => server.resources.turns.nextRound(this),
+      () => this.newestResponse?.req,
     );
     // Node calls it after each response with `Connection: close`.
     socket.destroySoon = () => this.linger();
+    socket.once('close', () => {
+      this.#next.length = 0;
+      this.#release(this.#reservedBytes);
+    });
   }
 
   /** The client's address, or that of a proxy: the connection takes turns with those of others. */
@@ -53,42 +75,118 @@ export class ClientConnection {
     return this.socket.remoteAddress ?? '';
   }
 
-  /** An upper bound of the memory of unread requests and unsent responses. */
-  get estimatedBytes(): number {
-    const { writableLength } = this.socket;
-    const { isWaiting, newestResponse } = this.requests;
-    const isRead = !isWaiting && newestResponse?.req.readableDidRead === true;
-    if (isRead || this.#server.lingering.has(this.socket)) return writableLength;
-    return writableLength + this.#memory.estimate(newestResponse === undefined);
+  /**
+   * The newest response; `undefined` once it is sent and its request is complete. A response may be
+   * sent before the request body has arrived.
+   */
+  get newestResponse(): ServerResponse | undefined {
+    return this.#isIdle && this.#newestResponse?.req.complete !== false
+      ? undefined
+      : this.#newestResponse;
+  }
+
+  /** True if the newest request waits for the response to a previous one. */
+  get isWaiting(): boolean {
+    return this.#next.length > 0;
   }
 
   /**
-   * Calls `begin` when the responses to all previous requests are closed. Closes the connection if
-   * too many requests wait, or if this request would have to wait and there is no memory for it.
-   *
-   * @param begin called with true if there is memory for the request.
+   * True if a request may be late because of unfinished responses: Node stops reading while many
+   * bytes wait to be written.
    */
-  add(response: ServerResponse, begin: (hasMemory: boolean) => void): void {
-    const { socket, requests } = this;
+  get waitsForResponses(): boolean {
+    return this.#isAnswering && (this.isWaiting || this.#newestResponse?.req.complete === true);
+  }
+
+  /** True if no request waits for a response. */
+  get #isIdle(): boolean {
+    return !this.#isAnswering && !this.isWaiting;
+  }
+
+  /**
+   * An upper bound of the memory of unread requests and unsent responses. Headers take up to 8
+   * times their bytes, since they become separate strings.
+   */
+  get estimatedBytes(): number {
+    const { socket, newestResponse } = this;
+    const { bytesRead, writableLength } = socket;
+    const isRead = !this.isWaiting && newestResponse?.req.readableDidRead === true;
+    if (isRead || this.#server.lingering.has(socket)) return writableLength;
+    const size = newestResponse === undefined ? 8 : 1;
+    return writableLength + (bytesRead - this.#unreadFrom) * size;
+  }
+
+  /**
+   * Begins a request when the responses to all previous requests are closed. Closes the connection
+   * if too many requests wait, or if this request would have to wait and there is no memory for it.
+   *
+   * @param failure the reason to reject the request.
+   */
+  add(response: ServerResponse, failure?: HttpFailure): void {
+    const { socket } = this;
     const { req: request } = response;
+    const { arrivals, isDraining, resources } = this.#server;
+    const { memory } = resources;
+    const isIdle = this.#isIdle;
     const isPipelined = this.#pace.onHead(request);
-    const hasMemory = this.#memory.reserve();
-    if (!requests.isIdle && (!hasMemory || requests.isFull)) {
+    const hasMemory = memory.reserve(REQUEST_BYTES);
+    if (hasMemory) this.#reservedBytes += REQUEST_BYTES;
+    if (!isIdle && (!hasMemory || this.#next.length >= MAX_REQUESTS - 1)) {
       this.isClosing = true;
       socket.destroy();
       return;
     }
-    if (!requests.isWaiting) this.#memory.countFrom(this.#pace.chunkStart);
-    if (requests.count === 0) this.#server.arrivals.onFirstRequest(socket, this.#pace.isLargeChunk);
+    if (!this.isWaiting) this.#unreadFrom = this.#pace.chunkStart;
+    if (this.count === 0) arrivals.onFirstRequest(socket, this.#pace.isLargeChunk);
     // The connection stays open after other responses. The decision takes 2 µs.
-    if (isLarge(request) || this.#server.isDraining) this.#decideAtHead(response);
-    response.on('close', () => {
-      if (hasMemory) this.#memory.releaseRequest();
-      if (!requests.isWaiting) this.#memory.countFrom();
-      this.served = undefined;
-      requests.continue();
-    });
-    requests.add(response, () => begin(hasMemory), isPipelined);
+    if (isDraining || isLarge(request)) this.#decideAtHead(response);
+    response.on('close', () => this.#onClose(request, hasMemory));
+    this.#newestResponse = response;
+    this.count += 1;
+    const begin = () => this.#begin(response, hasMemory ? failure : memory.failure);
+    if (isIdle && !isPipelined) begin();
+    else {
+      // Keeps the async context of this request, which tracers use. Otherwise it would run in the
+      // context of the previous request.
+      this.#next.push(AsyncResource.bind(begin));
+      // Another request came in the same chunk, so this one takes turns with those of others.
+      if (isIdle) this.#takeTurn();
+    }
+  }
+
+  #begin(response: ServerResponse, failure: HttpFailure | undefined): void {
+    this.#isAnswering = true;
+    const bodyFailure = response === this.#newestResponse ? this.bodyFailure : undefined;
+    this.#server.begin(this, response, bodyFailure ?? failure);
+  }
+
+  #onClose(request: IncomingMessage, hasMemory: boolean): void {
+    if (hasMemory) this.#release(REQUEST_BYTES);
+    this.served = undefined;
+    this.#isAnswering = false;
+    this.idleSince = performance.now();
+    if (this.isWaiting) {
+      this.#takeTurn();
+      return;
+    }
+    this.#unreadFrom = this.socket.bytesRead;
+    // Releases the memory of the last request while the connection is idle.
+    if (request.complete) this.#newestResponse = undefined;
+  }
+
+  #takeTurn(): void {
+    void this.#server.resources.turns.run(this, () => this.#beginNext());
+  }
+
+  #beginNext(): void {
+    // After a response with `Connection: close`, no other response can be sent.
+    if (this.socket.writable) this.#next.shift()?.();
+  }
+
+  #release(bytes: number): void {
+    const released = Math.min(bytes, this.#reservedBytes);
+    this.#reservedBytes -= released;
+    this.#server.resources.memory.release(released);
   }
 
   /**
@@ -105,21 +203,26 @@ export class ClientConnection {
 
   #isLast(response: ServerResponse): boolean {
     const { req: request } = response;
-    const isNewest = response === this.requests.newestResponse;
+    const isNewest = response === this.newestResponse;
     // To read the rest of a large body would take too long.
     return (this.#server.isDraining && isNewest) || (!request.complete && isLarge(request));
   }
 
   /** Closes the connection after the response to its newest request. */
   drain(): void {
-    const { newestResponse } = this.requests;
+    const { newestResponse } = this;
     if (newestResponse !== undefined) this.#decideAtHead(newestResponse);
   }
 
   /** Calls `last` when the responses to all requests are closed. Ignores later requests. */
   end(last: () => void): void {
     this.isClosing = true;
-    this.requests.end(last);
+    const isIdle = this.#isIdle;
+    this.#next.push(() => {
+      this.#isAnswering = true;
+      last();
+    });
+    if (isIdle) this.#beginNext();
   }
 
   /** Closes the connection after a response that has not started. Ignores later requests. */
@@ -132,7 +235,7 @@ export class ClientConnection {
   /** Closes the connection after its last response. */
   linger(): void {
     this.isClosing = true;
-    const request = this.requests.newestResponse?.req;
+    const request = this.newestResponse?.req;
     // Node forgets a request when its response is sent, and would let its readers wait forever.
     if (request?.complete === false) this.socket.once('close', () => request.destroy());
     this.#server.lingering.add(this.socket, this.#pace);
@@ -149,10 +252,10 @@ export class ClientConnection {
    * response is closed.
    */
   watch(timeout: number, onLate: () => void): void {
-    const { count, newestResponse } = this.requests;
+    const { count, newestResponse } = this;
     newestResponse?.once('close', () => {
       const timer = setTimeout(() => {
-        if (this.requests.count === count) onLate();
+        if (this.count === count) onLate();
       }, timeout);
       this.socket.once('close', () => clearTimeout(timer));
     });
@@ -167,8 +270,6 @@ export class ClientConnection {
     const { bytesRead, bytesWritten, writableLength } = this.socket;
     const bytes = bytesRead + bytesWritten;
     this.#transferredBytes = bytes;
-    return (
-      this.requests.newestResponse === undefined || writableLength > 0 || bytes === bytesBefore
-    );
+    return this.newestResponse === undefined || writableLength > 0 || bytes === bytesBefore;
   }
 }

@@ -91,6 +91,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     lingering: new Lingering(limits),
     resources,
     isDraining: false,
+    begin,
   };
   /** Resolves when a stop has closed the port. New requests wait for it. */
   let portClosing: PromiseWithResolvers<void> | undefined;
@@ -130,26 +131,23 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     if (connection === undefined || connection.isClosing) return;
     // Node drops the bytes after a request for an upgrade.
     if (request.headers.upgrade !== undefined) connection.closeAfter(response);
-    connection.add(response, (hasMemory) => {
-      const isNewest = connection.requests.newestResponse === response;
-      const bodyFailure = isNewest ? connection.bodyFailure : undefined;
-      const reason = hasMemory ? (bodyFailure ?? failure) : resources.memory.failure;
-      if (portClosing === undefined) beginRequest(connection, response, reason);
-      else void portClosing.promise.then(() => beginRequest(connection, response, reason));
-    });
+    connection.add(response, failure);
   }
 
-  function beginRequest(
+  function begin(
     connection: ClientConnection,
     response: ServerResponse,
-    failure: HttpFailure | undefined,
+    failure?: HttpFailure,
   ): void {
+    if (portClosing !== undefined)
+      void portClosing.promise.then(() => begin(connection, response, failure));
     // The body may have been rejected while the request waited.
-    if (response.headersSent) return;
-    if (failure === undefined) {
+    else if (response.headersSent) return;
+    else if (failure !== undefined) rejectRequest(connection, response, failure);
+    else {
       connection.served = response;
       app(response.req, response);
-    } else rejectRequest(connection, response, failure);
+    }
   }
 
   // Node's timer takes up to twice as long while bytes wait to be written.
@@ -209,7 +207,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       let isWaiting = false;
       inFlight = 0;
       for (const [socket, connection] of connections) {
-        const { newestResponse, idleSince } = connection.requests;
+        const { newestResponse, idleSince } = connection;
         if (newestResponse !== undefined) inFlight += 1;
         lastChange = Math.max(lastChange, idleSince);
         if (!waits(connection)) continue;
@@ -236,8 +234,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     async stop(): Promise<void> {
       drain();
       await requestsArrived(
-        ({ requests, isClosing }) =>
-          requests.count > 0 && requests.newestResponse === undefined && !isClosing,
+        ({ count, newestResponse, isClosing }) =>
+          count > 0 && newestResponse === undefined && !isClosing,
         limits.idleStopTimeout,
         0,
       );
@@ -246,7 +244,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       // cluster needs no delay: the primary gives new connections to other workers.
       if (!cluster.isWorker) portClosing = Promise.withResolvers();
       await requestsArrived(
-        ({ requests }) => requests.count === 0,
+        ({ count }) => count === 0,
         limits.arrivalStopTimeout,
         cluster.isWorker ? 0 : limits.quietTimeout,
       );
@@ -255,8 +253,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       portClosing = undefined;
       // Closes idle connections whose last response was sent without `Connection: close`.
       using _closeTimer = setInterval(() => {
-        for (const [socket, { requests, isClosing }] of connections) {
-          if (requests.newestResponse === undefined && !isClosing) socket.destroy();
+        for (const [socket, { newestResponse, isClosing }] of connections) {
+          if (newestResponse === undefined && !isClosing) socket.destroy();
         }
       }, STOP_CHECK);
       using _abortTimer = setTimeout(() => {

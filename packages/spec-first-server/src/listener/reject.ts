@@ -55,7 +55,7 @@ export function rejecter(
     const { code = '' } = error;
     // The bytes of a connection that lingers are dropped. Node destroys a socket with an error.
     if (connection === undefined || !socket.writable) return;
-    const { newestResponse: response, isWaiting, waitsForResponses } = connection.requests;
+    const { newestResponse: response, isWaiting, waitsForResponses } = connection;
     if (connection.isClosing && !socket.readableEnded) return;
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && waitsForResponses) {
       connection.watch(requestTimeout, () => onClientError(error, socket));

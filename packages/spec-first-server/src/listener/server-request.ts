@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 /** Loaded without `import`, which would also load HTTP/2 and undici, and take 40 ms. */
 export const http = process.getBuiltinModule('node:http');
 
@@ -7,15 +9,10 @@ export const http = process.getBuiltinModule('node:http');
  * response and an error for each of them.
  */
 export class ServerRequest extends http.IncomingMessage {
-  #isUpgrade: unknown;
-
-  /** Node reads it when it has parsed the headers. */
-  get upgrade(): boolean {
-    return this.socket.destroyed || this.#isUpgrade === true;
-  }
-
-  set upgrade(value: unknown) {
-    // Node sets it first in its constructor, before the field exists.
-    if (#isUpgrade in this) this.#isUpgrade = value;
+  constructor(socket: Socket) {
+    super(socket);
+    // Node sets the property when it has parsed the headers.
+    if (socket.destroyed)
+      Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });
   }
 }

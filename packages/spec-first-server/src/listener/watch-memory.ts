@@ -47,7 +47,7 @@ export function watchMemory(
     for (const [index, { connection, bytes }] of sizes.entries()) {
       if (bytesToFree <= 0) return;
       bytesToFree -= bytes;
-      const isWaiting = connection.requests.newestResponse !== undefined;
+      const isWaiting = connection.newestResponse !== undefined;
       if (isWaiting || index >= MAX_ANSWERED) connection.socket.destroy();
       else reject(connection, memory.failure);
     }

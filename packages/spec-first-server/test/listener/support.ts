@@ -51,6 +51,7 @@ export const createState = (): ServerState => ({
   lingering: new Lingering({ lingerTimeout: 2_000, maxLinger: 4_000 }),
   resources: new Resources(),
   isDraining: false,
+  begin() {},
 });
 
 const sockets: Socket[] = [];
@@ -58,29 +59,38 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** Creates a connection without a client. A test sets the numbers of its bytes. */
-export function createConnection() {
+/**
+ * Creates a connection without a client. A test sets the numbers of its bytes.
+ *
+ * @param onBegin called when a request begins.
+ */
+export function createConnection(onBegin?: () => void) {
   const socket = new Socket();
   sockets.push(socket);
   const bytes = { bytesRead: 0, bytesWritten: 0, writableLength: 0 };
   for (const name of ['bytesRead', 'bytesWritten', 'writableLength'] as const) {
     Object.defineProperty(socket, name, { get: () => bytes[name] });
   }
-  const state = createState();
-  const connection = new ClientConnection(socket, state);
   const begun: string[] = [];
+  const state: ServerState = {
+    ...createState(),
+    begin(_connection, { req: { url } }, failure) {
+      begun.push(failure === undefined ? String(url) : `${url}, ${failure.status}`);
+      onBegin?.();
+    },
+  };
+  const connection = new ClientConnection(socket, state);
 
   /** Adds a request whose head ends at a position. */
-  function add(name: string, bytesRead: number, rawHeaders: string[] = []): ServerResponse {
-    const { request, response } = createRequest({ rawHeaders, socket });
+  function add(url: string, bytesRead: number, rawHeaders: string[] = []): ServerResponse {
+    const { request, response } = createRequest({ url, rawHeaders, socket });
     bytes.bytesRead = bytesRead;
     request.complete = rawHeaders.length === 0;
-    connection.add(response, (hasMemory) => begun.push(hasMemory ? name : `${name}, no memory`));
+    connection.add(response);
     return response;
   }
 
-  const { requests } = connection;
-  return { connection, requests, socket, bytes, begun, add, state, ...state.resources };
+  return { connection, socket, bytes, begun, add, state, ...state.resources };
 }
 
 export const close = (response: ServerResponse): boolean => response.emit('close');

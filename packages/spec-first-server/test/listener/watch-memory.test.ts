@@ -27,7 +27,7 @@ function watch(sizes: readonly number[], waiting: readonly number[] = []) {
     const connection = new ClientConnection(socket, createState());
     const newestResponse = waiting.includes(index) ? createRequest().response : undefined;
     Object.defineProperty(connection, 'estimatedBytes', { value: memory });
-    Object.defineProperty(connection.requests, 'newestResponse', { value: newestResponse });
+    Object.defineProperty(connection, 'newestResponse', { value: newestResponse });
     connections.set(socket, connection);
   }
   const sockets = [...connections.keys()];
