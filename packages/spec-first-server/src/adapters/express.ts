@@ -1,19 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { stringifyJson } from 'openapi-document';
-import type { Answer, Bytes } from '../core/call.ts';
+import type { Answer, Bytes, CallRecord } from '../core/call.ts';
 import { SECURITY_HEADERS } from '../core/response/headers.ts';
 import type { HttpError } from '../core/response/http-error.ts';
 import type { Route } from '../core/router.ts';
 import type { Service } from '../core/service.ts';
 import { hasBody } from '../http/request-body.ts';
-import {
-  discardBody,
-  NodeCall,
-  requestError,
-  validAddress,
-  watchEnd,
-  writeBody,
-} from './node/index.ts';
+import { discardBody, NodeCall, requestError, validAddress, writeBody } from './node/index.ts';
 
 /**
  * Connects a service to an Express app. A path that the document does not have goes to the next
@@ -25,16 +18,17 @@ import {
  */
 export function expressHandler(service: Service): RequestHandler {
   return (request, response, next) => {
-    const { url } = request;
-    const error = requestError(request);
-    const call = new ExpressCall(request, response, service, request.baseUrl !== '');
-    const route = service.find(call);
+    const { method, url } = request;
+    const isMounted = request.baseUrl !== '';
+    const error = requestError(request, response);
+    const [path = ''] = request.url.split('?', 1);
+    const route = service.find({ method, path, isMounted });
     if (route === undefined) {
       // Express computes the URL for the next handler from this one. `requestError` may change it.
       request.url = url;
       return next();
     }
-    watchEnd(service, call, error);
+    const call = new ExpressCall(request, response, service, isMounted);
     respond(service, call, error, route).catch(next);
   };
 }
@@ -64,8 +58,9 @@ export class ExpressCall extends NodeCall {
   constructor(
     request: Request,
     response: Response,
-    service: Pick<Service, 'begin'>,
+    service: Pick<Service, 'begin' | 'end'>,
     isMounted: boolean,
+    record?: CallRecord,
   ) {
     // Without a body, express.json() may set an empty object.
     const isRead = request.readableEnded && hasBody(request);
@@ -73,7 +68,7 @@ export class ExpressCall extends NodeCall {
     const { headers } = request;
     // The parser has decompressed the body.
     const readHeaders = parsed ? { ...headers, 'content-encoding': undefined } : headers;
-    super(request, response, validAddress(request.ip, request), service, readHeaders);
+    super(request, response, validAddress(request.ip, request), service, record, readHeaders);
     this.isMounted = isMounted;
     this.#isRead = isRead;
     this.#parsed = parsed;

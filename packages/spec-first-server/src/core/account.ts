@@ -63,7 +63,9 @@ export class Account {
    * before anything is charged.
    */
   caller: string;
-  readonly #resources: Resources;
+  /** Divides the CPU time between this call and others. */
+  readonly turns: Turns;
+  readonly #memory: Memory;
   #cleanups: readonly (() => void)[] | undefined;
   #charged = 0;
   /** The part of the charged bytes that is reserved. */
@@ -71,8 +73,9 @@ export class Account {
   #isSettled = false;
 
   /** @param client the client's address. */
-  constructor(resources: Resources, client: string | undefined) {
-    this.#resources = resources;
+  constructor({ memory, turns }: Resources, client: string | undefined) {
+    this.turns = turns;
+    this.#memory = memory;
     this.caller = client ?? '';
   }
 
@@ -81,7 +84,7 @@ export class Account {
     if (this.#isSettled) return;
     const charged = this.#charged + bytes;
     const reserved = Math.min(charged, MAX_CHARGED);
-    const isReserved = this.#resources.memory.reserve(reserved - this.#reserved, this.caller);
+    const isReserved = this.#memory.reserve(reserved - this.#reserved, this.caller);
     if (!isReserved) throw NO_MEMORY;
     this.#charged = charged;
     this.#reserved = reserved;
@@ -105,34 +108,13 @@ export class Account {
   settle(): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#resources.memory.release(this.#reserved, this.caller);
+    this.#memory.release(this.#reserved, this.caller);
     if (this.#cleanups !== undefined) for (const cleanup of this.#cleanups) cleanup();
-  }
-
-  /** True if work that begins now would wait. */
-  get mustWait(): boolean {
-    return this.#resources.turns.mustWait;
-  }
-
-  /** Waits if the time of this round of the event loop is used up. */
-  takeTurn(): Promise<void> | undefined {
-    const { turns } = this.#resources;
-    return turns.hasTime ? undefined : Promise.resolve(turns.run(this, () => undefined));
-  }
-
-  /** See {@link Turns.sent}. */
-  countSent(size: number): void {
-    this.#resources.turns.sent(size);
   }
 
   /** See {@link Turns.run}. */
   inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
-    return this.#resources.turns.run(this, work, isContinued);
-  }
-
-  /** See {@link Turns.nextRound}. */
-  nextRound(): Promise<void> {
-    return this.#resources.turns.nextRound(this);
+    return this.turns.run(this, work, isContinued);
   }
 }
 

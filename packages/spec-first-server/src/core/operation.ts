@@ -75,7 +75,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
       account.caller = record.caller?.subject ?? account.caller;
 
       let parameters: Parameters = { path: {}, query: {}, header: {}, cookie: {} };
-      if (query !== '' || operation.parameters.length > 0 || account.mustWait) {
+      if (query !== '' || operation.parameters.length > 0 || account.turns.mustWait) {
         const path = call.path.slice(basePath.length);
         const checking = account.inTurn(() => readParameters({ path, query, headers }, account));
         parameters = checking instanceof Promise ? await checking : checking;

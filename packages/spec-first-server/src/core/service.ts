@@ -31,7 +31,7 @@ export interface Service {
    * Returns the route of a call, or the error of one that has none; `undefined` if the next handler
    * of an Express app must answer it.
    */
-  find(call: Call): Route | HttpError | undefined;
+  find(call: Pick<Call, 'method' | 'path' | 'isMounted'>): Route | HttpError | undefined;
   /** Begins the record of a call. The adapter that creates the call begins it, once. */
   begin(call: Call): CallRecord;
   /**

@@ -1,14 +1,9 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { isIP } from 'node:net';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import { type Document, type DocumentSource, loadDocument } from 'openapi-document';
 import { addHeaders, ExpressCall, respond, writeExpressAnswer } from '../adapters/express.ts';
-import {
-  requestError,
-  requestListener,
-  type TrustProxy,
-  watchEnd,
-} from '../adapters/node/index.ts';
+import { requestError, requestListener, type TrustProxy } from '../adapters/node/index.ts';
 import { Resources } from '../core/account.ts';
 import type { WhenMissing } from '../core/bind-handlers.ts';
 import type { Answer, Call, CallRecord } from '../core/call.ts';
@@ -102,7 +97,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
 async function createExpressApp(
   service: AppService,
   { trustProxy = false, use = [] }: ListenerOptions,
-  errorIn: (request: IncomingMessage) => HttpError | undefined,
+  errorIn: (...parameters: Parameters<typeof requestError>) => HttpError | undefined,
 ): Promise<Express> {
   // Loaded here, since most services have no middleware.
   const { default: express } = await import('express');
@@ -110,20 +105,19 @@ async function createExpressApp(
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy);
 
   const begin: RequestHandler = (request, response, next) => {
-    const error = errorIn(request);
+    const error = errorIn(request, response);
     const call = new ExpressCall(request, response, service, false);
     const { record } = call;
     records.set(request, record);
     addHeaders(response, record.headers);
-    watchEnd(service, call, error);
     const answer = error === undefined ? service.intercept(call, record) : undefined;
     if (answer === undefined) next(error);
     else void writeExpressAnswer(response, answer);
   };
   /** Middleware may have read the body, or changed the URL. */
   const end = (request: Request, response: Response, error?: unknown) => {
-    const begun = (call: Call) => records.get(request) ?? service.begin(call);
-    return respond(service, new ExpressCall(request, response, { begin: begun }, false), error);
+    const call = new ExpressCall(request, response, service, false, records.get(request));
+    return respond(service, call, error);
   };
   const onRequest: RequestHandler = (request, response) => end(request, response);
   const onError: ErrorRequestHandler = (error, request, response, _next) =>

@@ -21,7 +21,7 @@ import {
   type Service,
 } from '../../src/index.ts';
 
-const SERVICE = { begin: recorder(new Resources()) };
+const SERVICE = { begin: recorder(new Resources()), end() {} };
 
 const documentWith = (path: string, server: string) => `openapi: 3.1.0
 info: { title: A guest, version: 1.0.0 }

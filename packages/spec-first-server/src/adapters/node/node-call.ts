@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Bytes, Call, CallRecord } from '../../core/call.ts';
+import type { Bytes, Call, CallEnd, CallRecord } from '../../core/call.ts';
 import type { Service } from '../../core/service.ts';
+import type { RejectableResponse } from '../../http/failures.ts';
 import { joinPieces } from '../../http/join-pieces.ts';
 import { continueRequest, hasBody, readAll, requestBody } from '../../http/request-body.ts';
 
@@ -20,12 +21,17 @@ export class NodeCall implements Call {
   #body: Bytes | AsyncIterable<Bytes> | undefined;
   #signal: AbortSignal | undefined;
 
-  /** Begins the call. */
+  /**
+   * Begins the call, and reports its end when its response closes.
+   *
+   * @param record by default a new one. The record of a call that has already begun.
+   */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     client: string | undefined,
-    service: Pick<Service, 'begin'>,
+    service: Pick<Service, 'begin' | 'end'>,
+    record?: CallRecord,
     headers = request.headers,
   ) {
     const { url = '', method = '' } = request;
@@ -37,8 +43,11 @@ export class NodeCall implements Call {
     this.path = queryMark < 0 ? url : url.slice(0, queryMark);
     this.query = queryMark < 0 ? '' : url.slice(queryMark + 1);
     this.client = client;
-    this.record = service.begin(this);
+    this.record = record ?? service.begin(this);
     joinPieces(request);
+    // `once` would create a wrapper, which costs more than the listener.
+    if (record === undefined)
+      response.on('close', () => service.end(this, this.record, endOf(response)));
   }
 
   get body(): Bytes | AsyncIterable<Bytes> | undefined {
@@ -46,7 +55,8 @@ export class NodeCall implements Call {
     if (this.#body !== undefined || !hasBody(request)) return this.#body;
     const bytes = request.complete ? readAll(request) : null;
     if (bytes !== null) continueRequest(request, response);
-    this.#body = bytes ?? requestBody(request, response, () => this.record.account.nextRound());
+    const { account } = this.record;
+    this.#body = bytes ?? requestBody(request, response, () => account.turns.nextRound(account));
     return this.#body;
   }
 
@@ -54,6 +64,13 @@ export class NodeCall implements Call {
     this.#signal ??= disconnectSignal(this.request, this.response);
     return this.#signal;
   }
+}
+
+function endOf(response: RejectableResponse): CallEnd {
+  const { failure, headersSent, statusCode, writableFinished: isComplete } = response;
+  const status = headersSent ? statusCode : (failure?.status ?? 499);
+  const forLog = failure && { headers: {}, reason: failure.message, expected: false, ...failure };
+  return { status, isComplete, failure: forLog };
 }
 
 function disconnectSignal({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {

@@ -1,7 +1,7 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { HttpError } from '../../core/response/http-error.ts';
 import type { Service } from '../../core/service.ts';
-import { type RejectableResponse, requestFailure } from '../../http/failures.ts';
+import { requestFailure } from '../../http/failures.ts';
 import { hasBody } from '../../http/request-body.ts';
 import { clientAddress, type TrustProxy } from './client-address.ts';
 import { NodeCall } from './node-call.ts';
@@ -21,10 +21,18 @@ export interface NodeOptions {
 export const nodeListener = (service: Service, options: NodeOptions = {}): RequestListener =>
   requestListener(service, options, requestError);
 
-/** Returns the error of a request that a service must not handle. */
-export function requestError(request: IncomingMessage): HttpError | undefined {
+/**
+ * Returns the error of a request that a service must not handle. Its connection closes, since its
+ * bytes may contain another request.
+ */
+export function requestError(
+  request: IncomingMessage,
+  response: ServerResponse,
+): HttpError | undefined {
   const failure = requestFailure(request);
-  return failure && new HttpError(failure.status, failure.message, failure);
+  if (failure === undefined) return undefined;
+  response.setHeader('Connection', 'close');
+  return new HttpError(failure.status, failure.message, failure);
 }
 
 /**
@@ -35,13 +43,12 @@ export function requestError(request: IncomingMessage): HttpError | undefined {
 export function requestListener(
   service: Service,
   { trustProxy }: NodeOptions,
-  errorIn?: (request: IncomingMessage) => HttpError | undefined,
+  errorIn?: typeof requestError,
 ): RequestListener {
   const addressOf = clientAddress(trustProxy);
   return (request, response) => {
-    const error = errorIn?.(request);
+    const error = errorIn?.(request, response);
     const call = new NodeCall(request, response, addressOf(request), service);
-    watchEnd(service, call, error);
     if (error === undefined && !request.complete && hasBody(request)) {
       // Node parses the body after this listener returns, even if it arrived with the headers. One
       // round later, such a body is complete and can be read without a stream.
@@ -50,23 +57,6 @@ export function requestListener(
     }
     void respond(service, call, error);
   };
-}
-
-/**
- * Reports the end of a call when its response closes. Closes the connection of a faulty request,
- * since its bytes may contain another request.
- */
-export function watchEnd(service: Service, call: NodeCall, error: HttpError | undefined): void {
-  const { record } = call;
-  const response: RejectableResponse = call.response;
-  // `once` would create a wrapper, which costs more than the listener.
-  response.on('close', () => {
-    const { failure, headersSent, statusCode, writableFinished: isComplete } = response;
-    const status = headersSent ? statusCode : (failure?.status ?? 499);
-    const forLog = failure && { headers: {}, reason: failure.message, expected: false, ...failure };
-    service.end(call, record, { status, isComplete, failure: forLog });
-  });
-  if (error !== undefined) response.setHeader('Connection', 'close');
 }
 
 async function respond(service: Service, call: NodeCall, requestError?: HttpError): Promise<void> {

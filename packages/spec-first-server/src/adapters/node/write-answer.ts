@@ -25,12 +25,12 @@ export function writeBody(
   response: ServerResponse,
   body: Answer['body'],
 ): Promise<void> | undefined {
-  if (isStream(body)) return writeStream(response, body);
   if (typeof body === 'string') {
     // To write UTF-8, Node allocates three times the length of the text.
     const isAscii = Buffer.byteLength(body) === body.length;
     response.end(body, isAscii ? 'latin1' : 'utf8');
-  } else response.end(body);
+  } else if (isStream(body)) return writeStream(response, body);
+  else response.end(body);
   return undefined;
 }
 

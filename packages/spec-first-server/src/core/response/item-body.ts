@@ -83,9 +83,9 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
 
   /** @throws {Error} if an item fails. The cause is the value that the handler threw. */
   async next(): Promise<Result> {
+    const { turns } = this.#account;
     // A stream that is always ready would starve other requests.
-    const turn = this.#account.takeTurn();
-    if (turn !== undefined) await turn;
+    if (!turns.hasTime) await this.#account.inTurn(() => undefined);
     if (this.#pulled === undefined && this.#isOver) return DONE;
     this.#pulled ??= this.#pull();
     if (this.#comment !== undefined && !this.#isSettled) {
@@ -95,7 +95,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     try {
       const result = (await this.#pulled) ?? DONE;
       this.#pulled = undefined;
-      if (!result.done) this.#account.countSent(result.value.length);
+      if (!result.done) turns.sent(result.value.length);
       return result;
     } catch (cause) {
       // Node reads the stack of the error, and a value that cannot be read would end the process.

@@ -112,7 +112,7 @@ export function schemesOf(
       if (credential === undefined) throw new Unauthorized(required, false);
       if (source.in === 'cookie' && isForged(call, trustedOrigins))
         throw new HttpError(403, CROSS_ORIGIN);
-      if (verifier !== undefined) return verifier(credentialsOf(call), scopes);
+      if (verifier !== undefined) return callerOf(name, verifier(credentialsOf(call), scopes));
       return token ? authenticator.verify(credential, scopes, name) : ANYONE;
     };
     return [name, { isVerified, usesAuthorization, verify, challenge }] as const;
@@ -352,12 +352,10 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
     const { authorization } = call.headers;
     if (authorization?.includes(',')) checkAuthorization(authorization);
     if (only === undefined || !isOnly) return authenticate(call);
-    const verified = callerOf(only.name, only.verify(call, only.scopes));
-    if (!('then' in verified)) return { caller: verified, callers: undefined };
-    return Promise.resolve(verified).then((caller) => ({
-      caller: callerOf(only.name, caller),
-      callers: undefined,
-    }));
+    const verified = only.verify(call, only.scopes);
+    return 'then' in verified
+      ? verified.then((caller) => ({ caller, callers: undefined }))
+      : { caller: verified, callers: undefined };
   };
 
   async function authenticate(call: CallWithCredentials): Promise<Authenticated | undefined> {
@@ -369,7 +367,7 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
       const errors: unknown[] = [];
       for (const { name, verify, scopes } of checks) {
         try {
-          callers.push([name, callerOf(name, await verify(call, scopes))]);
+          callers.push([name, await verify(call, scopes)]);
           isPresented = true;
         } catch (error) {
           errors.push(error);
@@ -394,9 +392,11 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
   }
 }
 
-function callerOf<T extends Caller | Promise<Caller>>(scheme: string, caller: T): T {
-  if (isObject(caller)) return caller;
-  throw new TypeError(`the verifier ${scheme} returned no caller`);
+/** @throws {TypeError} if a verifier returned another value than a caller. */
+function callerOf(scheme: string, verified: Caller | Promise<Caller>): Caller | Promise<Caller> {
+  if (!isObject(verified)) throw new TypeError(`the verifier ${scheme} returned no caller`);
+  if (!('then' in verified)) return verified;
+  return Promise.resolve(verified).then((caller) => callerOf(scheme, caller));
 }
 
 const isAbsence = (error: unknown): error is Unauthorized =>

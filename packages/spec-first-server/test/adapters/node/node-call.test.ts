@@ -4,7 +4,7 @@ import { Resources } from '../../../src/core/account.ts';
 import { recorder } from '../../../src/core/record.ts';
 import { createRequest } from '../../listener/support.ts';
 
-const SERVICE = { begin: recorder(new Resources()) };
+const SERVICE = { begin: recorder(new Resources()), end() {} };
 
 function createCall(parts: Parameters<typeof createRequest>[0] = {}) {
   const created = createRequest(parts);
