@@ -18,9 +18,7 @@ export async function openSqlite(file: string, options: StoreOptions): Promise<P
 
   return {
     location: `sqlite:${file}`,
-    async add(plant) {
-      await write('add', plant.id, plant.name, plant.tag ?? null);
-    },
+    add: ({ id, name, tag }) => write('add', id, name, tag ?? null),
     ready,
     stats,
     close,

@@ -45,7 +45,6 @@ interface WaitingCall<Call> extends PromiseWithResolvers<unknown> {
   readonly size: number;
   /** The time by `performance.now()` at which the call is rejected. */
   readonly deadline: number;
-  readonly timer: NodeJS.Timeout;
   isSettled: boolean;
 }
 
@@ -82,12 +81,13 @@ export function createQueue<Call>(
 
   /** Calls that are not in a commit yet, oldest first. */
   let queue: WaitingCall<Call>[] = [];
-  let hasExpired = false;
   /**
-   * The commits in progress. An array, since V8 may keep deleted entries of a Set, and their calls,
-   * in memory until the next major garbage collection.
+   * The commits in progress, with their calls. An array, since V8 may keep deleted entries of a
+   * Set in memory until the next major garbage collection.
    */
-  const commits: Promise<unknown>[] = [];
+  const commits: { readonly ended: Promise<unknown>; readonly batch: WaitingCall<Call>[] }[] = [];
+  /** Ends at the deadline of the oldest call, or of one that was older. */
+  let expiry: NodeJS.Timeout | undefined;
   let commitLimit = engine.maxCommits;
   let unsettledCount = 0;
   let unsettledSize = 0;
@@ -101,9 +101,12 @@ export function createQueue<Call>(
     // The call may have timed out already.
     if (waiting.isSettled) return;
     waiting.isSettled = true;
-    clearTimeout(waiting.timer);
     unsettledCount -= 1;
     unsettledSize -= waiting.size;
+    if (unsettledCount === 0) {
+      clearTimeout(expiry);
+      expiry = undefined;
+    }
     const error = outcome?.error;
     if (error instanceof Unavailable) onUnavailable?.(error.code);
     if (error) waiting.reject(error);
@@ -113,15 +116,17 @@ export function createQueue<Call>(
   const timeoutAfter = (milliseconds: number): Unavailable =>
     new Unavailable(`${location} did not respond within ${milliseconds} ms.`, 'TIMEOUT');
 
-  function expire(waiting: WaitingCall<Call>): void {
-    settle(waiting, { error: timeoutAfter(timeout) });
-    hasExpired = true;
-  }
-
-  /** Removes expired calls all at once, since thousands may expire together. */
-  function removeExpired(): void {
-    if (hasExpired) queue = queue.filter(({ isSettled }) => !isSettled);
-    hasExpired = false;
+  /** Rejects the calls whose time is over. A timer for each call would cost more. */
+  function expire(): void {
+    const now = performance.now();
+    let next = Infinity;
+    expiry = undefined;
+    for (const waiting of [...commits.flatMap(({ batch }) => batch), ...queue]) {
+      if (waiting.deadline <= now) settle(waiting, { error: timeoutAfter(timeout) });
+      else if (!waiting.isSettled) next = Math.min(next, waiting.deadline);
+    }
+    queue = queue.filter(({ isSettled }) => !isSettled);
+    if (next !== Infinity) expiry = setTimeout(expire, next - now).unref();
   }
 
   const shares = ({ call }: WaitingCall<Call>): boolean => engine.shares?.(call) ?? true;
@@ -141,7 +146,6 @@ export function createQueue<Call>(
   }
 
   function takeBatch(): WaitingCall<Call>[] {
-    removeExpired();
     let count = 0;
     let size = 0;
     for (const waiting of queue) {
@@ -164,13 +168,14 @@ export function createQueue<Call>(
     void commitNext();
   }
 
-  async function commitBatch(batch: readonly WaitingCall<Call>[]): Promise<void> {
+  async function commitBatch(batch: WaitingCall<Call>[]): Promise<void> {
     const calls = batch.map(({ call }) => call);
     const start = performance.now();
     const timeLeft = (batch[0]?.deadline ?? start) - start;
-    const commit = engine.commit(calls, Math.max(1, withMargin(timeLeft)));
+    const ended = engine.commit(calls, Math.max(1, withMargin(timeLeft)));
+    const commit = { ended, batch };
     commits.push(commit);
-    const [outcome] = await Promise.allSettled([commit]);
+    const [outcome] = await Promise.allSettled([ended]);
     commits.splice(commits.indexOf(commit), 1);
 
     if (outcome.status === 'fulfilled') {
@@ -208,7 +213,7 @@ export function createQueue<Call>(
       if (failedCalls === calls) failedCalls = [];
     } catch (error) {
       if (!(error instanceof NotStarted)) throw error;
-      if (commits.length > 0) await Promise.race(commits.map((commit) => commit.catch(() => {})));
+      if (commits.length > 0) await Promise.race(commits.map(({ ended }) => ended.catch(() => {})));
       await check();
     }
   }
@@ -222,7 +227,7 @@ export function createQueue<Call>(
 
   async function drain(): Promise<void> {
     while (gathering || queue.length > 0 || commits.length > 0 || checking) {
-      await Promise.allSettled([...commits, checking]);
+      await Promise.allSettled([...commits.map(({ ended }) => ended), checking]);
       await immediate();
     }
   }
@@ -245,13 +250,12 @@ export function createQueue<Call>(
         call,
         size,
         deadline: performance.now() + timeout,
-        timer: setTimeout(() => expire(waiting), timeout).unref(),
         isSettled: false,
       };
       unsettledCount += 1;
       unsettledSize += size;
-      removeExpired();
       queue.push(waiting);
+      expiry ??= setTimeout(expire, timeout).unref();
       void commitNext();
       return waiting.promise;
     },
@@ -260,7 +264,7 @@ export function createQueue<Call>(
       if (closing) throw new Unavailable('The database is closed.', 'CLOSED');
       const isFull = commits.length >= engine.maxCommits && !engine.checksConcurrently;
       // A check would have to wait for a commit. The outcome of that commit is used instead.
-      const outcome = isFull ? Promise.race(commits) : sharedCheck();
+      const outcome = isFull ? Promise.race(commits.map(({ ended }) => ended)) : sharedCheck();
       await limit<unknown>(outcome, READY_MS, timeoutAfter(READY_MS));
     },
 

@@ -211,7 +211,7 @@ class Model {
       closes: this.isClosed && isIdle ? 1 : 0,
       waiting: this.waiting(),
       // A call or a check has a timer until it is settled.
-      timers: this.waiting() + this.asked.length,
+      timers: Math.min(1, this.waiting()) + this.asked.length,
     };
   }
 }
