@@ -2,8 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  jest,
+  test,
+} from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import type { Listening } from '../../src/listener/listen.ts';
@@ -46,6 +54,9 @@ beforeEach(() => {
   held = [];
   pending = [];
   release = Promise.withResolvers();
+});
+afterEach(() => {
+  jest.useRealTimers();
 });
 afterAll(() => listening.stop());
 
@@ -185,7 +196,8 @@ describe('a connection', () => {
     expect(connection.isStuck()).toBe(expected);
   });
 
-  test('watches for the next request after the newest response', async () => {
+  test('watches for the next request after the newest response', () => {
+    jest.useFakeTimers();
     const late: string[] = [];
     const { add, connection } = createConnection();
     const first = add('first', 100);
@@ -193,21 +205,22 @@ describe('a connection', () => {
     close(first);
     const second = add('second', 200);
     connection.watch(20, () => late.push('second'));
-    await delay(40);
+    jest.advanceTimersByTime(40);
     expect(late).toEqual([]);
     close(second);
-    await eventually(() => late.length === 1);
+    jest.advanceTimersByTime(20);
     expect(late).toEqual(['second']);
   });
 
-  test('does not watch for a request after it is closed', async () => {
+  test('does not watch for a request after it is closed', () => {
+    jest.useFakeTimers();
     const late: string[] = [];
     const { add, connection, socket } = createConnection();
     const response = add('a', 100);
     connection.watch(20, () => late.push('a'));
     close(response);
     socket.emit('close');
-    await delay(50);
+    jest.advanceTimersByTime(50);
     expect(late).toEqual([]);
   });
 });

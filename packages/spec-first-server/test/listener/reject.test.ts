@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -96,25 +97,17 @@ describe('the time for a request', () => {
   });
 
   test.each([
-    ['a head that does not end', request('GET /').slice(0, -2), 400],
-    ['a body that does not end', `${request('POST /', { 'Content-Length': '9' })}x`, 800],
-    [
-      'a head that does not end, after a request',
-      request('GET /') + request('GET /').slice(0, -2),
-      400,
-    ],
-  ])('ends with 408: %s', async (_what, bytes, minimum) => {
+    ['a head that does not end', request('GET /').slice(0, -2)],
+    ['a body that does not end', `${request('POST /', { 'Content-Length': '9' })}x`],
+    ['a head that does not end, after a request', request('GET /') + request('GET /').slice(0, -2)],
+  ])('ends with 408: %s', async (_what, bytes) => {
     const answerGet: RequestListener = ({ method }, response) => {
       if (method === 'GET') response.end();
     };
     await withServer(answerGet, async (serverPort) => {
-      const start = performance.now();
       const { responses, closed } = await exchange(serverPort, bytes, { responses: 3 });
-      const elapsed = performance.now() - start;
       expect(responses.at(-1)).toMatchObject({ status: 408, headers: { connection: 'close' } });
       expect(closed).toBe(true);
-      expect(elapsed).toBeGreaterThan(minimum * 0.9);
-      expect(elapsed).toBeLessThan(5_000);
     });
   });
 });
@@ -156,9 +149,11 @@ describe('bytes that the app does not get', () => {
 
   test('that end with a reset are not reported', async () => {
     rejected.length = 0;
+    const accepted = once(listening.server, 'connection');
     const socket = await connected(port);
+    const [serverSocket] = await accepted;
     socket.write('GET / HT');
-    await delay(20);
+    await eventually(() => serverSocket.bytesRead > 0);
     socket.resetAndDestroy();
     await exchange(port, request('GET /'));
     expect(rejected).toEqual([]);
