@@ -14,6 +14,14 @@ const MAX_REQUESTS = 64;
 /** The memory of a request without its body, in bytes. */
 const REQUEST_BYTES = 4_096;
 
+/** The time limits of a connection without activity, in milliseconds. */
+export interface IdleLimits {
+  /** Without a byte in either direction, while a request is in progress. */
+  readonly idleTimeout: number;
+  /** Between two requests. */
+  readonly keepAliveTimeout: number;
+}
+
 /** The state that all connections of a server share. */
 export interface ServerState {
   readonly arrivals: Arrivals;
@@ -262,14 +270,19 @@ export class ClientConnection {
   }
 
   /**
-   * Returns true if the connection is idle, the client does not read, or no byte was transferred
-   * since the last call. Called after each half of the idle timeout without activity.
+   * Returns the time until the next check, in milliseconds; 0 if the connection has been idle for
+   * too long, the client does not read, or no byte was transferred since the last check. Called
+   * after each such time without activity, at first after half of the idle timeout.
    */
-  isStuck(): boolean {
+  timeLeft({ idleTimeout, keepAliveTimeout }: IdleLimits): number {
+    if (this.newestResponse === undefined) {
+      const left = this.idleSince + keepAliveTimeout - performance.now();
+      return left < 1 ? 0 : Math.max(left, idleTimeout / 2);
+    }
     const bytesBefore = this.#transferredBytes;
     const { bytesRead, bytesWritten, writableLength } = this.socket;
-    const bytes = bytesRead + bytesWritten;
-    this.#transferredBytes = bytes;
-    return this.newestResponse === undefined || writableLength > 0 || bytes === bytesBefore;
+    this.#transferredBytes = bytesRead + bytesWritten;
+    const isStuck = writableLength > 0 || this.#transferredBytes === bytesBefore;
+    return isStuck ? 0 : idleTimeout / 2;
   }
 }

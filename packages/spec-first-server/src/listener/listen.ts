@@ -101,6 +101,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       ...limits,
       IncomingMessage: ServerRequest,
       maxHeaderSize: MAX_HEADER_SIZE,
+      // Node would create two timers for each request. `timeLeft` ends idle connections.
+      keepAliveTimeout: 0,
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // Limits the memory of unread bodies and responses.
       highWaterMark: 16_384,
@@ -153,7 +155,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   // Node's timer takes up to twice as long while bytes wait to be written.
   server.timeout = idleTimeout / 2;
   server.on('timeout', (socket) => {
-    if (connections.get(socket)?.isStuck() === false) socket.setTimeout(idleTimeout / 2);
+    const timeLeft = connections.get(socket)?.timeLeft(limits) ?? 0;
+    if (timeLeft > 0) socket.setTimeout(timeLeft);
     else socket.destroy();
   });
   server.maxHeadersCount = MAX_HEADERS;

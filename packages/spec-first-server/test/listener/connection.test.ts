@@ -170,30 +170,44 @@ describe('a connection', () => {
     expect(memory.bytesLeft).toBe(left);
   });
 
-  test.each<[string, boolean, (bytes: { bytesRead: number; writableLength: number }) => void]>([
-    ['no byte was transferred', true, () => {}],
+  const IDLE = { idleTimeout: 60_000, keepAliveTimeout: 65_000 };
+
+  test.each<[string, number, (bytes: { bytesRead: number; writableLength: number }) => void]>([
+    ['no byte was transferred', 0, () => {}],
     [
       'a byte was read',
-      false,
+      30_000,
       (bytes) => {
         bytes.bytesRead += 1;
       },
     ],
     [
       'a byte was read, but the client does not read',
-      true,
+      0,
       (bytes) => {
         bytes.bytesRead += 1;
         bytes.writableLength = 1;
       },
     ],
-  ])('is stuck if %s: %p', (_name, expected, transfer) => {
+  ])('with a request is checked again, unless it is stuck: %s', (_name, expected, transfer) => {
     const { add, connection, bytes } = createConnection();
-    expect(connection.isStuck()).toBe(true);
     add('a', 100, ['Content-Length', '5']);
-    expect(connection.isStuck()).toBe(false);
+    expect(connection.timeLeft(IDLE)).toBe(30_000);
     transfer(bytes);
-    expect(connection.isStuck()).toBe(expected);
+    expect(connection.timeLeft(IDLE)).toBe(expected);
+  });
+
+  test('is closed 65 s after the response to its last request', () => {
+    jest.useFakeTimers();
+    const { add, connection } = createConnection();
+    jest.advanceTimersByTime(100_000);
+    close(add('a', 100));
+    jest.advanceTimersByTime(30_000);
+    expect(connection.timeLeft(IDLE)).toBe(35_000);
+    jest.advanceTimersByTime(34_000);
+    expect(connection.timeLeft(IDLE)).toBe(30_000);
+    jest.advanceTimersByTime(1_000);
+    expect(connection.timeLeft(IDLE)).toBe(0);
   });
 
   test('watches for the next request after the newest response', () => {

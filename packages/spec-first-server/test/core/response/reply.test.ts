@@ -93,8 +93,8 @@ describe('a reply that the document declares', () => {
 });
 
 test.each([undefined, () => 1, Symbol('a')])('an item %p cannot be sent', (item) => {
-  const { body } = check({ status: 226, body: (async function* () {})() });
-  expect(() => Object(body).write(item, 3)).toThrow(/^item 3 of the body: must/);
+  const { items } = check({ status: 226, body: (async function* () {})() });
+  expect(() => Object(items).write(item, 3)).toThrow(/^item 3 of the body: must/);
 });
 
 describe('a reply that the document does not declare is rejected', () => {
