@@ -53,11 +53,8 @@ export function accessLog(
     const hasReason =
       failure !== undefined && (failure.cause === undefined || failure.isUndeclared);
     const now = performance.now();
-    const durationMs = rounded(now - record.started);
     // The duration of a stream depends on its items and its client.
-    const { streamStarted } = record;
-    const serverMs =
-      streamStarted === undefined ? durationMs : rounded(streamStarted - record.started);
+    const serverMs = (record.streamStarted ?? now) - record.started;
     const path = operationId === undefined ? call.path : undefined;
     const isListed = path !== undefined && (loggedPaths === 'all' || loggedPaths.has(path));
     const isKnown = path !== undefined && (status < 400 || isListed);
@@ -76,7 +73,7 @@ export function accessLog(
       method: call.method,
       path: isLogged ? path : undefined,
       status,
-      durationMs,
+      durationMs: Math.round((now - record.started) * 1000) / 1000,
       subject: caller === undefined ? failure?.subject : caller.subject,
       subjects: callers && subjectsOf(callers),
       mocked,
@@ -112,8 +109,6 @@ export function accessLog(
 
 const subjectsOf = (callers: NonNullable<CallRecord['callers']>) =>
   Object.fromEntries(Object.entries(callers).map(([scheme, { subject }]) => [scheme, subject]));
-
-const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;
 
 function metricName(isProbe: boolean, isKnown: boolean): string {
   if (isProbe) return '(probe)';

@@ -148,10 +148,17 @@ export class ClientConnection {
     if (this.count === 0) arrivals.onFirstRequest(socket, this.#pace.isLargeChunk);
     // The connection stays open after other responses. The decision takes 2 µs.
     if (isDraining || isLarge(request)) this.#decideAtHead(response);
-    response.on('close', () => this.#onClose(request, hasMemory));
+    response.on('close', () => {
+      if (hasMemory) this.#release(REQUEST_BYTES);
+      this.#onClose(request);
+    });
     this.#newestResponse = response;
     this.count += 1;
-    const begin = () => this.#begin(response, hasMemory ? failure : memory.failure);
+    const begin = () => {
+      this.#isAnswering = true;
+      const bodyFailure = response === this.#newestResponse ? this.bodyFailure : undefined;
+      this.#server.begin(this, response, hasMemory ? (bodyFailure ?? failure) : memory.failure);
+    };
     if (isIdle && !isPipelined) begin();
     else {
       // Keeps the async context of this request, which tracers use. Otherwise it would run in the
@@ -162,14 +169,7 @@ export class ClientConnection {
     }
   }
 
-  #begin(response: ServerResponse, failure: HttpFailure | undefined): void {
-    this.#isAnswering = true;
-    const bodyFailure = response === this.#newestResponse ? this.bodyFailure : undefined;
-    this.#server.begin(this, response, bodyFailure ?? failure);
-  }
-
-  #onClose(request: IncomingMessage, hasMemory: boolean): void {
-    if (hasMemory) this.#release(REQUEST_BYTES);
+  #onClose(request: IncomingMessage): void {
     this.served = undefined;
     this.#isAnswering = false;
     this.idleSince = performance.now();

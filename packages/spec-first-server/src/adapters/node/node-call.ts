@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { Bytes, Call, CallEnd, CallRecord } from '../../core/call.ts';
+import type { Bytes, Call, CallRecord } from '../../core/call.ts';
 import type { Service } from '../../core/service.ts';
 import type { RejectableResponse } from '../../http/failures.ts';
 import { joinPieces } from '../../http/join-pieces.ts';
@@ -28,7 +28,7 @@ export class NodeCall implements Call {
    */
   constructor(
     request: IncomingMessage,
-    response: ServerResponse,
+    response: RejectableResponse,
     client: string | undefined,
     service: Pick<Service, 'begin' | 'end'>,
     record?: CallRecord,
@@ -46,8 +46,14 @@ export class NodeCall implements Call {
     this.record = record ?? service.begin(this);
     joinPieces(request);
     // `once` would create a wrapper, which costs more than the listener.
-    if (record === undefined)
-      response.on('close', () => service.end(this, this.record, endOf(response)));
+    if (record !== undefined) return;
+    response.on('close', () => {
+      const { failure, headersSent, statusCode, writableFinished: isComplete } = response;
+      const status = headersSent ? statusCode : (failure?.status ?? 499);
+      const reason = failure?.message ?? '';
+      const forLog = failure && { headers: {}, reason, expected: false, ...failure };
+      service.end(this, this.record, { status, isComplete, failure: forLog });
+    });
   }
 
   get body(): Bytes | AsyncIterable<Bytes> | undefined {
@@ -64,13 +70,6 @@ export class NodeCall implements Call {
     this.#signal ??= disconnectSignal(this.request, this.response);
     return this.#signal;
   }
-}
-
-function endOf(response: RejectableResponse): CallEnd {
-  const { failure, headersSent, statusCode, writableFinished: isComplete } = response;
-  const status = headersSent ? statusCode : (failure?.status ?? 499);
-  const forLog = failure && { headers: {}, reason: failure.message, expected: false, ...failure };
-  return { status, isComplete, failure: forLog };
 }
 
 function disconnectSignal({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {

@@ -126,32 +126,54 @@ export function bodyReader(
     throw unsupported();
   }
 
-  async function readWhole(
-    { media, limit, check }: MediaPlan,
+  /** Reads a body at once. Waits only if it has not arrived, is compressed, or must take turns. */
+  function readWhole(
+    plan: MediaPlan,
+    coder: TextCoder | ValueCoder,
+    source: Source,
+  ): ReceivedBody | Promise<ReceivedBody> {
+    const { bytes, isZipped, account } = source;
+    if (isZipped || !(bytes instanceof Uint8Array)) return readArriving(plan, coder, source);
+    account.charge(bytes.length);
+    return parse(plan, coder, readBytes(bytes, plan.limit), bytes.length, account);
+  }
+
+  async function readArriving(
+    plan: MediaPlan,
     coder: TextCoder | ValueCoder,
     { bytes: source, length, isZipped, account }: Source,
   ): Promise<ReceivedBody> {
-    try {
-      let chargedSize = source instanceof Uint8Array ? source.length : length || limit;
-      account.charge(chargedSize);
-      const reading = readBytes(source, limit, length);
-      let bytes = reading instanceof Promise ? await reading : reading;
-      if (isZipped && bytes.length > 0) {
-        bytes = await decompress(bytes, limit, account);
-        chargedSize += bytes.length;
-      }
-      const parsing = account.inTurn(() => {
-        // The values replace the bytes.
-        const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
-        account.charge(size - chargedSize);
-        const value = readAtOnce(coder, bytes, media, decode);
-        return value === undefined ? undefined : check(value, account);
-      }, true);
-      const body = parsing instanceof Promise ? await parsing : parsing;
-      return body === undefined ? withoutBody() : { contentType: media.type, body };
-    } catch (error) {
-      throw rejectionOf(error);
+    const { limit } = plan;
+    let chargedSize = source instanceof Uint8Array ? source.length : length || limit;
+    account.charge(chargedSize);
+    let bytes = await readBytes(source, limit, length);
+    if (isZipped && bytes.length > 0) {
+      bytes = await decompress(bytes, limit, account);
+      chargedSize += bytes.length;
     }
+    return parse(plan, coder, bytes, chargedSize, account);
+  }
+
+  /** Parses and validates a body in a turn of its call. */
+  function parse(
+    { media, check }: MediaPlan,
+    coder: TextCoder | ValueCoder,
+    bytes: Buffer,
+    chargedSize: number,
+    account: Account,
+  ): ReceivedBody | Promise<ReceivedBody> {
+    return account.inTurn(() => {
+      // The values replace the bytes.
+      const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
+      account.charge(size - chargedSize);
+      try {
+        const value = readAtOnce(coder, bytes, media, decode);
+        if (value === undefined) return withoutBody();
+        return { contentType: media.type, body: check(value, account) };
+      } catch (error) {
+        throw rejectionOf(error);
+      }
+    }, true);
   }
 
   async function readForm(

@@ -11,6 +11,12 @@ import { type Check, Violations } from '../validation/validator.ts';
  * @param declaredLength the `Content-Length` in bytes, or 0.
  * @throws {HttpError} 400 or 413
  */
+export function readBytes(body: Bytes, limit: number): Buffer;
+export function readBytes(
+  body: Bytes | AsyncIterable<Bytes>,
+  limit: number,
+  declaredLength?: number,
+): Promise<Buffer> | Buffer;
 export function readBytes(
   body: Bytes | AsyncIterable<Bytes>,
   limit: number,

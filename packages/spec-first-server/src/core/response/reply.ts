@@ -66,10 +66,7 @@ export function replyWriter(
   /** By status, for replies that do not choose a media type. */
   const plans = new Map<number, ReplyPlan>();
 
-  function planOf({ status, contentType, unchecked }: AnyReply): ReplyPlan {
-    const isShared = contentType === undefined && unchecked !== true;
-    const shared = isShared ? plans.get(status) : undefined;
-    if (shared !== undefined) return shared;
+  function planOf({ status, contentType, unchecked }: AnyReply, isShared: boolean): ReplyPlan {
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InvalidReply('the status must be an integer from 200 to 599');
     const declared = declaredFor(operation, status);
@@ -82,9 +79,11 @@ export function replyWriter(
   }
 
   return (reply, budget) => {
-    const { status, headers, body } = reply;
+    const { status, headers, body, contentType, unchecked } = reply;
     try {
-      const { declared, validator, writeBody } = planOf(reply);
+      const isShared = contentType === undefined && unchecked !== true;
+      const plan = (isShared ? plans.get(status) : undefined) ?? planOf(reply, isShared);
+      const { declared, validator, writeBody } = plan;
       const hasHeaders = headers !== undefined || declared.headers.length > 0;
       const checkedHeaders = hasHeaders ? checkHeaders(validator, declared, headers) : undefined;
       return { status, headers: checkedHeaders, ...writeBody(body, budget) };
