@@ -5,6 +5,7 @@ export function sizeOf(value: unknown, levels = 3): number {
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
 
   let size = 0;
-  for (const member of Object.values(value)) size += sizeOf(member, levels - 1);
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  for (const member of members) size += sizeOf(member, levels - 1);
   return size;
 }

@@ -68,7 +68,7 @@ export function accessLog(
     const entry = {
       requestId: record.id,
       traceId: record.traceId,
-      client: record.client,
+      client: call.client,
       operationId,
       method: call.method,
       path: isLogged ? path : undefined,

@@ -54,8 +54,6 @@ export interface CallRecord {
   readonly headers: string[];
   /** The id of the request's trace. */
   readonly traceId: string | undefined;
-  /** The client's address. */
-  readonly client: string | undefined;
   /** The memory and the time that the call spends. */
   readonly account: Account;
   /** The time by `performance.now()`, in milliseconds. */

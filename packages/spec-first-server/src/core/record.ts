@@ -48,7 +48,6 @@ export function recorder(
       id,
       headers,
       traceId: tracing?.traceId() ?? trace?.[1],
-      client,
       account: new Account(resources, client),
       started: performance.now(),
       streamStarted: undefined,

@@ -26,7 +26,6 @@ function started(options: AccessLogOptions = {}) {
       const record: CallRecord = {
         id: 'request-1',
         traceId: undefined,
-        client: '192.0.2.1',
         account: new Account(new Resources(), '192.0.2.1'),
         started: performance.now(),
         streamStarted: undefined,
@@ -39,7 +38,7 @@ function started(options: AccessLogOptions = {}) {
         headers: [],
         ...facts,
       };
-      const call = { method, path, query: 'key=secret', headers: {} };
+      const call = { method, path, query: 'key=secret', headers: {}, client: '192.0.2.1' };
       end(call, record, { status, isComplete: true, ...others });
     },
   };

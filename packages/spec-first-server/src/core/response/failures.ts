@@ -171,9 +171,9 @@ function copyHeaders(headers: unknown): HeaderValues {
   return copy;
 }
 
-/** Lets later headers override earlier ones. Names are case-insensitive. @throws {TypeError} */
-function mergeHeaders(...sources: readonly unknown[]): HeaderValues {
-  const headers = sources.flatMap((source) => Object.entries(copyHeaders(source)));
+/** Lets later headers override earlier ones. Names are case-insensitive. */
+function mergeHeaders(...sources: readonly HeaderValues[]): HeaderValues {
+  const headers = sources.flatMap((source) => Object.entries(source));
   const byName = new Map(headers.map((header) => [header[0].toLowerCase(), header]));
   return Object.fromEntries(byName.values());
 }
@@ -237,9 +237,8 @@ function replyFor(
   // A 401 must have a challenge (RFC 9110 §15.5.2), if the operation has a scheme.
   const challenge = status === 401 && context?.challenge(isPresented);
   const headers = mergeHeaders(
-    DEFAULT_HEADERS,
-    errorBody.headers?.(problem),
-    challenge ? { 'WWW-Authenticate': challenge } : undefined,
+    copyHeaders(errorBody.headers?.(problem)),
+    challenge ? { 'WWW-Authenticate': challenge } : {},
     errorHeaders,
   );
   const operationId = context?.operation.id;
@@ -297,17 +296,18 @@ function replyFor(
   }
 }
 
-/** Checked like other headers, since a document may declare them. */
-const DEFAULT_HEADERS = Object.fromEntries(SECURITY_HEADERS);
-
 function headerMismatchOf(
   validator: OperationValidator,
   declared: DeclaredResponse,
   headers: HeaderValues,
 ): string | undefined {
   if (declared.headers.length === 0) return undefined;
+  // A document may declare the default headers.
   const texts = new Map(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+    [...SECURITY_HEADERS, ...Object.entries(headers)].map(([name, value]) => [
+      name.toLowerCase(),
+      String(value),
+    ]),
   );
   try {
     const values = declared.headers.flatMap((header) => {

@@ -129,10 +129,11 @@ export async function createAuthenticator(
         throw new Unauthorized(`The token is longer than ${MAX_TOKEN_LENGTH} characters`);
       // A map compares strings only if their hashes are equal. V8 hashes with a random key, so the
       // duration reveals nothing about a token.
-      const digest = digests.get(token) ?? hash('sha256', token);
+      const cached = digests.get(token);
+      const digest = cached ?? hash('sha256', token);
       const caller = tables.get(scheme)?.get(digest);
       if (caller !== undefined) {
-        if (!digests.has(token)) digests.set(token, digest);
+        if (cached === undefined) digests.set(token, digest);
         return withScopes(caller, scopes);
       }
       if (verifySigned === undefined || schemes.get(scheme) !== true)
