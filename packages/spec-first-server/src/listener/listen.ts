@@ -264,6 +264,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
         for (const connection of connections.values()) connection.cutOff(CUT_OFF);
       }, limits.stopTimeout);
       await closed;
+      // Node closes the server before its last connection, which releases its memory then.
+      while (connections.size > 0) await immediate();
     },
   };
 }

@@ -204,14 +204,17 @@ test('a connection stays open after a response, until the server drains', async 
   await draining.stop();
 });
 
-test('a stop aborts requests that take too long', async () => {
+test('a stop aborts requests that take too long, and releases their memory', async () => {
   const received = Promise.withResolvers<ServerResponse>();
   const hang: RequestListener = (_request, response) => received.resolve(response);
   const limits = { idleStopTimeout: 0, quietTimeout: 0, arrivalStopTimeout: 0, stopTimeout: 50 };
-  const stopping = await listenLocally(hang, { limits });
+  const resources = new Resources();
+  const { bytesLeft } = resources.memory;
+  const stopping = await listenLocally(hang, { limits, resources });
   const answer = exchange(Number(new URL(stopping.url).port), GET);
   const response = await received.promise;
   await stopping.stop();
+  expect(resources.memory.bytesLeft).toBe(bytesLeft);
   expect(await answer).toMatchObject({ responses: [], closed: true });
   expect(response).toHaveProperty('failure.status', 503);
 });
