@@ -53,8 +53,11 @@ export function accessLog(
     const hasReason =
       failure !== undefined && (failure.cause === undefined || failure.isUndeclared);
     const now = performance.now();
+    const durationMs = rounded(now - record.started);
     // The duration of a stream depends on its items and its client.
-    const serverMs = (record.streamStarted ?? now) - record.started;
+    const { streamStarted } = record;
+    const serverMs =
+      streamStarted === undefined ? durationMs : rounded(streamStarted - record.started);
     const path = operationId === undefined ? call.path : undefined;
     const isListed = path !== undefined && (loggedPaths === 'all' || loggedPaths.has(path));
     const isKnown = path !== undefined && (status < 400 || isListed);
@@ -73,7 +76,7 @@ export function accessLog(
       method: call.method,
       path: isLogged ? path : undefined,
       status,
-      durationMs: Math.round((now - record.started) * 1000) / 1000,
+      durationMs,
       subject: caller === undefined ? failure?.subject : caller.subject,
       subjects: callers && subjectsOf(callers),
       mocked,
@@ -106,6 +109,8 @@ export function accessLog(
     else write('info', entry, 'answered');
   };
 }
+
+const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000) / 1000;
 
 const subjectsOf = (callers: NonNullable<CallRecord['callers']>) =>
   Object.fromEntries(Object.entries(callers).map(([scheme, { subject }]) => [scheme, subject]));
