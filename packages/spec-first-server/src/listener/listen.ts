@@ -101,8 +101,6 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       ...limits,
       IncomingMessage: ServerRequest,
       maxHeaderSize: MAX_HEADER_SIZE,
-      // Node would create two timers for each request. `timeLeft` ends idle connections.
-      keepAliveTimeout: 0,
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // Limits the memory of unread bodies and responses.
       highWaterMark: 16_384,
@@ -154,6 +152,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
 
   // Node's timer takes up to twice as long while bytes wait to be written.
   server.timeout = idleTimeout / 2;
+  // Node would create two timers for each request. `timeLeft` ends idle connections.
+  server.keepAliveTimeout = 0;
   server.on('timeout', (socket) => {
     const timeLeft = connections.get(socket)?.timeLeft(limits) ?? 0;
     if (timeLeft > 0) socket.setTimeout(timeLeft);
