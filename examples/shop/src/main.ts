@@ -1,4 +1,3 @@
-import compression from 'compression';
 import { serve } from 'spec-first-server';
 import { errorBody } from './errors.ts';
 import { formats } from './formats.ts';
@@ -24,7 +23,6 @@ await serve({
   variables,
   errorBody,
   formats,
-  use: [compression()],
   open: ({ DATABASE_URL, REQUESTS_PER_MINUTE }, { warn }) =>
     openShop({
       databaseUrl: DATABASE_URL,

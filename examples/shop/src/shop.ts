@@ -1,3 +1,4 @@
+import compression from 'compression';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { type AnyAround, type Backend, HttpError } from 'spec-first-server';
 import type { Handlers } from '../generated/openapi.ts';
@@ -46,6 +47,7 @@ export async function openShop({ databaseUrl, requestsPerMinute, onError }: Shop
           return next();
         }, ready),
       ),
+    use: [compression()],
     ready,
     location: databaseUrl.startsWith('sqlite:') ? databaseUrl : 'PostgreSQL',
     async close() {

@@ -4,7 +4,6 @@ import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { announce, isShownByParent, tellParent } from './announce.ts';
-import type { AppOptions } from './app.ts';
 import {
   loadEnvFile,
   misspelledVariables,
@@ -21,11 +20,10 @@ import { banner, explain, help, startError, withToken } from './terminal.ts';
 
 /** The parts of a project's service. */
 export interface ServeOptions<V extends Variables>
-  extends Pick<AppOptions, 'around' | 'codecs' | 'errorBody' | 'formats' | 'use' | 'verifiers'>,
-    Pick<ServiceDefinition, 'documents'> {
+  extends Pick<ServiceDefinition, 'codecs' | 'documents' | 'errorBody' | 'formats'> {
   /**
-   * Opens the backend. Returns the handlers, and other parts that depend on the configuration or a
-   * database.
+   * Opens the backend. Returns the handlers, and all other parts that may depend on the
+   * configuration or a database.
    *
    * @param values the values of `variables`.
    * @throws {ConfigError} if a variable names something that cannot be opened.

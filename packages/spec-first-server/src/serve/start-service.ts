@@ -31,11 +31,8 @@ import {
 import { probes, resourceHandler } from './operator-routes.ts';
 import { describeStart } from './terminal.ts';
 
-/** Options of `serve` that `open` may return instead. */
-type Hooks = Pick<AppOptions, 'around' | 'use' | 'verifiers'>;
-
 /** The result of `open`: opened when the service starts, closed when it stops. */
-export interface Backend extends Hooks {
+export interface Backend extends Pick<AppOptions, 'around' | 'use' | 'verifiers'> {
   /** The handlers by operationId, as in the generated type `Handlers`. */
   readonly handlers: Readonly<Record<string, AnyHandler>>;
   /** The location of the data, such as a file or a URL without secrets. Shown at the start. */
@@ -59,7 +56,7 @@ export interface DocumentsBackend extends Omit<Backend, keyof DocumentParts> {
   readonly documents: Readonly<Record<string, DocumentParts>>;
 }
 
-/** The handlers of one document, and the hooks that replace those of `serve` for it. */
+/** The handlers of one document, with its hook and its verifiers. */
 export type DocumentParts = Pick<Backend, 'around' | 'handlers' | 'verifiers'>;
 
 /** The second argument of `open`. */
@@ -79,9 +76,7 @@ export interface OpenContext {
 
 export type AnyBackend = Backend | DocumentsBackend;
 
-export interface ServiceDefinition
-  extends Pick<AppOptions, 'codecs' | 'errorBody' | 'formats'>,
-    Hooks {
+export interface ServiceDefinition extends Pick<AppOptions, 'codecs' | 'errorBody' | 'formats'> {
   readonly open: (context: OpenContext) => AnyBackend | Promise<AnyBackend>;
   /**
    * The paths of several documents, each with a name for the log and the metrics, such as `v1`.
@@ -130,9 +125,14 @@ export async function startService(
   opened.defer(async () => (await closable)?.close?.());
   const documents = await readDocuments(config, definition);
   const backend = await opening;
-  const parts = partsOf(documents, definition, backend, log, metrics);
+  const parts = partsOf(documents, backend, log, metrics);
   const [first, ...others] = parts;
-  const { token, ...options } = await appOptions(config, parts, log);
+  const token = hasCredentials(config) ? undefined : generateToken(config, parts, log);
+  const options = await appOptions(
+    { ...config, DEVELOPMENT_TOKEN: token ?? config.DEVELOPMENT_TOKEN },
+    parts,
+    log,
+  );
   const service = await createAppService(
     {
       ...options,
@@ -157,7 +157,7 @@ export async function startService(
     opened.defer(() => operators.server.closeAllConnections());
   }
   const app = await createListener(service, {
-    use: backend.use ?? definition.use,
+    use: backend.use,
     trustProxy: config.TRUST_PROXY,
   });
   const listening = await listen(app, {
@@ -216,7 +216,8 @@ export async function startService(
 
 /**
  * Checks the configuration and the document like a start, without opening a backend or a port.
- * Handlers and verifiers are not checked, since `open` may return them.
+ * Not checked is what `open` returns, such as handlers and verifiers, so a start may also lack
+ * credentials.
  *
  * @throws {Error} if the configuration or the document has an error, or an operation could not be
  *   served.
@@ -229,9 +230,9 @@ export async function checkService(
   const documents = await readDocuments(config, { ...definition, allowOutside });
   const noHandlers = Array.from(documents.keys(), (name) => [name, { handlers: {} }]);
   const backend = { documents: Object.fromEntries(noHandlers) };
-  const parts = partsOf(documents, definition, backend, log);
+  const parts = partsOf(documents, backend, log);
   const [first, ...others] = parts;
-  const { token: _, ...options } = await appOptions(config, parts, log);
+  const options = await appOptions(config, parts, log);
   await createAppService(
     {
       ...definition,
@@ -309,7 +310,6 @@ async function readDocuments(
  */
 function partsOf(
   documents: ReadonlyMap<string, Document>,
-  definition: Omit<ServiceDefinition, 'open'>,
   backend: AnyBackend,
   log: Logger,
   metrics?: Awaited<ReturnType<typeof createMetrics>>,
@@ -323,8 +323,8 @@ function partsOf(
     return {
       document,
       handlers: part.handlers,
-      around: part.around ?? definition.around,
-      verifiers: part.verifiers ?? definition.verifiers,
+      around: part.around,
+      verifiers: part.verifiers,
       log: name === '' ? log : log.child(labels),
       observe: metrics?.observer(deprecatedIn(document), labels),
     };
@@ -343,17 +343,11 @@ function wrongNames(documents: ReadonlyMap<string, Document>, parts: object): Co
 }
 
 /**
- * Returns the options of the app that follow from the configuration and the document. Generates an
- * access token if a document takes tokens and no credentials are configured, and returns it, too.
+ * Returns the options of the app that follow from the configuration and the document.
  *
- * @throws {ConfigError} if the credentials are wrong, or cannot be generated.
+ * @throws {ConfigError} if the credentials are wrong.
  */
 async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log: Logger) {
-  const takesTokens = parts.some(
-    ({ document, verifiers }) => tokenSchemes(document.securitySchemes, verifiers).size > 0,
-  );
-  const needsToken = takesTokens && !hasCredentials(config);
-  const token = needsToken ? generateToken(config, log) : undefined;
   const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config;
   if (jwksUrl !== undefined && (issuer === undefined || audience === undefined)) {
     log.warn(
@@ -365,11 +359,10 @@ async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log
     accessTokens: config.ACCESS_TOKENS,
     accessTokensFile: config.ACCESS_TOKENS_FILE,
     jwt: jwksUrl && { jwksUrl, issuer, audience },
-    developmentToken: token ?? config.DEVELOPMENT_TOKEN,
+    developmentToken: config.DEVELOPMENT_TOKEN,
   };
   const authenticator = await authenticatorFor(parts, settings, log);
   return {
-    token,
     authenticator,
     bodyLimit: config.BODY_LIMIT,
     docs: config.DOCS === 'on',
@@ -379,8 +372,20 @@ async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log
   };
 }
 
-/** @throws {ConfigError} in production, and if the start would not show the token. */
-function generateToken({ LOG_LEVEL }: Config, log: Logger): string {
+/**
+ * Returns an access token, or `undefined` if no document takes tokens.
+ *
+ * @throws {ConfigError} in production, and if the start would not show the token.
+ */
+function generateToken(
+  { LOG_LEVEL }: Config,
+  parts: ReturnType<typeof partsOf>,
+  log: Logger,
+): string | undefined {
+  const takesTokens = parts.some(
+    ({ document, verifiers }) => tokenSchemes(document.securitySchemes, verifiers).size > 0,
+  );
+  if (!takesTokens) return undefined;
   if (isProduction(process.env)) {
     throw new ConfigError(
       'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
