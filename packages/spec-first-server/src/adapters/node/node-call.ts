@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Bytes, Call, CallRecord } from '../../core/call.ts';
 import type { Service } from '../../core/service.ts';
 import type { RejectableResponse } from '../../http/failures.ts';
-import { joinPieces } from '../../http/join-pieces.ts';
 import { continueRequest, hasBody, readAll, requestBody } from '../../http/request-body.ts';
 
 /**
@@ -44,7 +43,6 @@ export class NodeCall implements Call {
     this.query = queryMark < 0 ? '' : url.slice(queryMark + 1);
     this.client = client;
     this.record = record ?? service.begin(this);
-    joinPieces(request);
     // `once` would create a wrapper, which costs more than the listener.
     if (record !== undefined) return;
     response.on('close', () => {

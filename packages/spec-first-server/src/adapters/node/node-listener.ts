@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { HttpError } from '../../core/response/http-error.ts';
 import type { Service } from '../../core/service.ts';
 import { requestFailure } from '../../http/failures.ts';
+import { joinPieces } from '../../http/join-pieces.ts';
 import { hasBody } from '../../http/request-body.ts';
 import { clientAddress, type TrustProxy } from './client-address.ts';
 import { NodeCall } from './node-call.ts';
@@ -22,13 +23,15 @@ export const nodeListener = (service: Service, options: NodeOptions = {}): Reque
   requestListener(service, options, requestError);
 
 /**
- * Returns the error of a request that a service must not handle. Its connection closes, since its
- * bytes may contain another request.
+ * Does what `listen` does for each request of its server: joins small pieces of the body, and
+ * returns the error of a request that a service must not handle. The connection then closes, since
+ * its bytes may contain another request.
  */
 export function requestError(
   request: IncomingMessage,
   response: ServerResponse,
 ): HttpError | undefined {
+  joinPieces(request);
   const failure = requestFailure(request);
   if (failure === undefined) return undefined;
   response.setHeader('Connection', 'close');
