@@ -29,7 +29,7 @@ ENV NODE_ENV=production \
 EXPOSE 3000
 USER node
 # Creates a compile cache for faster starts. The cache is read-only afterwards.
-RUN ACCESS_TOKENS=none node_modules/.bin/spec-first-server --check && \
+RUN node_modules/.bin/spec-first-server --check && \
   chmod -R a-w node_modules/.cache
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "http.get({ port: process.env.PORT || 3000, host: '127.0.0.1', path: '/healthz' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
