@@ -117,7 +117,7 @@ export const SERVER_VARIABLES = {
     parseOrigins,
   ),
   TRUST_PROXY: variable(
-    'proxies whose X-Forwarded-For is trusted: a number of hops, addresses, or true',
+    'proxies whose X-Forwarded-For is trusted: a number of hops, addresses, loopback, or true',
     parseProxies,
   ),
   BODY_LIMIT: variable(
