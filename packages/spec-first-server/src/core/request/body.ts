@@ -100,7 +100,7 @@ export function bodyReader(
     const bytes = lengthText === '0' ? empty : call.body;
     if (bytes === undefined) return withoutBody();
     if (contentType === '' && !acceptsUntyped) return readUntyped(bytes);
-    const plan = plans.get(contentType) ?? planOf(declaredType(contentType), contentType);
+    const plan = plans.get(contentType) ?? planFor(contentType);
     const { media, coder, whole, limit } = plan;
     const encoding = headers['content-encoding'];
     const isZipped = encoding !== undefined && checkEncoding(encoding, whole !== undefined);
@@ -119,6 +119,12 @@ export function bodyReader(
     if (coder.unit === 'form' && coder.isText !== true) return readForm(plan, coder, source);
     return { contentType: media.type, body: unread(limitedStream(bytes, limit), account) };
   };
+
+  /** Parameters such as `charset` do not change the plan. A range has a plan for each body. */
+  function planFor(contentType: string): MediaPlan {
+    const media = declaredType(contentType);
+    return plans.get(media.type) ?? planOf(media, contentType);
+  }
 
   /** Clients may send an empty chunked body without a media type. */
   async function readUntyped(bytes: Source['bytes']): Promise<ReceivedBody> {

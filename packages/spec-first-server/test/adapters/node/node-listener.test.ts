@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
@@ -38,26 +38,25 @@ test.each<[string, string[]]>([
     body = call.body;
     return notes.handle(call, record);
   };
-  const accepted = Promise.withResolvers<void>();
-  const port = await start(
-    nodeListener({
-      ...notes,
-      begin(call) {
-        accepted.resolve();
-        return notes.begin(call);
-      },
-      handle,
-    }),
-  );
+  const accepted = Promise.withResolvers<Socket>();
+  const listener = nodeListener({ ...notes, handle });
+  const port = await start((received, response) => {
+    accepted.resolve(received.socket);
+    listener(received, response);
+  });
   const socket = await connected(port);
   let received = '';
   socket.on('data', (chunk) => {
     received += chunk;
   });
+  let sent = 0;
   for (const piece of pieces) {
     socket.write(piece);
-    await accepted.promise;
-    await delay(10);
+    sent += piece.length;
+    const serverSocket = await accepted.promise;
+    await eventually(() => serverSocket.bytesRead === sent);
+    // The listener begins the call one round after Node has read the bytes.
+    await immediate();
   }
   await eventually(() => /^HTTP\/1\.1 200 .*mo(\r\n2\r\n)?ss\r\n0/s.test(received));
   // A body that is complete needs no stream.
