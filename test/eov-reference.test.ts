@@ -12,7 +12,6 @@ import { middleware } from 'express-openapi-validator';
 import { Unavailable } from 'group-commit';
 import type { Json } from 'openapi-document';
 import { type AnyHandler, type AnyReply, createApp } from 'spec-first-server';
-import { withFiles } from 'test-support/documents';
 import { createApp as createEovApp } from '../examples/eov/app.ts';
 import { errorBody } from '../src/errors.ts';
 import { plantHandlers } from '../src/plants.ts';
@@ -239,12 +238,8 @@ interface Call {
 async function serveBoth(document: Json, ids: readonly string[]) {
   let next: AnyReply = { status: 204 };
   const handler: AnyHandler = () => next;
-  const service = await withFiles({ 'openapi.json': JSON.stringify(document) }, (folder) =>
-    createApp({
-      document: join(folder, 'openapi.json'),
-      handlers: Object.fromEntries(ids.map((id) => [id, handler])),
-    }),
-  );
+  const handlers = Object.fromEntries(ids.map((id) => [id, handler]));
+  const service = await createApp({ document: Object(document), handlers });
   const eov = eovApp(document, () => next);
   const [sendToEov, sendToService] = await Promise.all([eov, service].map(senderTo));
   return async (call: Call, reply: AnyReply) => {

@@ -1,7 +1,5 @@
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createService, fetchHandler, stringifyJson } from 'spec-first-server';
-import { withFiles } from 'test-support/files';
+import { createService, fetchHandler } from 'spec-first-server';
 import type { Schema } from './schemas.ts';
 import { documentOf, serve } from './serve.ts';
 
@@ -114,8 +112,5 @@ async function mockOf(path: object, request: Request): Promise<Response> {
   const file = { type: 'string', format: 'binary', maxLength: 3 };
   const document = { ...documentOf({ Root: file }), paths: { '/': path } };
   const options = { handlers: {}, missing: 'mock' } as const;
-  const service = await withFiles({ 'openapi.json': stringifyJson(document) }, (folder) =>
-    createService(join(folder, 'openapi.json'), options),
-  );
-  return fetchHandler(service)(request);
+  return fetchHandler(await createService(document, options))(request);
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   type AnyHandler,
   createService,
@@ -6,7 +5,6 @@ import {
   parseJson,
   stringifyJson,
 } from 'spec-first-server';
-import { withFiles } from 'test-support/files';
 import { mapValues, type Schema } from './schemas.ts';
 
 export const JSON_TYPE = 'application/json';
@@ -42,7 +40,7 @@ export interface Answers {
 }
 
 /** Serves a document of {@link documentOf}. Returns a function that sends a value both ways. */
-export async function serve(document: object, mediaType = JSON_TYPE) {
+export async function serve(document: { readonly openapi: string }, mediaType = JSON_TYPE) {
   let received: unknown;
   let sent: unknown;
   const handlers: Record<string, AnyHandler> = {
@@ -52,10 +50,7 @@ export async function serve(document: object, mediaType = JSON_TYPE) {
     },
     receive: () => ({ status: 200, body: sent, contentType: mediaType }),
   };
-  const service = await withFiles({ 'openapi.json': stringifyJson(document) }, (folder) =>
-    createService(join(folder, 'openapi.json'), { handlers }),
-  );
-  const handle = fetchHandler(service);
+  const handle = fetchHandler(await createService(document, { handlers }));
 
   return async (value: unknown): Promise<Answers> => {
     const body = stringifyJson(value) ?? '';

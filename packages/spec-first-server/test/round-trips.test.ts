@@ -6,7 +6,6 @@ import { afterAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { loadDocument, parseJson } from 'openapi-document';
 import { clientOf, routesOf } from 'openapi-document/client';
-import { withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { randomValues } from 'test-support/random-values';
 import type { AnyHandler } from '../src/core/handlers/types.ts';
@@ -83,10 +82,8 @@ const paths = Object.fromEntries(
     return [`/${index}`, { post: operation }];
   }),
 );
-const text = JSON.stringify({ openapi: '3.2.0', info: { title: 'A', version: '1' }, paths });
-const document = await withFiles({ 'openapi.json': text }, (folder) =>
-  loadDocument(`${folder}/openapi.json`),
-);
+const root = { openapi: '3.2.0', info: { title: 'A', version: '1' }, paths };
+const document = await loadDocument(root);
 const handlers = Object.fromEntries(types.map((type) => [type, echo]));
 const service = await createService(document, { handlers, bodyLimit: 1e6 });
 const server = createServer(nodeListener(service)).listen(0, '127.0.0.1');

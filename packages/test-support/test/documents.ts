@@ -45,7 +45,7 @@ export type Options = Partial<Omit<AppOptions, 'document' | 'handlers'>>;
 
 /** Creates an app for a document in this process. Returns it with a client and its log lines. */
 export async function serve(
-  file: string,
+  source: AppOptions['document'],
   handlers: Readonly<Record<string, AnyHandler>>,
   options: Options = {},
 ) {
@@ -54,7 +54,7 @@ export async function serve(
     { level: 'info' },
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   );
-  const document = await loadDocument(file);
+  const document = await loadDocument(source);
   const app = await createApp({
     document,
     handlers,

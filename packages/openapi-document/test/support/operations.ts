@@ -1,16 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { loadDocument, type Operation } from 'openapi-document';
 
-export async function documentOf(paths: object, components: object = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'document-'));
-  const file = join(folder, 'openapi.json');
+export function documentOf(paths: object, components: object = {}) {
   const info = { title: 'Test', version: '1' };
-  writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info, paths, components }));
-  const document = await loadDocument(file);
-  rmSync(folder, { recursive: true });
-  return document;
+  const document = { openapi: '3.1.0', info, paths, components };
+  return loadDocument(document);
 }
 
 export function only([operation]: readonly Operation[]): Operation {

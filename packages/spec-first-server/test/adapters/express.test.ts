@@ -141,9 +141,7 @@ describe("with missing: 'next'", () => {
 
   beforeAll(async () => {
     const handlers = { 'get-user': () => ({ status: 200 }), 'put-user': undefined };
-    const service = await withFiles({ 'openapi.json': JSON.stringify(root) }, (folder) =>
-      createService(`${folder}/openapi.json`, { handlers, missing: 'next' }),
-    );
+    const service = await createService(root, { handlers, missing: 'next' });
     app = express()
       .use(expressHandler(service))
       .use(({ method, url }, response) => void response.send(`next ${method} ${url}`));

@@ -3,8 +3,6 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { loadDocument } from 'openapi-document';
-import { withFiles } from 'test-support/documents';
 import { Resources } from '../../src/core/account.ts';
 import type { Call } from '../../src/core/call.ts';
 import type { AnyHandler, AnyReply, AnyRequest, Log } from '../../src/core/handlers/types.ts';
@@ -87,15 +85,11 @@ async function operationOf(id: string, handler: AnyHandler, options: Partial<Ser
     download: reply,
     [id]: handler,
   };
-  const { operations, context } = await withFiles(
-    { 'openapi.json': JSON.stringify(document) },
-    async (folder) =>
-      prepare(await loadDocument(`${folder}/openapi.json`), {
-        handlers,
-        accessTokens: ['ann:secret scheme=token', 'ann:secret scheme=key'],
-        ...options,
-      }),
-  );
+  const { operations, context } = await prepare(document, {
+    handlers,
+    accessTokens: ['ann:secret scheme=token', 'ann:secret scheme=key'],
+    ...options,
+  });
   const operation = operations.find((each) => each.id === id);
   if (operation === undefined) throw new Error(`no operation ${id}`);
   return { operation, context, answer: planOperation(operation, context) };

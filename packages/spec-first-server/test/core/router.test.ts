@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
-import { withFiles } from 'test-support/documents';
 import { createRouter } from '../../src/core/router.ts';
 
 const get = (operationId: string) => ({ get: { operationId } });
@@ -23,13 +22,11 @@ const PATHS = {
   '/query?a=b': get('withQuery'),
 };
 
-const routerOf = (paths: object, basePaths: readonly string[]) => {
+const routerOf = async (paths: object, basePaths: readonly string[]) => {
   const servers = basePaths.map((url) => ({ url: url || '/' }));
   const document = { openapi: '3.1.0', info: { title: 'Test', version: '1' }, servers, paths };
-  return withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
-    const { operations } = await loadDocument(`${folder}/openapi.json`);
-    return createRouter(operations);
-  });
+  const { operations } = await loadDocument(document);
+  return createRouter(operations);
 };
 const find = await routerOf(PATHS, ['', '/v1']);
 

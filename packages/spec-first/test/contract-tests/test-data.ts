@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   Codecs,
   createSchemas,
@@ -15,17 +12,10 @@ import type { CheckedOperation } from '../../src/contract-tests/check-response.t
 const codecs = new Codecs();
 
 export async function documentOf(members: object): Promise<Document> {
-  const folder = mkdtempSync(join(tmpdir(), 'document-'));
-  const file = join(folder, 'openapi.json');
-  const info = { title: 'Test', version: '1.0.0' };
-  try {
-    writeFileSync(file, stringifyJson({ openapi: '3.1.0', info, ...members }));
-    const document = await loadDocument(file);
-    await codecs.load(document.operations.flatMap(mediaTypesOf));
-    return document;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const root = { openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...members };
+  const document = await loadDocument(root);
+  await codecs.load(document.operations.flatMap(mediaTypesOf));
+  return document;
 }
 
 export function operationIn({ operations }: Document, id: string): Operation {

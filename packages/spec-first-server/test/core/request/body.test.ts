@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createSchemas, loadDocument } from 'openapi-document';
 import { codecsOf } from 'test-support/codecs';
-import { withFiles } from 'test-support/documents';
 import { Account, Resources } from '../../../src/core/account.ts';
 import type { Call } from '../../../src/core/call.ts';
 import { bodyReader } from '../../../src/core/request/body.ts';
@@ -31,10 +30,7 @@ const paths = {
 };
 const document = { openapi: '3.2.0', info: { title: 'A', version: '1' }, paths };
 
-const { root, operations } = await withFiles(
-  { 'openapi.json': JSON.stringify(document) },
-  (folder) => loadDocument(`${folder}/openapi.json`),
-);
+const { root, operations } = await loadDocument(document);
 const codecs = await codecsOf(operations);
 const readers = new Map(
   operations.map((operation) => [

@@ -5,7 +5,6 @@ import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Codecs, type FormCoder, loadDocument } from 'openapi-document';
 import { pino } from 'pino';
-import { withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { Account, Resources } from '../../../src/core/account.ts';
 import { formStorage } from '../../../src/core/request/form-storage.ts';
@@ -30,12 +29,9 @@ const document = {
   info: { title: 'A', version: '1' },
   paths: { '/a': { post: { requestBody: { content } } } },
 };
-const media = await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
-  const { operations } = await loadDocument(`${folder}/openapi.json`);
-  const [first] = operations.flatMap(({ requestBody }) => requestBody?.media ?? []);
-  if (first === undefined) throw new Error('the document has no media type');
-  return first;
-});
+const { operations } = await loadDocument(document);
+const [media] = operations.flatMap(({ requestBody }) => requestBody?.media ?? []);
+if (media === undefined) throw new Error('the document has no media type');
 
 const codecs = new Codecs();
 await codecs.load([media]);

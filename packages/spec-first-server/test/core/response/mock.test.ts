@@ -66,11 +66,9 @@ describe('a mock', () => {
         info: { title: 'A', version: '1' },
         paths: { '/a': { get } },
       };
-      await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
-        const { client } = await serve(join(folder, 'openapi.json'), {}, { missing: 'mock' });
-        await client.get('/a?after=a').expect(200, example);
-        await client.get('/a?after=b').expect(200, { page: last, books });
-      });
+      const { client } = await serve(document, {}, { missing: 'mock' });
+      await client.get('/a?after=a').expect(200, example);
+      await client.get('/a?after=b').expect(200, { page: last, books });
     },
   );
 
@@ -97,21 +95,19 @@ describe('a mock', () => {
       info: { title: 'A', version: '1.0.0' },
       paths: { '/{id}': { post } },
     };
-    await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
-      const options = { missing: 'mock', formats: temporalFormats } as const;
-      const { client } = await serve(join(folder, 'openapi.json'), {}, options);
-      const two = { n: 2, day: '2026-01-02' };
-      const url = '/b?on=2026-01-01';
-      await client.post(url).send(two).expect(200, { of: 2 });
-      await client.post(url).send(two).set('Prefer', 'example=one').expect(200, { of: 1 });
-      await client.post(url).send({ n: 1 }).expect(200, { of: 1 });
-      await client
-        .post(url)
-        .send({ ...two, day: '2026-01-03' })
-        .expect(200, { of: 1 });
-      await client.post('/b?on=2026-01-02').send(two).expect(200, { of: 1 });
-      await client.post('/c?on=2026-01-01').send(two).expect(200, { of: 1 });
-    });
+    const options = { missing: 'mock', formats: temporalFormats } as const;
+    const { client } = await serve(document, {}, options);
+    const two = { n: 2, day: '2026-01-02' };
+    const url = '/b?on=2026-01-01';
+    await client.post(url).send(two).expect(200, { of: 2 });
+    await client.post(url).send(two).set('Prefer', 'example=one').expect(200, { of: 1 });
+    await client.post(url).send({ n: 1 }).expect(200, { of: 1 });
+    await client
+      .post(url)
+      .send({ ...two, day: '2026-01-03' })
+      .expect(200, { of: 1 });
+    await client.post('/b?on=2026-01-02').send(two).expect(200, { of: 1 });
+    await client.post('/c?on=2026-01-01').send(two).expect(200, { of: 1 });
   });
 
   test('has no undeclared and no `writeOnly` members', async () => {
