@@ -46,7 +46,7 @@ export type WrittenBody = Pick<CheckedReply, 'type' | 'body' | 'items'>;
 /** Checks a body, and returns it as it is written. @throws {InvalidReply | Violations} */
 type WriteBody = (body: unknown, budget?: Budget) => WrittenBody;
 
-/** The way to check and write replies with one status. */
+/** The way to check and write replies with one status and media type. */
 interface ReplyPlan {
   readonly declared: DeclaredResponse;
   readonly validator: ReplyValidator;
@@ -63,27 +63,31 @@ export function replyWriter(
   operation: Operation,
   documentValidator: ReplyValidator,
 ): (reply: AnyReply, budget?: Budget) => CheckedReply {
-  /** By status, for replies that do not choose a media type. */
-  const plans = new Map<number, ReplyPlan>();
+  /** By status, and by the declared media type that the reply chooses. */
+  const plans = new Map<number | string, ReplyPlan>();
 
-  function planOf({ status, contentType, unchecked }: AnyReply, isShared: boolean): ReplyPlan {
+  function planOf({ status, contentType, unchecked }: AnyReply): ReplyPlan {
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InvalidReply('the status must be an integer from 200 to 599');
+    if (contentType !== undefined && typeof contentType !== 'string')
+      throw new InvalidReply('contentType must be a string');
+    const key = contentType === undefined ? status : `${status} ${contentType}`;
+    const known = unchecked === true ? undefined : plans.get(key);
+    if (known !== undefined) return known;
     const declared = declaredFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document does not declare this status');
     const validator =
       unchecked === true ? { ...documentValidator, ...UNCHECKED } : documentValidator;
     const plan = { declared, validator, writeBody: declaredBody(validator, declared, contentType) };
-    if (isShared) plans.set(status, plan);
+    const isDeclared = declared.media.some(({ type }) => type === contentType);
+    if (unchecked !== true && (isDeclared || contentType === undefined)) plans.set(key, plan);
     return plan;
   }
 
   return (reply, budget) => {
-    const { status, headers, body, contentType, unchecked } = reply;
+    const { status, headers, body } = reply;
     try {
-      const isShared = contentType === undefined && unchecked !== true;
-      const plan = (isShared ? plans.get(status) : undefined) ?? planOf(reply, isShared);
-      const { declared, validator, writeBody } = plan;
+      const { declared, validator, writeBody } = planOf(reply);
       const hasHeaders = headers !== undefined || declared.headers.length > 0;
       const checkedHeaders = hasHeaders ? checkHeaders(validator, declared, headers) : undefined;
       return { status, headers: checkedHeaders, ...writeBody(body, budget) };
@@ -112,8 +116,6 @@ export function declaredBody(
   { media: mediaTypes }: DeclaredResponse,
   contentType?: string,
 ): WriteBody {
-  if (contentType !== undefined && typeof contentType !== 'string')
-    throw new InvalidReply('contentType must be a string');
   const media = contentType === undefined ? mediaTypes[0] : mediaTypeFor(mediaTypes, contentType);
   if (media === undefined) {
     if (mediaTypes.length > 0)
