@@ -24,6 +24,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   postgres: 'needs a PostgreSQL server; other tests run the commands with their own',
   registry: 'the libraries are on no registry yet; npm run test:registry uses one of its own',
   root: 'changes the users and services of the machine',
+  service: 'needs a service in another language',
   vitest: 'needs Vitest',
   wrk: 'npm run bench measures for five minutes',
 };
