@@ -26,15 +26,12 @@ const { node } = process.versions;
 /** `service` and `version` are those of the project, `runtime` is the version of this package. */
 export const versions = { service, version, runtime, node };
 
-/** Returns text such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
-export function describeVersions(values: typeof versions): string {
-  // A private package may have no version, and a bundle no package.json.
-  const project = [values.service, values.version].filter(Boolean).join(' ');
-  const libraries = `spec-first-server ${values.runtime}, Node ${values.node}`;
-  return project === '' ? libraries : `${project} (${libraries})`;
-}
+// A private package may have no version, and a bundle no package.json.
+const project = [service, version].filter(Boolean).join(' ');
+const libraries = `spec-first-server ${runtime}, Node ${node}`;
 
-export const versionText = describeVersions(versions);
+/** Text such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
+export const versionText = project === '' ? libraries : `${project} (${libraries})`;
 
 /**
  * Creates a log of JSON lines on standard output, or of readable lines if standard output is a
