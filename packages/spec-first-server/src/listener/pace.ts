@@ -80,15 +80,8 @@ export class Pace {
   }
 }
 
-/** Pauses a body until the app reads it. */
+/** Pauses a body until the app reads it. Node resumes the socket itself for `readable`. */
 function readOnDemand(request: IncomingMessage, socket: Socket): void {
   socket.pause();
-  const resume = (): void => {
-    request.off('newListener', onListener);
-    socket.resume();
-  };
-  const onListener = (event: string | symbol): void => {
-    if (event === 'data' || event === 'readable') resume();
-  };
-  request.on('newListener', onListener).once('resume', resume);
+  request.once('resume', () => socket.resume());
 }
