@@ -3,7 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
@@ -119,6 +119,39 @@ test('a stop gives each connection its own timeout, but ends at its total limit'
   expect(performance.now() - start).toBeGreaterThanOrEqual(limits.maxArrivalStop);
   await eventually(() => ages.length === watched);
   expect(Math.min(...ages)).toBeGreaterThanOrEqual(limits.arrivalStopTimeout - 10);
+});
+
+test('a stop waits for another request after a response that ends during the stop', async () => {
+  const { now } = performance;
+  let passed = 0;
+  const clock = jest
+    .spyOn(performance, 'now')
+    .mockImplementation(() => now.call(performance) + passed);
+  const responses: ServerResponse[] = [];
+  const begin: RequestListener = (_request, response) => {
+    response.write('begun');
+    responses.push(response);
+  };
+  const limits = { idleStopTimeout: 60_000, maxArrivalStop: 600_000, quietTimeout: 0 };
+  const other = await listenLocally(begin, { limits });
+  const client = await connected(other.port);
+  let received = '';
+  client.on('data', (chunk) => {
+    received += chunk;
+  });
+  client.write(request('GET /'));
+  await eventually(() => received.includes('begun'));
+  const stopped = other.stop();
+  passed = 61_000;
+  responses.pop()?.end('ended');
+  await eventually(() => received.includes('ended'));
+  // The server checks its connections every 10 ms.
+  await delay(50);
+  client.write(request('GET /'));
+  await eventually(() => responses.length === 1);
+  responses.pop()?.end();
+  await stopped;
+  clock.mockRestore();
 });
 
 test('a stop answers a request that arrived while the process was busy', async () => {
