@@ -105,7 +105,7 @@ export function arrayRules(set: SchemaSet): ArrayRules {
     const unmatchedItems: Unmatched[] = [];
     for (const schema of innerFirst(schemas)) {
       if (schema.unevaluatedItems === undefined) continue;
-      const inner = [...within(schemas, schema)];
+      const inner = within(schemas, schema);
       if (inner.some((other) => other.items !== undefined || evaluatesAll.has(other))) continue;
       evaluatesAll.add(schema);
       const from = Math.max(0, ...inner.map((other) => prefixOf(other).length));

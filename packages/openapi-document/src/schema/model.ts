@@ -127,15 +127,16 @@ export const DEFAULT_STEPS = 150_000;
 /** The steps that a check earns for each member and item, since reading them is inevitable. */
 const EARNED_STEPS = 5;
 
-export interface RunOptions {
-  readonly budget: Budget;
+export interface CheckOptions {
+  /** The steps that the check may take, see {@link Run}. It keeps those that are left. */
+  readonly budget?: Budget | undefined;
   /** True if strings may be files: `Blob` or bytes. */
-  readonly files: boolean;
+  readonly files?: boolean | undefined;
   /** True if texts of typed formats become their values. By default false. */
   readonly parsesFormats?: boolean | undefined;
   /** Called with the name of each member that is removed from a reply. */
-  readonly onDrop: ((name: string) => void) | undefined;
-  /** 20 by default. */
+  readonly onDrop?: ((name: string) => void) | undefined;
+  /** The maximum number of violations: 20 by default. */
   readonly maxViolations?: number | undefined;
 }
 
@@ -183,15 +184,14 @@ export class Run implements Budget {
   #explanations: Results<readonly Violation[]> | undefined;
   #isExplaining = false;
 
-  constructor(options: RunOptions) {
-    const {
-      budget,
-      files,
-      onDrop,
-      maxViolations = MAX_VIOLATIONS,
-      parsesFormats = false,
-    } = options;
-    this.steps = budget.steps;
+  constructor({
+    budget,
+    files = false,
+    parsesFormats = false,
+    onDrop,
+    maxViolations = MAX_VIOLATIONS,
+  }: CheckOptions) {
+    this.steps = budget?.steps ?? DEFAULT_STEPS;
     this.files = files;
     this.parsesFormats = parsesFormats;
     this.onDrop = onDrop;

@@ -158,10 +158,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
     }
   }
 
-  function fits(
-    { set: memberSet, value }: Default,
-    run = new Run({ budget: NO_STEPS, files: false, onDrop: undefined }),
-  ): boolean {
+  function fits({ set: memberSet, value }: Default, run = new Run({ budget: NO_STEPS })): boolean {
     return run.test(memberSet, value, true);
   }
 
@@ -209,12 +206,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
       if (tree.isNothing(others)) closedBy = 'additionalProperties';
     }
     for (const schema of unevaluating) {
-      if (
-        within(schemas, schema)
-          .values()
-          .some((inner) => evaluating.has(inner))
-      )
-        continue;
+      if (within(schemas, schema).some((inner) => evaluating.has(inner))) continue;
       found.push(tree.schemaOf(schema.unevaluatedProperties));
       evaluating.add(schema);
       if (tree.isNothing(schema.unevaluatedProperties)) closedBy ??= 'unevaluatedProperties';

@@ -1,24 +1,11 @@
 import { entriesOf, isObject, type Json } from '../source/document.ts';
-import { type Budget, BudgetExceeded } from './budget.ts';
+import { BudgetExceeded } from './budget.ts';
 import { baseTagName } from './discriminator.ts';
 import { Facts } from './facts.ts';
 import { type TypeName, typeNames } from './json-types.ts';
-import { DEFAULT_STEPS, Run, type SchemaSet, type Violation } from './model.ts';
+import { type CheckOptions, Run, type SchemaSet, type Violation } from './model.ts';
 import { typedFormatOf } from './scalar-rules.ts';
 import { type Union, unionsOf } from './unions.ts';
-
-export interface CheckOptions {
-  /** The steps that the check may take, see {@link Run}. It keeps those that are left. */
-  readonly budget?: Budget | undefined;
-  /** True if strings may be files: `Blob` or bytes. */
-  readonly files?: boolean | undefined;
-  /** True if texts of typed formats become their values. By default false. */
-  readonly parsesFormats?: boolean | undefined;
-  /** Called with the name of each member that is removed from a reply. */
-  readonly onDrop?: ((name: string) => void) | undefined;
-  /** The maximum number of violations: 20 by default. */
-  readonly maxViolations?: number | undefined;
-}
 
 export type CheckResult =
   | { readonly value: unknown; readonly violations?: undefined; readonly isComplete: true }
@@ -44,9 +31,8 @@ export class Schema extends Facts {
 
   /** Validates a value. Returns it as the view reads it, or its violations. */
   check(value: unknown, options: CheckOptions = {}): CheckResult {
-    const { budget = { steps: DEFAULT_STEPS }, files = false, parsesFormats = false } = options;
-    const { onDrop, maxViolations } = options;
-    const run = new Run({ budget, files, parsesFormats, onDrop, maxViolations });
+    const { budget } = options;
+    const run = new Run(options);
     try {
       const result = this.#set.read(value, run);
       if (run.count === 0) return { value: result, isComplete: true };
@@ -57,7 +43,7 @@ export class Schema extends Facts {
       const violation = { path: '', keyword: 'budget', params: {}, message: error.message };
       return { violations: [violation], isComplete: true };
     } finally {
-      budget.steps = run.steps;
+      if (budget !== undefined) budget.steps = run.steps;
     }
   }
 

@@ -233,7 +233,7 @@ export class SchemaTree {
 }
 
 /** Lists a schema and all schemas that `next` leads to, each once, in depth-first order. */
-function reachable(start: Json, next: (schema: Json) => readonly Json[]): readonly Json[] {
+export function reachable(start: Json, next: (schema: Json) => readonly Json[]): readonly Json[] {
   const found = new Set<Json>();
   const pending = [start];
   for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {

@@ -1,14 +1,12 @@
 import type { Json } from '../source/document.ts';
 import type { Membership } from './model.ts';
+import { reachable } from './tree.ts';
 
 type Schemas = ReadonlyMap<Json, Membership>;
 
 /** Lists a schema of a set, and the schemas that it adds, directly or through others. */
-export function within(schemas: Schemas, start: Json): ReadonlySet<Json> {
-  const found = new Set([start]);
-  for (const schema of found) for (const added of schemas.get(schema)?.adds ?? []) found.add(added);
-  return found;
-}
+export const within = (schemas: Schemas, start: Json): readonly Json[] =>
+  reachable(start, (schema) => schemas.get(schema)?.adds ?? []);
 
 /** Lists the schemas of a set, each after the schemas that it adds. */
 export function innerFirst(schemas: Schemas): readonly Json[] {
