@@ -266,11 +266,10 @@ export class Shapes {
 
   /** Returns the shape of a field of a form that is a file or a list of files. */
   #file(field: readonly Json[], { contentType }: Json): Shape | undefined {
-    const { tree } = this.#context;
-    const isFileSchema = (schema: unknown) => new Outline(tree, schema).isFile(contentType);
-    if (field.some(isFileSchema)) return FILE;
-    const items = field.flatMap((schema) => tree.applied(schema)).map((part) => part.items);
-    const isList = items.some((item) => item !== undefined && isFileSchema(item));
+    const outlines = field.map((schema) => new Outline(this.#context.tree, schema));
+    const isFile = (outline: Outline) => outline.isFile(contentType);
+    if (outlines.some(isFile)) return FILE;
+    const isList = outlines.some((outline) => outline.items(0).some(isFile));
     return isList ? { kind: 'array', items: [], requiredItems: 0, rest: FILE } : undefined;
   }
 
