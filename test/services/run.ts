@@ -8,8 +8,12 @@ interface Service {
   readonly otherCaller?: string;
 }
 
-/** Runs the contract tests of a service. Returns the messages of the tests that fail. */
-export async function failuresOf(service: Service): Promise<string[]> {
+/**
+ * Runs the contract tests of a service. Returns the messages of the tests that fail.
+ *
+ * @param max the number of failed tests after which no other test runs.
+ */
+export async function failuresOf(service: Service, max = Infinity): Promise<string[]> {
   const tests: (() => Promise<void>)[] = [];
   await contractTests({
     ...service,
@@ -18,6 +22,7 @@ export async function failuresOf(service: Service): Promise<string[]> {
   });
   const failures: string[] = [];
   for (const run of tests) {
+    if (failures.length >= max) break;
     try {
       await run();
     } catch (error) {

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { faultsIn } from './faults.ts';
+import { createDesk, document as desk } from './desk.ts';
+import { faultsIn, habitsIn } from './faults.ts';
 import { createNotes, document as notes, TOKENS } from './notes.ts';
 import { createItems, documentOf, SHAPES } from './odd.ts';
 import { failuresOf } from './run.ts';
@@ -28,14 +29,19 @@ const shelfWith = (fault?: string) => ({
   app: createShelf(fault),
   credentials: CREDENTIALS,
 });
+const deskWith = (fault?: string) => ({
+  document: written('desk.json', desk),
+  app: createDesk(fault),
+});
 
 const faults = [
   ...faultsIn('notes.ts').map((fault) => ['notes', fault, notesWith] as const),
   ...faultsIn('shelf.ts').map((fault) => ['shelf', fault, shelfWith] as const),
+  ...faultsIn('desk.ts').map((fault) => ['desk', fault, deskWith] as const),
 ];
 const missed: string[] = [];
 test.each(faults)('a fault of %s is looked for: %s', async (_, fault, create) => {
-  if ((await failuresOf(create(fault))).length === 0) missed.push(fault);
+  if ((await failuresOf(create(fault), 1)).length === 0) missed.push(fault);
 });
 
 test('95 % of at least 60 faults are found', () => {
@@ -46,6 +52,11 @@ test('95 % of at least 60 faults are found', () => {
 test('correct services have no failures', async () => {
   expect(await failuresOf(notesWith())).toEqual([]);
   expect(await failuresOf(shelfWith())).toEqual([]);
+  expect(await failuresOf(deskWith())).toEqual([]);
+});
+
+test.each(habitsIn('desk.ts'))('a correct service has no failures if %s', async (habit) => {
+  expect(await failuresOf(deskWith(habit))).toEqual([]);
 });
 
 test.each(Object.entries(SHAPES))('%s has no failures', async (_, shape) => {

@@ -1,42 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  declaredFor,
-  isObject,
-  type Json,
-  mediaTypeFor,
-  type Operation,
-  type Outline,
-  stringifyJson,
-} from 'openapi-document';
-import { parsedBody, type ReceivedResponse } from './check-response.ts';
-
-/** Returns the form of the body of a response. `undefined` if its media type is not declared. */
-export function outlineOf(
-  operation: Operation,
-  { status, headers }: ReceivedResponse,
-): Outline | undefined {
-  const declared = declaredFor(operation, status);
-  return declared && mediaTypeFor(declared.media, headers['content-type'] ?? '')?.outline;
-}
+import { asObject, isObject, type Json, type Outline, stringifyJson } from 'openapi-document';
 
 /**
- * Describes the first difference between sent members and a response, at each level. Ignores
- * members that the schema of the response does not declare, and `readOnly` and `writeOnly` ones.
- * Returns `undefined` without a difference.
+ * Describes the first difference between a sent and a shown value, at each level. Ignores members
+ * that the shown form does not declare, and `readOnly` and `writeOnly` ones. Returns `undefined`
+ * without a difference, and for values that are no objects.
+ *
+ * @param outline the form of the shown value.
  */
-export function differenceIn(
-  operation: Operation,
+export const differenceOf = (
+  outline: Outline,
   sent: unknown,
-  response: ReceivedResponse,
-): string | undefined {
-  const received = parsedBody(response);
-  const outline = outlineOf(operation, response);
-  return outline !== undefined && isObject(sent) && isObject(received)
-    ? differenceOf(outline, sent, received, '')
-    : undefined;
-}
+  shown: unknown,
+): string | undefined =>
+  isObject(sent) && isObject(shown) ? differenceAt(outline, sent, shown, '') : undefined;
 
-function differenceOf(
+function differenceAt(
   outline: Outline,
   sent: unknown,
   received: unknown,
@@ -47,7 +26,7 @@ function differenceOf(
     for (const [name, member] of Object.entries(sent)) {
       const inner = isList ? outline.item(Number(name)) : outline.member(name);
       if ((!isList && !inner.isDescribed) || inner.isOneWay) continue;
-      const difference = differenceOf(inner, member, Object(received)[name], `${path}/${name}`);
+      const difference = differenceAt(inner, member, Object(received)[name], `${path}/${name}`);
       if (difference !== undefined) return difference;
     }
     return undefined;
@@ -105,3 +84,40 @@ export const changedWith = (
     const isText = typeof former === 'string' && constants.length + formats.length === 0;
     return isText || (isDeepStrictEqual(current, written[name]) && typeof former !== 'boolean');
   });
+
+/** Returns the defaults of members that were not sent. A service may leave out an empty value. */
+export function unsentDefaults(outline: Outline, sent: Json, shown: unknown): Json {
+  const entries = [...outline.names].flatMap((name): [string, unknown][] => {
+    const { defaults, isOneWay } = outline.member(name);
+    const [preset] = defaults;
+    const isLeftOut = asObject(shown)[name] === undefined && isEmpty(preset);
+    return !isLeftOut && !isOneWay && !Object.hasOwn(sent, name) && preset !== undefined
+      ? [[name, preset]]
+      : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && Object.keys(value ?? {}).length === 0;
+
+/**
+ * Returns the members that a patch may change, but does not name. In a merge patch (RFC 7396), also
+ * inside of objects.
+ */
+export function unchangedMembers(
+  outline: Outline,
+  before: unknown,
+  patch: Json,
+  isMerge: boolean,
+): Json {
+  const members = Object.entries(asObject(before)).flatMap(([name, value]): [string, unknown][] => {
+    if (!outline.member(name).isDescribed) return [];
+    if (!Object.hasOwn(patch, name)) return [[name, value]];
+    const inner = patch[name];
+    return isMerge && isObject(inner) && isObject(value)
+      ? [[name, unchangedMembers(outline.member(name), value, inner, true)]]
+      : [];
+  });
+  return Object.fromEntries(members);
+}

@@ -128,9 +128,7 @@ export function insufficientSecrets(
       if (!isSatisfied(sent)) result.push({ label, secrets: sent });
     }
   }
-  const isOwned =
-    operation.template.names.length > 0 && operation.responses.some(({ key }) => key === '403');
-  if (otherSecrets !== undefined && isOwned)
+  if (otherSecrets !== undefined && operation.template.names.length > 0)
     result.push({ label: 'of another caller', secrets: otherSecrets, isOther: true });
   return result;
 }

@@ -1,41 +1,35 @@
+import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { asObject, isObject, type Json, pathTemplate, stringifyJson } from 'openapi-document';
+import { parsedBody, type ReceivedResponse } from './check-response.ts';
 import {
-  asObject,
-  isObject,
-  type Json,
-  type Outline,
-  pathTemplate,
-  stringifyJson,
-} from 'openapi-document';
-import type { ReceivedResponse } from './check-response.ts';
-import { changedWith, differenceIn, isEqualScalar, outlineOf } from './compare.ts';
+  changedWith,
+  differenceOf,
+  isEqualScalar,
+  unchangedMembers,
+  unsentDefaults,
+} from './compare.ts';
 import type { Paths } from './knowledge.ts';
-import { idOfItem, type List, readList, requiredValues } from './lists.ts';
-import { collectionPathOf, idParameterOf, resourcePathOf } from './names.ts';
-import { type RequestValues, withValue } from './parts.ts';
+import { collectionPathOf, idNameOfPath, idParameterOf, normalizedName } from './names.ts';
+import { mediaOf } from './paging.ts';
+import type { RequestValues } from './parts.ts';
 import { isMock, type RequestDraft } from './send.ts';
-import {
-  hasIfMatch,
-  isGone,
-  isSuccess,
-  type Reading,
-  type Run,
-  type SendOptions,
-  type Target,
-} from './world.ts';
+import { isBelow, keyIn, type Resource, readView, readViews } from './views.ts';
+import type { Run, SendOptions, Target, View } from './world.ts';
 
-/** The resources that a request may change, as they were before it. */
-interface State {
-  /** The template of the resource that the request creates, changes or deletes. */
-  readonly template: string;
-  /** The path parameters of the request. */
-  readonly path: Json;
-  /** The resource of the request, unless the request creates it. */
-  readonly own: Reading | undefined;
-  /** Another resource of the same collection. */
-  readonly neighbour: Reading | undefined;
-  /** The list of the collection. */
-  readonly list: List | undefined;
+/** The views of a resource and of others, before a request. */
+interface State extends Resource {
+  /** True if the request sends the resource itself, and not an action on it. */
+  readonly isSent: boolean;
+  readonly views: readonly View[];
+}
+
+/** A view before and after a request. */
+interface Pair {
+  readonly before: View;
+  readonly after: View;
+  /** The key of the resource of the request, if the view shows it. */
+  readonly own: string | undefined;
 }
 
 /** A response, and the resources that it has shown. */
@@ -48,8 +42,8 @@ export const isWriting = ({ operation: { method } }: Target): boolean =>
   !/^(get|head|options|trace|query)$/.test(method);
 
 /**
- * Sends a request, and checks the response and its effects: what was sent is stored, a refused
- * request changes nothing, and other resources stay as they are.
+ * Sends a request, and compares what the service shows before and after it: what was sent is
+ * stored, a refused request changes nothing, and other resources stay as they are.
  *
  * @param repeated true for a request that has the same effect as one before it.
  * @throws {CheckError}
@@ -61,408 +55,363 @@ export async function perform(
   { repeated = false, ...options }: SendOptions & { readonly repeated?: boolean } = {},
 ): Promise<Step> {
   const prepared = run.exchanges.length;
-  const before = await readState(run, target, draft.values);
+  const before = isWriting(target) ? await readState(run, target, draft.values) : undefined;
   // The requests that prepare a check are no part of the sequence that a failure shows.
   run.exchanges.splice(prepared);
   const response = await run.sendAndCheck(target, draft, options);
-  const { paths } = run.learn(target, draft.values, response);
-  if (!run.checksEffects || isMock(response)) return { response, paths };
+  const { paths, isKnown } = run.learn(target, draft.values, response);
+  const step = { response, paths };
+  if (run.effects === 'none' || isMock(response)) return step;
+  const { method } = target.operation;
   const sent = draft.values.body;
   const isRefused = response.status >= 300;
-  const isStoring = /^(post|put|patch)$/.test(target.operation.method);
-  const difference =
-    isStoring && !isRefused ? differenceIn(target.operation, sent, response) : undefined;
+  const isStoring = /^(post|put|patch)$/.test(method) && !isRefused;
+  const answered = isStoring ? mediaOf(target, response)?.outline : undefined;
+  const difference = answered && differenceOf(answered, sent, parsedBody(response));
   if (difference !== undefined) run.fail('a change is stored', `${difference} in the response`);
   // The service may still be working on an accepted request.
-  if (before === undefined || response.status === 202) return { response, paths };
+  if (before === undefined || response.status === 202) return step;
 
-  const path = isRefused
-    ? before.own?.path
-    : (paths.get(before.template) ?? before.own?.path ?? pathOfSingleton(before.template));
-  const after = path && (await run.read(before.template, path));
-  const isOwn = target.operation.path === before.template || before.own === undefined;
-  if (isRefused) checkUnchanged(run, before, after, sent);
-  else if (target.operation.method === 'delete')
-    await checkDeletion(run, target, draft, before.own, after);
-  else if (after !== undefined && isOwn && isStoring) checkStored(run, target, sent, before, after);
-  if (repeated && after !== undefined && isGone(after))
-    run.fail('a repeated request changes nothing', 'the resource is gone');
-  await checkNeighbour(run, before, path, isOwn && !isRefused ? asObject(sent) : {});
-  await checkCollection(run, target, before, after, path, isRefused || repeated);
-  return { response, paths };
+  const { template } = before;
+  const resource = {
+    template,
+    path: { ...before.path, ...(isRefused ? {} : paths.get(template)) },
+  };
+  const pairs = await readPairs(run, before, resource);
+  const isSame = isRefused || repeated;
+  const change = { method, isSame, sent: before.isSent ? asObject(sent) : {} };
+  const id = resource.path[idParameterOf(template)];
+  if (isKnown && method === 'post' && response.status === 201 && !isSame && !isChosen(draft, id))
+    run.fail('a new resource has a new id', `the id ${id} is that of another resource`);
+  checkOthers(run, resource, pairs, change);
+  await checkCounts(run, pairs);
+  if (isSame) return step;
+  if (method === 'delete') {
+    checkDeleted(run, resource, pairs);
+    await run.sendAndCheck(target, draft);
+  } else if (isStoring && before.isSent) {
+    checkStored(run, target, pairs, sent);
+    if (id === undefined && response.status === 201)
+      checkAdded(run, resource, pairs, asObject(sent));
+    await checkParents(run, resource, pairs);
+  }
+  return step;
 }
 
-const pathOfSingleton = (template: string): Json | undefined =>
-  pathTemplate(template).names.length === 0 ? {} : undefined;
-
-/** Returns the template of the resource that an operation creates, changes or deletes. */
-function templateOf({ world: { knowledge } }: Run, { operation }: Target): string | undefined {
-  const { path, method } = operation;
-  const item = method === 'post' ? knowledge.itemOf(path) : undefined;
-  // A singleton, such as `/profile`, has no id.
-  const singleton = method !== 'post' && knowledge.readerOf(path) ? path : undefined;
-  return item ?? singleton ?? (resourcePathOf(path) || undefined);
-}
+const isChosen = ({ values }: RequestDraft, id: unknown): boolean =>
+  Object.values({ ...asObject(values.body), ...values.header }).some((each) =>
+    isEqualScalar(id, each),
+  );
 
 async function readState(
   run: Run,
   target: Target,
   values: RequestValues,
 ): Promise<State | undefined> {
-  const template = isWriting(target) && run.checksEffects ? templateOf(run, target) : undefined;
-  if (template === undefined) return undefined;
-  const { names } = pathTemplate(template);
+  const { knowledge } = run.world;
+  const { operation } = target;
+  const template = knowledge.subjectOf(operation);
+  if (run.effects === 'none' || template === undefined) return undefined;
   const id = idParameterOf(template);
   // A client may choose the id of the resource that it creates.
   const chosenId = asObject(values.body)[id];
   const path = chosenId === undefined ? values.path : { [id]: chosenId, ...values.path };
-  const isCreated = names.some((name) => path[name] === undefined);
-  const reading = isCreated ? undefined : await run.read(template, path);
-  const own = reading && isSuccess(reading) ? reading : undefined;
-  const neighbour = names.length > 0 ? await readNeighbour(run, template, path) : undefined;
-  return { template, path, own, neighbour, list: await readCollection(run, template, path) };
+  const resource = { template, path };
+  const isWide = run.effects === 'all';
+  if (isWide) await addRelated(run, resource);
+  const isSent =
+    operation.path === template ||
+    (operation.method === 'post' && collectionPathOf(template) === operation.path);
+  return { ...resource, isSent, views: await readViews(run, resource, isWide) };
 }
 
-async function readNeighbour(run: Run, template: string, path: Json): Promise<Reading | undefined> {
-  const parents = pathTemplate(collectionPathOf(template)).names;
-  const id = idParameterOf(template);
-  const isNeighbour = (other: Json) =>
-    other[id] !== path[id] && parents.every((name) => other[name] === path[name]);
-  for (let tries = 0; tries < 2; tries += 1) {
-    const known = run.world.knowledge.pathsOf(template).find(isNeighbour);
-    const reading = known && (await run.read(template, known));
-    if (reading !== undefined && isSuccess(reading)) return reading;
-    if (reading !== undefined && !isGone(reading)) return undefined;
-    if (tries === 0) await run.create(template);
+/** Creates a resource beside another one, and one below it, unless they exist. */
+async function addRelated(run: Run, { template, path }: Resource): Promise<void> {
+  const { knowledge } = run.world;
+  for (const other of knowledge.templates) {
+    const isChild = collectionPathOf(other).startsWith(`${template}/`);
+    if (other !== template && !isChild) continue;
+    const { names } = pathTemplate(collectionPathOf(other));
+    const within = Object.fromEntries(names.map((name) => [name, path[name]]));
+    const id = idParameterOf(template);
+    const exists = knowledge
+      .pathsOf(other)
+      .some(
+        (each) =>
+          names.every((name) => each[name] === path[name]) && (isChild || each[id] !== path[id]),
+      );
+    if (!exists && names.every((name) => path[name] !== undefined))
+      await run.create(other, { within });
   }
-  return undefined;
 }
 
-/** Reads the list of the collection of a resource. */
-async function readCollection(run: Run, template: string, path: Json): Promise<List | undefined> {
-  const lister = listerOf(run, template);
-  if (lister === undefined) return undefined;
-  const values = await requiredValues(run, lister);
-  const names = Object.keys(values.path);
-  const own = Object.fromEntries(names.map((name) => [name, path[name] ?? values.path[name]]));
-  return Object.keys(values.query).length > 0
-    ? undefined
-    : readList(run, lister, { ...values, path: own });
+/** Reads all views again. */
+async function readPairs(run: Run, { views }: State, resource: Resource): Promise<Pair[]> {
+  const pairs: Pair[] = [];
+  const subject = views.find((view) => keyIn(view, resource) === '')?.entries.get('');
+  const id = resource.path[idParameterOf(resource.template)];
+  for (const before of views) {
+    const after = await readView(run, before.operation, before.path);
+    // Another collection may list the resource, too.
+    const [copy] =
+      [...before.entries].find(([, item]) => mentions(item, id) && isCopy(item, subject)) ?? [];
+    const own = keyIn(before, resource) ?? copy;
+    if (after !== undefined) pairs.push({ before, after, own });
+  }
+  const reader = run.world.knowledge.readerOf(resource.template);
+  const isRead = pairs.some(({ own }) => own === '');
+  const after = reader && !isRead && (await readView(run, reader, resource.path));
+  if (after) pairs.push({ before: { ...after, entries: new Map() }, after, own: '' });
+  const { names } = pathTemplate(resource.template);
+  if (names.every((name) => resource.path[name] !== undefined)) return pairs;
+  // Without an id, the only new item of the collection is the new resource.
+  return pairs.map((pair) => {
+    const isCollection = pair.after.operation.path === collectionPathOf(resource.template);
+    const [added, ...others] = addedKeys(pair);
+    return isCollection && others.length === 0 ? { ...pair, own: added } : pair;
+  });
 }
 
-function listerOf({ world: { knowledge, targetOf } }: Run, template: string): Target | undefined {
-  const operation = knowledge.readerOf(collectionPathOf(template));
-  return operation && targetOf(operation);
+/** Returns true if two objects have several members in common, with the same values. */
+function isCopy(one: unknown, other: unknown): boolean {
+  const names = Object.keys(asObject(one)).filter((name) => Object.hasOwn(asObject(other), name));
+  return (
+    names.length > 1 &&
+    names.every((name) => isDeepStrictEqual(asObject(one)[name], asObject(other)[name]))
+  );
 }
 
-const describeGet = ({ response: { url } }: Reading): string => `GET ${new URL(url).pathname}`;
+const addedKeys = ({ before, after }: Pair): string[] =>
+  before.isComplete ? [...after.entries.keys()].filter((key) => !before.entries.has(key)) : [];
 
-/** Checks that a resource has the sent members, the defaults of others, and a new entity tag. */
+const describeGet = ({ response: { url } }: View): string => `GET ${new URL(url).pathname}`;
+
+/** Fails, and shows the response of a view. */
+function failFor(run: Run, { response }: View, check: string, message: string): never {
+  run.exchanges.push(...run.exchanges.filter((each) => each.response === response).slice(-1));
+  run.fail(check, message);
+}
+
+const excerptOf = (value: unknown): string => String(stringifyJson(value)).slice(0, 80);
+
+/** A request and the members that it has sent. */
+interface Change {
+  readonly method: string;
+  /** True for a request that may not change anything: a refused or a repeated one. */
+  readonly isSame: boolean;
+  readonly sent: Json;
+}
+
+/** Checks that a request has added, removed and changed nothing but its resource. */
+function checkOthers(run: Run, resource: Resource, pairs: readonly Pair[], change: Change): void {
+  const { method, isSame, sent } = change;
+  const check = isSame
+    ? 'a refused or repeated request changes nothing'
+    : 'other resources stay as they are';
+  const id = resource.path[idParameterOf(resource.template)];
+  const subjects = pairs.map(({ before, own }) => before.entries.get(own ?? '\0'));
+  for (const pair of pairs) {
+    const { before, after, own } = pair;
+    // What is below a deleted resource may disappear with it, and what it names.
+    const other = Object.values(before.path).at(-1);
+    const isNamed = !mentions(resource.path, other) && mentions(subjects, other);
+    const isPart = method === 'delete' && (isBelow(before, resource) || isNamed);
+    const get = describeGet(after);
+    for (const [key, former] of before.entries) {
+      const isOwn = key === own && !isSame;
+      const current = after.entries.get(key);
+      if (current === undefined && after.isComplete) {
+        if (isOwn || (!isSame && (isPart || mentions(former, id)))) continue;
+        const lost = after.isList
+          ? `lacks ${excerptOf(former)}`
+          : `has the status ${after.response.status}`;
+        failFor(run, after, check, `${get} ${lost} after the request`);
+      }
+      const name = isOwn
+        ? undefined
+        : changedWith(after.outline, sent, asObject(former), asObject(current));
+      if (name === undefined) continue;
+      const values = [current, former].map((each) => stringifyJson(asObject(each)[name]));
+      failFor(run, after, check, `${get} has ${name} ${values.join(' after the request, not ')}`);
+    }
+    const isSibling = after.isList && after.operation.path === collectionPathOf(resource.template);
+    for (const key of addedKeys(pair)) {
+      const item = after.entries.get(key);
+      if (isSame) failFor(run, after, check, `${get} has ${excerptOf(item)} after the request`);
+      if (key === own || !isSibling) continue;
+      const isShared = Object.values(after.path).some((each) => mentions(item, each));
+      const isAgain = method === 'post' && own !== undefined && !isUnequal(after, sent, item);
+      if ((own === undefined && key === String(id) && !isShared) || isAgain)
+        failFor(
+          run,
+          after,
+          check,
+          `${get} has ${excerptOf(item)} after a request to another resource`,
+        );
+    }
+  }
+}
+
+const isUnequal = ({ outline }: View, sent: Json, item: unknown): boolean =>
+  outline === undefined ||
+  Object.keys(sent).length === 0 ||
+  differenceOf(outline, sent, item) !== undefined;
+
+const mentions = (value: unknown, id: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).some((member) => mentions(member, id))
+    : id !== undefined && String(value) === String(id);
+
+/** The pauses before a wrong count is read again, in milliseconds. A service may count later. */
+const PAUSES = [50, 200, 500];
+
+/** Checks that a member such as `taskCount` is the length of the list `/tasks` below. */
+async function checkCounts(run: Run, pairs: readonly Pair[]): Promise<void> {
+  for (const list of pairs) {
+    const { operation, isList } = list.after;
+    const name = idNameOfPath(operation.path).replace(/id$/, '');
+    const parent = pairs.find(
+      ({ after: view }) =>
+        !view.isList && isBelow(list.after, { template: view.operation.path, path: view.path }),
+    );
+    if (!isList || parent === undefined) continue;
+    const countIn = (view?: View) =>
+      Object.entries(asObject(view?.entries.get(''))).find(([key]) =>
+        new RegExp(`^${name}s?(count|total)$|^(number|count)of${name}`).test(normalizedName(key)),
+      );
+    const isRight = (view: View | undefined, { entries }: View) =>
+      countIn(view)?.[1] === entries.size;
+    const isChanged = list.before.entries.size !== list.after.entries.size;
+    if (!list.after.isComplete || !isChanged || !isRight(parent.before, list.before)) continue;
+    let view: View | undefined = parent.after;
+    for (const milliseconds of PAUSES) {
+      if (isRight(view, list.after)) break;
+      await setTimeout(milliseconds);
+      run.world.views.clear();
+      view = await readView(run, parent.after.operation, parent.after.path);
+    }
+    if (view?.entries.size && !isRight(view, list.after))
+      failFor(
+        run,
+        view,
+        'a count is the number of items',
+        `${countIn(view)} in ${describeGet(view)}, not ${list.after.entries.size}`,
+      );
+  }
+}
+
+/** Checks that a deleted resource and what is below it are gone. A service may mark it instead. */
+function checkDeleted(run: Run, resource: Resource, pairs: readonly Pair[]): void {
+  const check = 'a deleted resource is gone';
+  const shown = ({ own, after }: Pair) => own !== undefined && after.entries.has(own);
+  const isMarked = ({ own = '', before, after }: Pair) =>
+    !isDeepStrictEqual(before.entries.get(own), after.entries.get(own));
+  const marked = pairs.some((pair) => shown(pair) && isMarked(pair));
+  const left = pairs.find((pair) => shown(pair) && pair.after.response.status < 300);
+  if (left !== undefined && !marked)
+    failFor(run, left.after, check, `${describeGet(left.after)} shows it after the deletion`);
+  if (left !== undefined) return;
+  const orphans = pairs.find(({ after }) => isBelow(after, resource) && after.entries.size > 0);
+  if (orphans !== undefined)
+    failFor(
+      run,
+      orphans.after,
+      check,
+      `${describeGet(orphans.after)} shows what is below it after the deletion`,
+    );
+}
+
+/** Names of members that a change of a resource leaves as they are. */
+const CONSTANT = /^created/i;
+
+/** Checks that all views show a resource with the sent members, and with the defaults of others. */
 function checkStored(
   run: Run,
   { operation, requests }: Target,
+  pairs: readonly Pair[],
   sent: unknown,
-  { own }: State,
-  after: Reading,
 ): void {
-  const { target: reader, response } = after;
-  const get = `GET ${reader.operation.path}`;
-  const failIfDifferent = (check: string, expected: unknown) => {
-    const difference = differenceIn(reader.operation, expected, response);
-    if (difference !== undefined) run.fail(check, `${difference} in ${get}`);
-  };
-  if (isGone(after))
-    run.fail(
-      'a change is stored',
-      `${describeGet(after)} has the status ${response.status} for a stored resource`,
+  const check = 'a change is stored';
+  const shown = pairs.find(({ own = '', after }) => after.entries.has(own));
+  const isOnlyListed = pairs.every(({ own }) => own !== '');
+  for (const { before, after, own } of pairs) {
+    if (own === undefined) continue;
+    const get = describeGet(after);
+    const [former, entry] = [before.entries.get(own), after.entries.get(own)];
+    if (entry === undefined && !after.entries.has(own)) {
+      if (!after.isList)
+        failFor(
+          run,
+          after,
+          check,
+          `${get} has the status ${after.response.status} after the request`,
+        );
+      // A list may show resources in some states only.
+      const isWhole =
+        after.entries.size === 0 ||
+        [...after.entries.values()].some((other) => isAlike(after, other, asObject(sent)));
+      if (after.isComplete && (shown !== undefined || isOnlyListed) && isWhole)
+        failFor(run, after, 'a stored resource is listed', `${get} lacks ${own} after the request`);
+      continue;
+    }
+    const failIfDifferent = (name: string, expected: unknown) => {
+      const difference = after.outline && differenceOf(after.outline, expected, entry);
+      if (difference !== undefined) failFor(run, after, name, `${difference} in ${get}`);
+    };
+    failIfDifferent(check, sent);
+    const constant = Object.entries(asObject(former)).filter(([name]) => CONSTANT.test(name));
+    failIfDifferent('the time of creation stays', Object.fromEntries(constant));
+    if (sent instanceof Uint8Array && !after.isList && !after.response.body.equals(sent))
+      failFor(run, after, check, `other bytes than those that were sent are in ${get}`);
+    const media = requests.media.find(({ outline }) => outline.form === 'object');
+    if (media === undefined || !isObject(sent)) continue;
+    if (operation.method === 'patch')
+      failIfDifferent(
+        'a patch changes nothing that it does not name',
+        unchangedMembers(media.outline, former, sent, /merge-patch/.test(media.type)),
+      );
+    else failIfDifferent('a default is applied', unsentDefaults(media.outline, sent, entry));
+    const [tag, other] = [after, before].map(({ response }) => response.headers.etag);
+    const isChanged = Object.keys(sent).some(
+      (name) => !isDeepStrictEqual(asObject(former)[name], asObject(entry)[name]),
     );
-  failIfDifferent('a change is stored', sent);
-  if (sent instanceof Uint8Array && isSuccess(after) && !response.body.equals(sent))
-    run.fail('a change is stored', `other bytes than those that were sent are in ${get}`);
-  const media = requests.media.find(({ outline }) => outline.form === 'object');
-  if (media === undefined || !isObject(sent)) return;
-  if (operation.method === 'patch') {
-    const isMerge = /merge-patch/.test(media.type);
-    const unchanged = unchangedMembers(media.outline, own?.body, sent, isMerge);
-    failIfDifferent('a patch changes nothing that it does not name', unchanged);
-  } else {
-    const defaults = defaultsOf(media.outline, sent, after);
-    failIfDifferent('a default is applied', defaults);
+    if (former !== undefined && !after.isList && tag !== undefined && tag === other && isChanged)
+      run.fail(
+        'an entity tag changes with the resource',
+        `the ETag is ${tag} before and after the change`,
+      );
   }
-  const tag = response.headers.etag;
-  const isChanged = Object.keys(sent).some(
-    (name) => !isDeepStrictEqual(asObject(own?.body)[name], asObject(after.body)[name]),
+}
+
+/** Checks that a new resource without an id is in the list of its collection. */
+function checkAdded(run: Run, { template }: Resource, pairs: readonly Pair[], sent: Json): void {
+  const collection = collectionPathOf(template);
+  const { after } = pairs.find((pair) => pair.after.operation.path === collection) ?? {};
+  if (!after?.isList || !after.isComplete || Object.keys(sent).length === 0) return;
+  if ([...after.entries.values()].every((item) => isUnequal(after, sent, item)))
+    failFor(run, after, 'a stored resource is listed', `${describeGet(after)} lacks what was sent`);
+}
+
+/** Checks that the path of another parent does not show a resource. */
+async function checkParents(run: Run, { template, path }: Resource, pairs: readonly Pair[]) {
+  const { knowledge } = run.world;
+  const own = pairs.find((pair) => pair.own === '')?.after;
+  const [parent = '', ...others] = pathTemplate(template).names;
+  const other = knowledge.pathsOf(template).find((each) => each[parent] !== path[parent]);
+  if (run.effects !== 'all' || own === undefined || other === undefined || others.length === 0)
+    return;
+  const id = idParameterOf(template);
+  const elsewhere = { ...other, [id]: path[id] };
+  if (knowledge.isShown(template, elsewhere)) return;
+  const view = await readView(run, own.operation, elsewhere);
+  if (view?.entries.has('') && isDeepStrictEqual(view.entries.get(''), own.entries.get('')))
+    run.fail('other resources stay as they are', `${describeGet(view)} shows ${describeGet(own)}`);
+}
+
+/** Returns true if an item has the same states as a sent resource: its constants and booleans. */
+const isAlike = ({ outline }: View, item: unknown, sent: Json): boolean =>
+  Object.entries(sent).every(
+    ([name, value]) =>
+      (typeof value !== 'boolean' && outline?.member(name).constants.length === 0) ||
+      isDeepStrictEqual(asObject(item)[name], value),
   );
-  if (own !== undefined && tag !== undefined && own.response.headers.etag === tag && isChanged)
-    run.fail(
-      'an entity tag changes with the resource',
-      `the ETag is ${tag} before and after the change`,
-    );
-}
-
-/** Returns the defaults of members that were not sent. A service may leave out an empty value. */
-function defaultsOf(outline: Outline, sent: Json, after: Reading): Json {
-  const entries = [...outline.names].flatMap((name): [string, unknown][] => {
-    const { defaults, isOneWay } = outline.member(name);
-    const [preset] = defaults;
-    const isLeftOut = asObject(after.body)[name] === undefined && isEmpty(preset);
-    return !isLeftOut && !isOneWay && !Object.hasOwn(sent, name) && preset !== undefined
-      ? [[name, preset]]
-      : [];
-  });
-  return Object.fromEntries(entries);
-}
-
-const isEmpty = (value: unknown): boolean =>
-  typeof value === 'object' && Object.keys(value ?? {}).length === 0;
-
-/**
- * Returns the members that a patch may change, but does not name. In a merge patch (RFC 7396), also
- * inside of objects.
- */
-function unchangedMembers(outline: Outline, before: unknown, patch: Json, isMerge: boolean): Json {
-  const members = Object.entries(asObject(before)).flatMap(([name, value]): [string, unknown][] => {
-    if (!outline.member(name).isDescribed) return [];
-    if (!Object.hasOwn(patch, name)) return [[name, value]];
-    const inner = patch[name];
-    return isMerge && isObject(inner) && isObject(value)
-      ? [[name, unchangedMembers(outline.member(name), value, inner, true)]]
-      : [];
-  });
-  return Object.fromEntries(members);
-}
-
-/** Checks that a refused request has changed no member that it has sent. */
-function checkUnchanged(run: Run, { own }: State, after: Reading | undefined, sent: unknown): void {
-  if (own === undefined || after === undefined) return;
-  const check = 'a refused request changes nothing';
-  if (isGone(after))
-    run.fail(check, `${describeGet(after)} has the status ${after.response.status} after it`);
-  const [former, current] = [own, after].map(({ body }) => asObject(body));
-  const changed = Object.keys(asObject(sent)).find(
-    (name) => !isDeepStrictEqual(former?.[name], current?.[name]),
-  );
-  if (changed !== undefined && isSuccess(after))
-    run.fail(
-      check,
-      `${changed} was ${stringifyJson(former?.[changed])}, and is another value after it`,
-    );
-}
-
-/** Checks that a deleted resource is gone, and that a second deletion does not fail. */
-async function checkDeletion(
-  run: Run,
-  target: Target,
-  draft: RequestDraft,
-  own: Reading | undefined,
-  after: Reading | undefined,
-): Promise<void> {
-  // A service may keep a deleted resource, and mark it.
-  const isMarked = after !== undefined && !isDeepStrictEqual(after.body, own?.body);
-  if (after !== undefined && isSuccess(after) && !isMarked) {
-    const { status } = after.response;
-    run.fail(
-      'a deleted resource is gone',
-      `GET after the deletion has the status ${status}, not 404 or 410`,
-    );
-  }
-  await run.sendAndCheck(target, draft);
-}
-
-/** Checks that another resource has no member of a change, and its own texts. */
-async function checkNeighbour(
-  run: Run,
-  { neighbour }: State,
-  own: Json | undefined,
-  written: Json,
-): Promise<void> {
-  // A request may choose the id of a resource that exists.
-  if (neighbour === undefined || isDeepStrictEqual(own, neighbour.path)) return;
-  const after = await run.read(neighbour.target.operation.path, neighbour.path);
-  // The neighbour may be a part of the resource.
-  const isPart = Object.values(own ?? {}).some((id) => mentions(neighbour.body, id));
-  if (after === undefined || (isPart && isGone(after))) return;
-  const check = 'other resources stay as they are';
-  if (isGone(after))
-    run.fail(
-      check,
-      `${describeGet(after)} has the status ${after.response.status} after another request`,
-    );
-  if (!isSuccess(after)) return;
-  const [former, current] = [neighbour, after].map(({ body }) => asObject(body));
-  const name = changedWith(
-    outlineOf(after.target.operation, after.response),
-    written,
-    former ?? {},
-    current ?? {},
-  );
-  if (name === undefined) return;
-  const values = [current, former].map((body) => stringifyJson(body?.[name]));
-  run.fail(
-    check,
-    `${describeGet(after)} has ${name} ${values.join(' after another request, not ')}`,
-  );
-}
-
-const mentions = (value: unknown, id: unknown): boolean =>
-  stringifyJson(value)?.includes(stringifyJson(String(id)).slice(1, -1)) === true;
-
-/** Checks that a list has gained, lost and changed nothing but the resource of a request. */
-async function checkCollection(
-  run: Run,
-  { operation: { method } }: Target,
-  { template, path, list: before, neighbour }: State,
-  after: Reading | undefined,
-  own: Json | undefined,
-  isSame: boolean,
-): Promise<void> {
-  const lister = listerOf(run, template);
-  const list = before && (await readCollection(run, template, { ...path, ...own }));
-  if (before === undefined || list === undefined || lister === undefined) return;
-  const name = idParameterOf(template);
-  const itemOf = ({ items }: List, id: unknown) =>
-    items.find((item) => isEqualScalar(id, idOfItem(run, lister, item)));
-  const id = own?.[name];
-  const item = id === undefined ? undefined : itemOf(list, id);
-  const isDeleted = method === 'delete' && !isSame;
-  if (isDeleted && item !== undefined && after !== undefined && isGone(after))
-    run.fail('a deleted resource is not listed', `the list has ${id} after the deletion`);
-  if (!before.isComplete || !list.isComplete) return;
-  if (isSame && list.items.length > before.items.length)
-    run.fail(
-      'a refused or repeated request changes nothing',
-      `the list has ${list.items.length} items after it, and had ${before.items.length}`,
-    );
-  const lost = before.items.find((each) => {
-    const other = idOfItem(run, lister, each);
-    return other !== undefined && !mentions(each, id) && itemOf(list, other) === undefined;
-  });
-  if (lost !== undefined)
-    run.fail(
-      'other resources stay as they are',
-      `the list lacks ${stringifyJson(lost)?.slice(0, 80)} after a request to another resource`,
-    );
-  if (isSame || isDeleted || id === undefined || after === undefined || !isSuccess(after)) return;
-  // A list may show some resources only.
-  const isWhole = neighbour === undefined || itemOf(list, neighbour.path[name]) !== undefined;
-  if (item === undefined && isWhole)
-    run.fail('a stored resource is listed', `the list lacks ${id} after the request`);
-  const [shown, read] = [asObject(item), asObject(after.body)];
-  const other = Object.keys(shown).find(
-    (key) =>
-      typeof shown[key] === 'string' && typeof read[key] === 'string' && shown[key] !== read[key],
-  );
-  const shownOutline = outlineOf(after.target.operation, after.response);
-  if (other !== undefined && shownOutline?.member(other).formats.length === 0)
-    run.fail(
-      'a list shows the stored members',
-      `${other} is ${stringifyJson(shown[other])} in the list, not ${stringifyJson(read[other])}`,
-    );
-}
-
-/** The name of the header that makes a POST repeatable (IETF httpapi-idempotency-key-header). */
-const IDEMPOTENCY_KEY = /^idempotency-key$/i;
-
-/** Checks that a repeated PUT, and a POST with the same idempotency key, succeed again. */
-export async function checkRepetition(
-  run: Run,
-  target: Target,
-  values: RequestValues,
-  first: Step,
-): Promise<void> {
-  const { method, path } = target.operation;
-  const hasKey = Object.keys(values.header).some((name) => IDEMPOTENCY_KEY.test(name));
-  const isPut = method === 'put' && hasIfMatch(target) === undefined;
-  const template = templateOf(run, target) ?? '';
-  if (!(isPut && template === path) && !(hasKey && method === 'post')) return;
-  const { response, paths } = await perform(run, target, { values }, { repeated: true });
-  const check = 'a repeated request changes nothing';
-  if (response.status >= 400 && response.status !== 429)
-    run.fail(check, `the status of the repeated request is ${response.status}`);
-  const [one, other] = [first.paths.get(template), paths.get(template)];
-  if (one !== undefined && other !== undefined && !isDeepStrictEqual(one, other))
-    run.fail(check, `the repeated request created ${stringifyJson(Object.values(other))}`);
-}
-
-/** Checks that a POST with the id of another resource does not replace it. @throws {CheckError} */
-export async function checkTakenId(run: Run, target: Target): Promise<void> {
-  const { random, knowledge } = run.world;
-  const { requests, operation } = target;
-  const template = operation.method === 'post' ? knowledge.itemOf(operation.path) : undefined;
-  const path = template && (await run.create(template))?.get(template);
-  const chosen = await run.values(target, requests.choose(random), false);
-  const id = Object(path)[idParameterOf(template ?? '')];
-  const values = id === undefined ? undefined : requests.withTakenId(chosen, id);
-  const step = values && (await perform(run, target, { values }));
-  const declaresConflict = operation.responses.some(({ key }) => key === '409');
-  if (step !== undefined && step.response.status < 300 && declaresConflict)
-    run.fail('an id that is taken is refused', `the status is ${step.response.status}`);
-}
-
-const CONCURRENT = 4;
-
-/** Checks that concurrent requests create resources with different ids. @throws {CheckError} */
-export async function checkConcurrent(run: Run, target: Target): Promise<void> {
-  const { random, knowledge } = run.world;
-  const { operation, requests } = target;
-  const template = operation.method === 'post' ? knowledge.itemOf(operation.path) : undefined;
-  if (template === undefined) return;
-  const drafts: RequestValues[] = [];
-  while (drafts.length < CONCURRENT)
-    drafts.push(await run.values(target, requests.choose(random), false));
-  const responses = await Promise.all(drafts.map((values) => run.sendAndCheck(target, { values })));
-  const ids = responses.map((response, index) => {
-    const values = drafts[index] as RequestValues;
-    const id = run.learn(target, values, response).paths.get(template)?.[idParameterOf(template)];
-    // Requests may choose the same id.
-    const isChosen = Object.values(asObject(values.body)).some((each) => isEqualScalar(id, each));
-    return isChosen ? undefined : id;
-  });
-  const double = ids.find((id, index) => id !== undefined && ids.indexOf(id) !== index);
-  if (double !== undefined)
-    run.fail('concurrent requests create different resources', `two of them have the id ${double}`);
-}
-
-/** Entity tags that no resource has. The second one is for services whose tags are numbers. */
-const WRONG_TAGS = ['"wrong"', '"987654321"'];
-
-/**
- * Checks that requests with a wrong and with a stale entity tag in `If-Match` are refused, and
- * change nothing (RFC 9110 §13.1.1).
- *
- * @throws {CheckError}
- */
-export async function checkEntityTags(run: Run, target: Target): Promise<void> {
-  const part = hasIfMatch(target);
-  const { requests, operation } = target;
-  if (part === undefined || templateOf(run, target) !== operation.path) return;
-  const values = await run.values(target, requests.choose(run.world.random), true);
-  const path = values.path;
-  const tagOf = async () => (await run.read(operation.path, path))?.response.headers.etag;
-  const draftWith = (tag: string) => ({ values: withValue(values, part, tag) });
-  const check = 'a wrong entity tag is rejected';
-  const refuse = async (tag: string, name: string) => {
-    const { response } = await perform(run, target, draftWith(tag));
-    if (response.status >= 300) return;
-    const message = `the status is ${response.status} for a ${name} entity tag in If-Match`;
-    run.fail(check, message);
-  };
-  const tag = await tagOf();
-  const wrong = WRONG_TAGS.find(
-    (text) => text !== tag && requests.isValid(withValue(values, part, text)),
-  );
-  if (tag === undefined || wrong === undefined) return;
-  await refuse(wrong, 'wrong');
-  if (operation.method === 'delete' || !requests.isValid(withValue(values, part, tag))) return;
-  // Of concurrent changes to one version, all but one would be overwritten.
-  const responses = await Promise.all([1, 2, 3].map(() => run.send(target, draftWith(tag))));
-  const successes = responses.filter(({ status }) => status < 300).length;
-  const isWeak = tag.startsWith('W/');
-  const isRefused = responses.every(({ status }) => status === 412);
-  if (isRefused && !isWeak && (await tagOf()) === tag)
-    run.fail('the current entity tag is accepted', `the status is 412 for If-Match: ${tag}`);
-  if (successes === 0 || (await tagOf()) === tag) return;
-  if (successes > 1)
-    run.fail(check, `${successes} of 3 concurrent requests with the same If-Match succeeded`);
-  await refuse(tag, 'stale');
-}

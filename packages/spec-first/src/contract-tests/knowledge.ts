@@ -9,9 +9,7 @@ import {
   type Operation,
   pathTemplate,
   readParameter,
-  resolveRef,
   stringifyJson,
-  valueAt,
   writeParameter,
 } from 'openapi-document';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
@@ -24,7 +22,6 @@ import {
   normalizedName,
   resourcePathOf,
 } from './names.ts';
-import type { RequestValues } from './parts.ts';
 
 /** The maximum number of known resources of one path template, and of ids of one name. */
 const MAX_KNOWN = 50;
@@ -41,6 +38,8 @@ export interface Lesson {
   readonly paths: Paths;
   /** The names of the id of the body, such as `paymentid`. */
   readonly names: readonly string[];
+  /** True if an earlier response has shown the resource of the body. */
+  readonly isKnown: boolean;
 }
 
 /**
@@ -48,8 +47,7 @@ export interface Lesson {
  * have shown them. Names only suggest values to try. A check relies on ids that are certain.
  */
 export class Knowledge {
-  readonly #root: Json;
-  readonly #operations: readonly Operation[];
+  readonly operations: readonly Operation[];
   /** Path parameters of resources, newest first, by the path template. */
   readonly #paths = new Map<string, Json[]>();
   /** Ids, newest first, by normalized names such as `paymentid`. */
@@ -59,34 +57,62 @@ export class Knowledge {
   readonly #creators = new Map<string, Set<Operation>>();
   /** The ids that the option `seed` returned, by normalized name. */
   readonly #seeded = new Map<string, unknown>();
+  /** The templates of all resources that were shown, with their path parameters. */
+  readonly #shown = new Set<string>();
+  /**
+   * The path templates of resources. The resources of a collection without such a path have `{id}`
+   * after the path of the collection.
+   */
   readonly templates: readonly string[];
+  readonly readers: readonly Operation[];
+  readonly #items: ReadonlyMap<string, string>;
 
   /** The paths of the servers, without a trailing slash. */
   basePaths: readonly string[];
 
-  constructor(root: Json, operations: readonly Operation[], basePaths: readonly string[]) {
-    this.#root = root;
+  constructor(operations: readonly Operation[], basePaths: readonly string[]) {
     this.basePaths = basePaths;
-    this.#operations = operations;
-    const paths = operations.map(({ path }) => resourcePathOf(path));
-    this.templates = [...new Set(paths)].filter((path) => path !== '');
+    this.operations = operations;
+    this.readers = operations.filter(({ method }) => method === 'get');
+    const paths = operations.map(({ path }) => resourcePathOf(path)).filter((path) => path !== '');
+    const collections = operations
+      .filter(({ method, path }) => method === 'post' && this.#listsObjects(path))
+      .map(({ path }) => path)
+      .filter((path) => !paths.some((other) => collectionPathOf(other) === path));
+    this.templates = [...new Set([...paths, ...collections.map((path) => `${path}/{id}`)])];
+    this.#items = new Map(
+      this.templates.toReversed().map((path) => [collectionPathOf(path), path]),
+    );
+  }
+
+  #listsObjects(path: string): boolean {
+    const reader = this.readerOf(path);
+    const outlines = reader && declaredFor(reader, 200)?.media.map(({ outline }) => outline);
+    const [outline] = outlines ?? [];
+    return outline?.form === 'array' && outline.item(0).form === 'object';
+  }
+
+  /** Returns the template of the resource that an operation creates, changes or deletes. */
+  subjectOf({ method, path }: Operation): string | undefined {
+    const item = method === 'post' ? this.itemOf(path) : undefined;
+    // A singleton, such as `/profile`, has no id.
+    const singleton = method !== 'post' && this.readerOf(path) ? path : undefined;
+    return item ?? singleton ?? (resourcePathOf(path) || undefined);
   }
 
   /** Returns the GET operation of a path. */
   readerOf(path: string): Operation | undefined {
-    return this.#operations.find((other) => other.method === 'get' && other.path === path);
+    return this.readers.find((other) => other.path === path);
   }
 
   /** Returns the GET operations of a path with the base path. */
   readersAt(pathname: string): readonly Operation[] {
-    return this.#operations.filter(
-      ({ method, path }) => method === 'get' && this.matched(path, pathname) !== undefined,
-    );
+    return this.readers.filter(({ path }) => this.matched(path, pathname) !== undefined);
   }
 
   /** Returns the template of the resources in a collection: `/rooms/{roomId}` of `/rooms`. */
   itemOf(collection: string): string | undefined {
-    return this.templates.find((template) => collectionPathOf(template) === collection);
+    return this.#items.get(collection);
   }
 
   idsOf(name: string): readonly unknown[] {
@@ -142,12 +168,12 @@ export class Knowledge {
   }
 
   /**
-   * Learns from a successful response. Ids come from the path of the request, from links, from
-   * `Location`, and from members such as `id` and `roomId`.
+   * Learns from a successful response. Ids come from the path of the request, from `Location`,
+   * and from members such as `id` and `roomId`.
    */
-  learn(operation: Operation, values: RequestValues, response: ReceivedResponse): Lesson {
+  learn(operation: Operation, path: Json, response: ReceivedResponse): Lesson {
     const found = new Map<string, Json>();
-    const path = values.path;
+    let isKnown = false;
     const add = (template: string, resource: Json) => {
       const typed = this.#addPath(template, resource);
       if (typed !== undefined) found.set(template, typed);
@@ -156,13 +182,13 @@ export class Knowledge {
     const own = resourcePathOf(operation.path);
     const isNew = operation.method === 'put' && !this.#isKnown(own, path);
     if (own !== '') add(own, path);
-    this.#followLinks(operation, values, response, add);
     const item = this.itemOf(operation.path);
     const name = item && pathTemplate(item).names.at(-1);
     if (item !== undefined && name !== undefined) {
       const isSingle = idIn(item, name, asObject(body)) !== undefined;
       for (const entity of isSingle ? [asObject(body)] : entitiesIn(body)) {
         const resource = { ...path, [name]: idIn(item, name, entity) };
+        isKnown ||= entity === body && this.isShown(item, resource);
         if (entity === body) add(item, resource);
         else this.#addPath(item, resource);
       }
@@ -181,11 +207,14 @@ export class Knowledge {
         this.#creators.set(key, creators.add(operation));
       }
     }
-    return { paths: found, names };
+    return { paths: found, names, isKnown };
   }
 
+  /** Returns true if a response has shown a resource, also one that is deleted. */
+  isShown = (template: string, path: Json): boolean => this.#shown.has(keyOf(template, path));
+
   #isKnown(template: string, path: Json): boolean {
-    return this.pathsOf(template).some((other) => keyOf('', other) === keyOf('', path));
+    return this.pathsOf(template).some((other) => keyOf(template, other) === keyOf(template, path));
   }
 
   /**
@@ -196,18 +225,21 @@ export class Knowledge {
     const { names } = pathTemplate(template);
     const typed = names.flatMap((name) => {
       const value = values[name];
-      const parameter = this.#operations
+      const parameter = this.operations
         .find(({ path }) => resourcePathOf(path) === template)
         ?.parameters.find((other) => other.in === 'path' && other.name === name);
-      if (parameter === undefined || value === undefined || value === null || isObject(value))
-        return [];
+      if (value === undefined || value === null || isObject(value)) return [];
+      if (parameter === undefined) return [[name, value] as const];
       return [[name, readParameter(parameter, writeParameter(parameter, value))] as const];
     });
     if (typed.length < names.length) return undefined;
     const path = Object.fromEntries(typed);
     for (const [name, value] of typed) this.#addId(idNameOfParameter(template, name), value);
-    const others = this.pathsOf(template).filter((other) => keyOf('', other) !== keyOf('', path));
+    const others = this.pathsOf(template).filter(
+      (other) => keyOf(template, other) !== keyOf(template, path),
+    );
     this.#paths.set(template, [path, ...others].slice(0, MAX_KNOWN));
+    this.#shown.add(keyOf(template, path));
     return path;
   }
 
@@ -215,26 +247,6 @@ export class Knowledge {
     if (name === 'id' || typeof id === 'object' || id === undefined || id === '') return;
     const distinct = new Set([id, ...(this.#ids.get(name) ?? [])]);
     this.#ids.set(name, [...distinct].slice(0, MAX_KNOWN));
-  }
-
-  /** Adds the resources of Link Objects (OpenAPI 3.1 §4.8.20). Ignores `operationRef`. */
-  #followLinks(
-    operation: Operation,
-    values: RequestValues,
-    response: ReceivedResponse,
-    add: (template: string, path: Json) => void,
-  ): void {
-    const { links } = declaredFor(operation, response.status)?.source ?? {};
-    for (const link of Object.values(asObject(links))) {
-      const { operationId, parameters } = resolveRef(this.#root, link) ?? {};
-      const linked = Object.entries(asObject(parameters)).map(([name, expression]) => [
-        name.replace(/^path\./, ''),
-        evaluate(expression, values, response),
-      ]);
-      const target = this.#operations.find(({ id }) => id === operationId);
-      const path = { ...values.path, ...Object.fromEntries(linked) };
-      if (target !== undefined) add(resourcePathOf(target.path), path);
-    }
   }
 
   /** Adds the resources of `Location`. It takes precedence over members of the body. */
@@ -291,22 +303,7 @@ export function idIn(template: string, name: string, entity: Json): unknown {
 }
 
 const keyOf = (template: string, path: Json): string =>
-  `${template} ${stringifyJson(Object.values(path))}`;
-
-/**
- * Returns the value of a runtime expression such as `$response.body#/id` (OpenAPI 3.1 §4.8.20.4).
- * Returns constants unchanged, and also `$url`, `$method` and `$statusCode`.
- */
-function evaluate(expression: unknown, values: RequestValues, response: ReceivedResponse): unknown {
-  const [, message, where = '', name = ''] =
-    /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];
-  if (message === undefined) return expression;
-  const received = { body: parsedBody(response), header: response.headers };
-  const part = asObject(message === 'request' ? values : received)[where];
-  if (where === 'body') return valueAt(part, name);
-  const isNamed = ([other]: [string, unknown]) => other.toLowerCase() === name.toLowerCase();
-  return Object.entries(asObject(part)).find(isNamed)?.[1];
-}
+  `${template} ${pathTemplate(template).names.map((name) => stringifyJson(path[name]))}`;
 
 /** Returns some objects of a response that may have an id: the body, and the items of its lists. */
 const entitiesIn = (body: unknown): Json[] =>

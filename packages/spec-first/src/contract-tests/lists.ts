@@ -1,11 +1,12 @@
+import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { asObject, isObject, stringifyJson } from 'openapi-document';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
 import { isEqualScalar } from './compare.ts';
-import { idIn } from './knowledge.ts';
 import { idParameterOf, normalizedName } from './names.ts';
-import { isPagingPart, pageOf, pagingOf } from './paging.ts';
+import { pageOf, pagingOf } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
+import { idOfItem, type List, readList } from './views.ts';
 import { isSuccess, type Run, type Target } from './world.ts';
 
 /** The number of items that a list should have, if its default limit does not need more. */
@@ -19,81 +20,16 @@ const PAGES = 6;
 
 const MAX_FILTER_VALUES = 5;
 
-const MAX_PAGES = 40;
+/** Returns the values of the required parameters. Resources in the path are new. */
+const requiredValues = (run: Run, target: Target): Promise<RequestValues> =>
+  run.values(target, target.requests.simplest(), true);
 
-/** All items of a list, as far as pages lead. */
-export interface List {
-  readonly items: readonly unknown[];
-  /** False if there may be more items. */
-  readonly isComplete: boolean;
-  readonly total: unknown;
-}
-
-/** Returns true if the service may have limited a list without pages to this length. */
-const mayBeLimit = (length: number): boolean => length >= 10 && length % 5 === 0;
-
-/**
- * Reads a list with all its pages.
- *
- * @param values the values of other parameters.
- * @param size the size of the pages. By default the largest one.
- */
-export async function readList(
-  run: Run,
-  target: Target,
-  values: RequestValues,
-  size?: number,
-): Promise<List | undefined> {
-  const { limit, cursor, offset, page } = pagingOf(target.requests.parameters);
-  const limitValue = Number(size ?? limit?.outline.limits('maximum')[0] ?? 100);
-  const base = limit === undefined ? values : withValue(values, limit, limitValue);
-  const firstPage = Number(page?.outline.defaults[0] ?? page?.outline.limits('minimum')[0] ?? 1);
-  const items: unknown[] = [];
-  let next: unknown;
-  let total: unknown;
-  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-    let sent = base;
-    if (cursor !== undefined && next !== undefined) sent = withValue(base, cursor, next);
-    else if (offset !== undefined && pages > 0) sent = withValue(base, offset, items.length);
-    else if (page !== undefined) sent = withValue(base, page, firstPage + pages);
-    const read = pageOf(target, await run.send(target, { values: sent }));
-    if (read === undefined) return undefined;
-    const count = read.items.length;
-    if (limit !== undefined && count > limitValue)
-      run.fail(
-        'a list has at most as many items as its limit',
-        `the response has ${count} items for ${limit.name}=${limitValue}`,
-      );
-    items.push(...read.items);
-    total ??= read.total;
-    ({ next } = read);
-    const isShort = limit !== undefined && count < limitValue;
-    if (cursor !== undefined) {
-      if (next === undefined) return { items, isComplete: read.knowsNext || isShort, total };
-    } else if (offset ?? page) {
-      if (count === 0) return { items, isComplete: true, total };
-    } else return { items, isComplete: isShort || !(limit || mayBeLimit(count)), total };
-  }
-  return { items, isComplete: false, total };
-}
-
-/** Returns the id of an item, or `undefined` if it is not certain. */
-export function idOfItem({ world }: Run, { operation }: Target, item: unknown): unknown {
-  const template = world.knowledge.itemOf(operation.path);
-  const entity = asObject(item);
-  if (template === undefined) return entity.id;
-  return idIn(template, idParameterOf(template), entity) ?? entity.id;
-}
-
-/** Returns the values of the required parameters. */
-export const requiredValues = (run: Run, target: Target): Promise<RequestValues> =>
-  run.values(target, target.requests.simplest(), false);
-
-/** Checks pages, totals and filters of a list. @throws {CheckError} */
+/** Checks pages, totals, filters and orders of a list. @throws {CheckError} */
 export async function checkList(run: Run, target: Target): Promise<void> {
   const { knowledge } = run.world;
+  const { parameters } = target.requests;
   const values = await requiredValues(run, target);
-  const { limit } = pagingOf(target.requests.parameters);
+  const { limit, cursor, offset, page } = pagingOf(parameters);
   // A wrong default limit shows in a longer list only.
   const wanted = Math.max(WANTED_ITEMS, Number(limit?.outline.defaults[0] ?? 0) + 1);
   const item = knowledge.itemOf(target.operation.path);
@@ -101,16 +37,21 @@ export async function checkList(run: Run, target: Target): Promise<void> {
     await checkPrivacy(run, target, values, item);
   let list = await readList(run, target, values);
   const missing = Math.min(MAX_CREATED, wanted - (list?.items.length ?? wanted));
-  for (let count = 0; count < missing && item !== undefined; count += 1)
-    if ((await run.create(item)) === undefined) break;
+  for (let count = 0; count < missing && item !== undefined; count += 1) {
+    // Items with the same values show if pages of a sorted list lose some.
+    const next = count % 2 === 0 ? () => 0 : run.world.random;
+    if ((await run.create(item, { within: values.path, next })) === undefined) break;
+  }
   if (missing > 0) list = await readList(run, target, values);
   run.exchanges.length = 0;
   if (list === undefined) return;
-  checkItems(run, target, list, list, 'the list');
+  await checkItems(run, target, values, list, list, 'the list');
   await checkPages(run, target, values, list);
-  for (const part of target.requests.parameters)
-    if (part.in === 'query' && !isPagingPart(part))
-      await checkFilter(run, target, values, part, list);
+  for (const part of parameters) {
+    if (part.in !== 'query' || [limit, cursor, offset, page].includes(part)) continue;
+    await checkFilter(run, target, values, part, list);
+    await checkOrder(run, target, values, part, list);
+  }
 }
 
 /** Checks that a list does not show a resource that its caller may not read. */
@@ -130,23 +71,42 @@ async function checkPrivacy(run: Run, target: Target, values: RequestValues, tem
     );
 }
 
-function checkItems(run: Run, target: Target, list: List, all: List, name: string): void {
+/** The pauses before a wrong total is read again, in milliseconds. A service may count later. */
+const PAUSES = [50, 200, 500];
+
+/**
+ * Checks that a list has each item once, all that it should have, and the right total.
+ *
+ * @param size the size of its pages, as in `readList`.
+ */
+async function checkItems(
+  run: Run,
+  target: Target,
+  values: RequestValues,
+  list: List,
+  all: List,
+  name: string,
+  size?: number,
+): Promise<void> {
   const ids = list.items.map((item) => idOfItem(run, target, item));
   const double = ids.find((id, index) => id !== undefined && ids.indexOf(id) !== index);
   if (double !== undefined)
     run.fail('pages contain each item once', `${name} has the item ${double} twice`);
-  const { total, isComplete, items } = list;
+  const { isComplete, items } = list;
   if (!isComplete) return;
   const missing = all.items.find((item) => !hasItem(run, target, list, item));
   if (missing !== undefined) {
     const message = `${name} lacks ${describe(run, target, missing)} of the list in large pages`;
     run.fail('pages contain all items of the list', message);
   }
-  if (typeof total === 'number' && total !== items.length)
-    run.fail(
-      'a total is the number of all items',
-      `${name} has ${items.length} items, not ${total}`,
-    );
+  let { total } = list;
+  for (const milliseconds of PAUSES) {
+    if (typeof total !== 'number' || total === items.length) return;
+    await setTimeout(milliseconds);
+    total = (await readList(run, target, values, size))?.total;
+  }
+  const message = `${name} has ${items.length} items, not ${total}`;
+  run.fail('a total is the number of all items', message);
 }
 
 const describe = (run: Run, target: Target, item: unknown): string =>
@@ -168,11 +128,35 @@ async function checkPages(run: Run, target: Target, values: RequestValues, all: 
   if (limit === undefined || all.items.length <= size) return;
   run.exchanges.length = 0;
   const list = await readList(run, target, values, size);
-  if (list !== undefined) checkItems(run, target, list, all, `the list in pages of ${size}`);
+  if (list !== undefined)
+    await checkItems(run, target, values, list, all, `the list in pages of ${size}`, size);
 }
 
 /** Formats of values that are compared as a whole. */
 const EXACT = /^(uuid|email|uri|url|ipv4|ipv6)$/;
+
+/** The beginning or the end of the name of a parameter with a lower and an upper bound. */
+const LOWER = /^(min|from|since|after)[_-]?|[_-]?(min|from|since|after|gte?)$/i;
+const UPPER = /^(max|to|until|before)[_-]?|[_-]?(max|to|until|before|lte?)$/i;
+
+/** Returns the name of the member of items that a parameter selects, and the bound that it is. */
+function memberFor({ name }: RequestPart, { items }: List) {
+  const names = new Set(items.flatMap((item) => Object.keys(asObject(item))));
+  const find = (text: string) =>
+    [...names].find((other) =>
+      ['', 'at', 'on', 'date', 'time'].some(
+        (end) => normalizedName(other) === normalizedName(text) + end,
+      ),
+    );
+  const [lower, upper] = [LOWER, UPPER].map((bound) =>
+    bound.test(name) ? find(name.replace(bound, '')) : undefined,
+  );
+  return {
+    member: find(name) ?? lower ?? upper,
+    isLower: lower !== undefined,
+    isUpper: upper !== undefined,
+  };
+}
 
 /**
  * Checks a parameter with the name of a member of the items: the list has the items with its value,
@@ -185,12 +169,13 @@ async function checkFilter(
   part: RequestPart,
   all: List,
 ): Promise<void> {
-  const name = all.items
-    .flatMap((item) => Object.keys(asObject(item)))
-    .find((key) => normalizedName(key) === normalizedName(part.name));
+  const { member, isLower, isUpper } = memberFor(part, all);
+  const isSearch = member === undefined && SEARCH.test(part.name);
+  const name = member ?? 'text';
   const { form } = part.outline;
-  if (name === undefined || form === 'object' || !all.items.every(isObject)) return;
-  const membersOf = (item: unknown): unknown[] => [asObject(item)[name] ?? []].flat();
+  if ((member ?? isSearch) === false || form === 'object' || !all.items.every(isObject)) return;
+  const membersOf = (item: unknown): unknown[] =>
+    isSearch ? textsIn(item) : [asObject(item)[name] ?? []].flat();
   const { types, formats, constants } = form === 'array' ? part.outline.item(0) : part.outline;
   const isBoolean = types.has('boolean');
   const isExact = isBoolean || constants.length > 0 || formats.some((format) => EXACT.test(format));
@@ -208,6 +193,7 @@ async function checkFilter(
     // No item has this text, though one has its beginning.
     ...(text === undefined ? [] : [`${text.slice(0, 1)}qxqzq`]),
   ];
+  let isPaged = false;
   for (const candidate of new Set(candidates)) {
     const value = form === 'array' ? [candidate] : candidate;
     const filtered = withValue(values, part, value);
@@ -221,28 +207,134 @@ async function checkFilter(
       isEqual(member) || (!isExact && sharesWord(String(candidate), String(member)));
     const isAbove = (item: unknown) => membersOf(item).some((each) => isBefore(candidate, each));
     const isBelow = (item: unknown) => membersOf(item).some((each) => isBefore(each, candidate));
-    const wrong = isOrdered
-      ? list.items.some(isAbove) && list.items.find(isBelow)
-      : list.items.find((item) => !membersOf(item).some(isRelated));
+    const isWithout = (item: unknown) => membersOf(item).length === 0;
+    const beyond = isLower ? isBelow : isUpper ? isAbove : undefined;
+    const matches = isLower
+      ? isAbove
+      : isUpper
+        ? isBelow
+        : (item: unknown) => membersOf(item).some(isEqual);
+    const wrong = beyond
+      ? list.items.find((item) => beyond(item) || isWithout(item))
+      : isOrdered
+        ? list.items.some(isAbove) && list.items.find(isBelow)
+        : list.items.find((item) => !membersOf(item).some(isRelated));
     const filter = `${part.name}=${String(value)}`;
     if (wrong)
       run.fail(
         'a filter returns only items that match',
         `${describe(run, target, wrong)} has ${name} ${membersOf(wrong).join()} for ${filter}`,
       );
-    const missing = all.items.find(
-      (item) => membersOf(item).some(isEqual) && !hasItem(run, target, list, item),
-    );
-    if (missing !== undefined && list.isComplete)
+    const missing = all.items.find((item) => matches(item) && !hasItem(run, target, list, item));
+    // A search may look at some members only.
+    if (!isSearch && missing !== undefined && list.isComplete)
       run.fail(
         'a filter returns all items that match',
-        `${describe(run, target, missing)} has this value, but is missing for ${filter}`,
+        `${describe(run, target, missing)} matches, but is missing for ${filter}`,
       );
+    await checkItems(run, target, filtered, list, list, `the list for ${filter}`);
+    if (isPaged || list.items.length < 3) continue;
+    isPaged = true;
+    await checkPages(run, target, filtered, list);
   }
 }
 
-const isBefore = (one: unknown, other: unknown): boolean =>
-  (typeof one === 'string') === (typeof other === 'string') && (one as number) < (other as number);
+/** Marks of a descending and an ascending order beside the name of a member. */
+const DESCENDING = /^-|[\W_]?desc(ending)?$/i;
+const ASCENDING = /^\+|[\W_]?asc(ending)?$/i;
+
+/**
+ * Checks a parameter that orders a list: it has the names of members as values. The list has the
+ * same items, and the values of the member rise or fall.
+ */
+async function checkOrder(
+  run: Run,
+  target: Target,
+  values: RequestValues,
+  part: RequestPart,
+  all: List,
+): Promise<void> {
+  const { parameters, isValid } = target.requests;
+  const names = new Set(all.items.flatMap((item) => Object.keys(asObject(item))));
+  const direction = parameters.find(
+    ({ in: where, outline: { constants } }) =>
+      where === 'query' &&
+      constants.length === 2 &&
+      constants.some((each) => DESCENDING.test(String(each))) &&
+      constants.some((each) => ASCENDING.test(String(each))),
+  );
+  const directions = direction === part ? [] : [undefined, ...(direction?.outline.constants ?? [])];
+  for (const constant of part.outline.constants) {
+    const bare = String(constant).replace(DESCENDING, '').replace(ASCENDING, '');
+    const name = [...names].find((other) => normalizedName(other) === normalizedName(bare));
+    if (name === undefined) continue;
+    for (const chosen of directions) {
+      const sorted = withValue(values, part, constant);
+      const sent =
+        direction && chosen !== undefined ? withValue(sorted, direction, chosen) : sorted;
+      if (!isValid(sent)) continue;
+      run.exchanges.length = 0;
+      const list = await readList(run, target, sent);
+      if (list === undefined) continue;
+      const order = [
+        part.name,
+        String(constant),
+        ...(chosen === undefined ? [] : [String(chosen)]),
+      ].join(' ');
+      if (all.isComplete) await checkItems(run, target, sent, list, all, `the list for ${order}`);
+      const ranks = list.items.flatMap((item) => [asObject(item)[name] ?? []].flat().slice(0, 1));
+      const mark = chosen === undefined ? String(constant) : String(chosen);
+      const isFalling = isSorted(ranks.toReversed());
+      const isRising = isSorted(ranks);
+      const isMarked = direction !== undefined || DESCENDING.test(mark) || ASCENDING.test(mark);
+      const isRight =
+        chosen === undefined && !isMarked
+          ? isRising || isFalling
+          : DESCENDING.test(mark)
+            ? isFalling
+            : ASCENDING.test(mark)
+              ? isRising
+              : isRising || isFalling;
+      if (!isRight)
+        run.fail(
+          'a list has the requested order',
+          `the list for ${order} has ${name} ${ranks.slice(0, 9).join(', ')}`,
+        );
+      if (chosen === undefined) await checkPages(run, target, sent, list);
+    }
+  }
+}
+
+/** Returns true for rising values. Texts may be ordered by their characters or by a language. */
+const isSorted = (values: readonly unknown[]): boolean =>
+  COMPARISONS.some((isGreater) =>
+    values.every((value, index) => index === 0 || !isGreater(values[index - 1], value)),
+  );
+
+const COMPARISONS: readonly ((one: unknown, other: unknown) => boolean)[] = [
+  (one, other) => isBefore(other, one),
+  (one, other) => String(one).toLowerCase() > String(other).toLowerCase(),
+  (one, other) => String(one).localeCompare(String(other)) > 0,
+];
+
+function isBefore(one: unknown, other: unknown): boolean {
+  const [first, second] = [one, other].map(rankOf);
+  return typeof first === typeof second && (first as number) < (second as number);
+}
+
+/** Returns the time of a text with a date, and the value itself otherwise. */
+const rankOf = (value: unknown): unknown =>
+  /^\d{4}-\d\d-\d\d/.test(String(value))
+    ? Date.parse(String(value))
+    : typeof value === 'bigint'
+      ? Number(value)
+      : value;
+
+/** The name of a parameter for a search in all members. */
+const SEARCH = /^(q|query|search|text|term|keywords?)$/i;
+
+const textsIn = (value: unknown): string[] =>
+  typeof value === 'string' ? [value] : Object.values(Object(value)).flatMap(textsIn);
 
 /** True if a text contains the other one or one of its words. */
 function sharesWord(one: string, other: string): boolean {

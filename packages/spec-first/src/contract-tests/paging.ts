@@ -1,4 +1,10 @@
-import { asArray, declaredFor, isObject, type Outline } from 'openapi-document';
+import {
+  declaredFor,
+  isObject,
+  type MediaType,
+  mediaTypeFor,
+  type Outline,
+} from 'openapi-document';
 import { type CheckedOperation, parsedBody, type ReceivedResponse } from './check-response.ts';
 
 interface Named {
@@ -8,16 +14,17 @@ interface Named {
 }
 
 /** Names of parameters with the maximum number of items of a page. */
-const LIMIT = /^(limit|page_?size|per_?page|max_?results)$/i;
+const LIMIT = /^(limit|(page|batch)_?size|((items|results)_?)?per_?page|max_?(results|items))$/i;
 
 /** Names of such parameters beside another parameter of pages. Elsewhere, they may be filters. */
-const SIZE = /^(size|first|count|take|top)$/i;
+const SIZE = /^(size|first|count|take|top|rows)$/i;
 
-/** Names of parameters with the cursor of a page. */
-const CURSOR = /^(cursor|after|page_?token|continuation(_?token)?|starting_?after)$/i;
+/** Names of parameters with the cursor of a page: a text from a response, or the id of an item. */
+const CURSOR = /^(cursor|((page|next|continuation)_?)?token|continuation)$/i;
+const AFTER = /^(((start|starting)_?)?after|(last|since|after|from)(_?id)?|marker)$/i;
 
 /** Names of parameters with the number of items before a page, and with the number of a page. */
-const OFFSET = /^(offset|skip)$/i;
+const OFFSET = /^(offset|skip|start(_?index)?)$/i;
 const PAGE = /^(page|page_?(number|index|no))$/i;
 
 /** Names of members with the cursor of the next page. */
@@ -26,11 +33,12 @@ const NEXT_CURSOR = /^(next|next_?(cursor|page_?token|token)|continuation(_?toke
 /** Names of members with the number of items of a whole list. */
 const TOTAL = /^(total|total_?(count|items|results))$/i;
 
+const isAfter = ({ name, outline: { formats } }: Named): boolean =>
+  AFTER.test(name) && !formats.some((format) => format.startsWith('date'));
+
 /** A parameter whose values are dates is not a cursor, even if its name is `after`. */
-export const isCursor = ({ in: where, name, outline }: Named): boolean =>
-  where === 'query' &&
-  CURSOR.test(name) &&
-  !outline.formats.some((format) => format.startsWith('date'));
+export const isCursor = (part: Named): boolean =>
+  part.in === 'query' && (CURSOR.test(part.name) || isAfter(part));
 
 /** Returns the parameters of a list that select a page. */
 export function pagingOf<Part extends Named>(parameters: readonly Part[]) {
@@ -41,15 +49,15 @@ export function pagingOf<Part extends Named>(parameters: readonly Part[]) {
     });
   const [cursor, offset, page] = [parameters.find(isCursor), find(OFFSET), find(PAGE)];
   const hasPages = (cursor ?? offset ?? page) !== undefined;
-  return { limit: find(LIMIT) ?? (hasPages ? find(SIZE) : undefined), cursor, offset, page };
+  const limit = find(LIMIT) ?? (hasPages ? find(SIZE) : undefined);
+  return { limit, cursor, offset, page, isById: cursor !== undefined && isAfter(cursor) };
 }
-
-export const isPagingPart = (part: Named): boolean =>
-  isCursor(part) || [LIMIT, SIZE, OFFSET, PAGE].some((names) => names.test(part.name));
 
 /** The items of a list in a response. */
 export interface Page {
   readonly items: readonly unknown[];
+  /** The form of the items. */
+  readonly outline: Outline | undefined;
   /** The cursor of the next page. */
   readonly next: unknown;
   /** True if the response would have a cursor of a next page. */
@@ -57,31 +65,46 @@ export interface Page {
   readonly total: unknown;
 }
 
+/** Returns the media type of a response. `undefined` if it is not declared. */
+export function mediaOf(
+  { operation }: Pick<CheckedOperation, 'operation'>,
+  { status, headers }: ReceivedResponse,
+): MediaType | undefined {
+  const declared = declaredFor(operation, status);
+  return declared && mediaTypeFor(declared.media, headers['content-type'] ?? '');
+}
+
 /**
  * Returns the list of a response: the body, or its only array. Returns `undefined` for another
  * body, and for a failure.
  */
 export function pageOf(
-  { operation }: Pick<CheckedOperation, 'operation'>,
+  checked: Pick<CheckedOperation, 'operation'>,
   response: ReceivedResponse,
 ): Page | undefined {
   const body = parsedBody(response);
   if (response.status >= 300) return undefined;
   const { link = '' } = response.headers;
   const linked = cursorIn(/<([^>]*)>[^,]*;\s*rel="?next"?/.exec(link)?.[1]);
-  const hasLink = link !== '';
-  if (Array.isArray(body))
-    return { items: body, next: linked, knowsNext: hasLink, total: undefined };
+  const outline = mediaOf(checked, response)?.outline;
+  if (Array.isArray(body)) {
+    const rest = { next: linked, knowsNext: link !== '', total: undefined };
+    return { items: body, outline: outline?.item(0), ...rest };
+  }
   if (!isObject(body)) return undefined;
-  const [items, ...others] = Object.values(body).filter(Array.isArray);
-  if (items === undefined || others.length > 0) return undefined;
+  const [list, ...others] = Object.entries(body).filter(([, value]) => Array.isArray(value));
+  if (list === undefined || others.length > 0) return undefined;
+  const [name, items] = list as [string, unknown[]];
   const members = [body, ...Object.values(body).filter(isObject)].flatMap(Object.entries<unknown>);
-  const find = (names: RegExp) => members.find(([name]) => names.test(name))?.[1];
+  const find = (names: RegExp) => members.find(([key]) => names.test(key))?.[1];
   const found = find(NEXT_CURSOR);
-  const next = cursorIn(isObject(found) ? undefined : found) ?? linked;
-  const declared = declaredFor(operation, response.status)?.media ?? [];
-  const knowsNext = hasLink || declared.some(({ outline }) => declaresNext(outline));
-  return { items: asArray(items), next, knowsNext, total: find(TOTAL) };
+  return {
+    items,
+    outline: outline?.member(name).item(0),
+    next: cursorIn(isObject(found) ? undefined : found) ?? linked,
+    knowsNext: link !== '' || (outline !== undefined && declaresNext(outline)),
+    total: find(TOTAL),
+  };
 }
 
 const declaresNext = (outline: Outline, depth = 0): boolean =>
@@ -93,6 +116,7 @@ const declaresNext = (outline: Outline, depth = 0): boolean =>
 /** Returns the cursor in a URL, or the text itself. */
 function cursorIn(text: unknown): unknown {
   const { searchParams = [] } = URL.parse(String(text), 'http://host') ?? {};
-  const [, cursor] = [...searchParams].find(([name]) => CURSOR.test(name)) ?? [];
+  const isNamed = ([name]: [string, string]) => CURSOR.test(name) || AFTER.test(name);
+  const [, cursor] = [...searchParams].find(isNamed) ?? [];
   return cursor ?? text ?? undefined;
 }

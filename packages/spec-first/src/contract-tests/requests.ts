@@ -189,10 +189,14 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
     choose: (next: () => number): RequestValues =>
       (kinds[next() % kinds.length] ?? firstKind).choose(next),
 
-    /** Lists valid requests with an unusual value in one place, such as a value at a bound. */
+    /**
+     * Lists valid requests with an unusual value in one place: one at a bound, an empty value, or
+     * none.
+     */
     edgeCases(): RequestVariant[] {
+      const isEmpty = (value: unknown) => !value || (Array.isArray(value) && value.length === 0);
       const edges = listVariants().filter(
-        (edge) => edge.isEdgeCase && edge.violations.length === 0,
+        (edge) => (edge.isEdgeCase || isEmpty(edge.newValue)) && edge.violations.length === 0,
       );
       const keyOf = ({ part, place, newValue }: RequestVariant) =>
         `${part.in} ${part.name} ${place} ${stringifyJson(newValue)}`;
@@ -270,6 +274,10 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
 /** Returns `undefined` if the place does not exist. */
 function replacedAt(value: unknown, [name, ...inner]: readonly string[], other: unknown): unknown {
   if (name === undefined) return other;
+  if (other === undefined && inner.length === 0 && isObject(value)) {
+    const { [name]: _removed, ...members } = value;
+    return members;
+  }
   const replaced = replacedAt(Object(value)[name], inner, other);
   if (replaced === undefined) return undefined;
   if (Array.isArray(value)) return value.length > 0 ? value.with(0, replaced) : undefined;

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import {
   type Codecs,
   concreteType,
@@ -66,6 +68,7 @@ export type Sender = ReturnType<typeof createSender>;
 export function createSender(base: string, displayedOrigin = new URL(base).origin) {
   const prefix = new URL(base).pathname.replace(/\/$/, '');
   const root = new URL(base).origin + prefix;
+  let agent: http.Agent | undefined;
 
   return {
     /** The URL before the paths of the document, for messages. */
@@ -81,27 +84,38 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
       { method, url: path, serverPath, headers, body }: SerializedRequest,
       isStream: (status: number, contentType: string) => boolean,
     ): Promise<ReceivedResponse> {
+      const url = baseUrlFor(root, serverPath) + path;
+      const { request, Agent } = url.startsWith('https:') ? https : http;
+      agent ??= new Agent({ keepAlive: true });
       const controller = new AbortController();
+      const { signal } = controller;
       let silentSeconds = 0;
       const timer = setInterval(() => {
         silentSeconds += 1;
         const message = `no data for ${MAX_SILENT_SECONDS} seconds`;
         if (silentSeconds === MAX_SILENT_SECONDS) controller.abort(new Error(message));
       }, 1_000);
+      const respond = async () => {
+        const outgoing = request(url, { method, headers, agent, signal }).end(body);
+        const [response]: http.IncomingMessage[] = await once(outgoing, 'response');
+        return response as http.IncomingMessage;
+      };
       try {
-        const init = { method, headers, redirect: 'manual' as const, signal: controller.signal };
-        const url = baseUrlFor(root, serverPath) + path;
-        const response = await fetch(url, { ...init, ...(body && { body }) });
+        // The service may have closed a connection that was kept.
+        const response = await respond().catch((error) =>
+          error.code === 'ECONNRESET' ? respond() : Promise.reject(error),
+        );
+        const { statusCode: status = 0 } = response;
+        const fields = Object.entries(response.headers);
         const received = {
-          url,
-          status: response.status,
-          headers: Object.fromEntries(response.headers),
+          ...{ url, status },
+          headers: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])),
         };
-        if (!isStream(response.status, response.headers.get('Content-Type') ?? ''))
-          return { ...received, body: Buffer.from(await response.arrayBuffer()), isCut: false };
+        if (!isStream(status, response.headers['content-type'] ?? ''))
+          return { ...received, body: await buffer(response), isCut: false };
         return { ...received, ...(await readChunks(response)) };
       } catch (error) {
-        throw controller.signal.aborted ? controller.signal.reason : (Object(error).cause ?? error);
+        throw signal.aborted ? signal.reason : error;
       } finally {
         clearInterval(timer);
       }
@@ -109,19 +123,18 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
   };
 }
 
-async function readChunks({ body }: Response) {
+async function readChunks(response: http.IncomingMessage) {
   const chunks: Uint8Array[] = [];
-  const reader = body?.getReader();
+  const iterator = response[Symbol.asyncIterator]();
   let isCut = false;
-  while (reader !== undefined) {
+  for (;;) {
     const patience = chunks.length < MAX_CHUNKS ? PATIENCE : 0;
-    const next = await Promise.race([reader.read(), pause(patience)]);
+    const next = await Promise.race([iterator.next(), pause(patience)]);
     isCut = next === undefined;
-    if (next === undefined) await reader.cancel();
-    if (next?.value === undefined) break;
+    if (isCut) response.destroy();
+    if (next?.value === undefined) return { body: Buffer.concat(chunks), isCut };
     chunks.push(next.value);
   }
-  return { body: Buffer.concat(chunks), isCut };
 }
 
 /** Data may have arrived while this process was suspended, so it is read before the pause ends. */
@@ -131,9 +144,9 @@ const pause = (milliseconds: number): Promise<undefined> =>
   });
 
 /** Serves an app on a free local port. Resolves to the origin. Does not keep the process alive. */
-export async function listen(app: RequestListener): Promise<string> {
+export async function listen(app: http.RequestListener): Promise<string> {
   // A test may pause for longer than a connection is kept by default.
-  const server = createServer({ keepAliveTimeout: 0 }, app).listen(0, '127.0.0.1').unref();
+  const server = http.createServer({ keepAliveTimeout: 0 }, app).listen(0, '127.0.0.1').unref();
   // `unref` of the server does not apply to its connections.
   server.on('connection', (socket) => socket.unref());
   await once(server, 'listening');

@@ -1,20 +1,22 @@
 import { declaredFor, type Operation } from 'openapi-document';
 import { CheckError, RAISE_LIMIT, type ReceivedResponse } from './check-response.ts';
-import type { InsufficientSecrets } from './credentials.ts';
 import {
   checkConcurrent,
   checkEntityTags,
+  checkOrphans,
   checkRepetition,
-  checkTakenId,
-  isWriting,
-  perform,
-} from './effects.ts';
+  checkReplacement,
+  checkTaken,
+} from './checks.ts';
+import type { InsufficientSecrets } from './credentials.ts';
+import { isWriting, perform } from './effects.ts';
 import { checkDefaults, checkList } from './lists.ts';
+import { resourcePathOf } from './names.ts';
 import { pageOf } from './paging.ts';
 import type { RequestPart, RequestValues } from './parts.ts';
 import { isMock, type RequestDraft } from './send.ts';
 import { testRandomly } from './sequences.ts';
-import { type Failure, Run, type Target, type World } from './world.ts';
+import { type Failure, isSuccess, Run, type Target, type World } from './world.ts';
 
 export interface OperationTest {
   readonly world: World;
@@ -35,8 +37,8 @@ export interface Outcome {
   readonly isSkipped: boolean;
 }
 
-/** The number of valid requests, and of mistakes, whose effects are checked. */
-const MAX_EFFECTS = 12;
+/** The number of valid requests after which all resources are compared, not only that of them. */
+const MAX_WIDE = 4;
 
 /** The number of streams that were cut after which the operation gets fewer requests. */
 const MAX_CUT_STREAMS = 3;
@@ -79,7 +81,7 @@ class OperationTester {
     });
     if (failure !== undefined) this.#add(failure);
     // The effects of edge cases are checked, too.
-    this.#effects = Math.min(this.#effects, 1);
+    this.#effects = Math.min(this.#effects, MAX_WIDE - 2);
     for (const edge of shuffled(requests.edgeCases(), random).slice(0, runs)) {
       // Until a request succeeds, the values of the example are the best guess.
       const hasSucceeded = this.responses.some(({ status }) => status < 300);
@@ -88,7 +90,7 @@ class OperationTester {
     }
     const isMocked = this.responses.some(isMock);
     if (this.responses.some(({ status }) => status < 300) && !isMocked) await this.#checkState();
-    this.#effects = 0;
+    this.#effects = MAX_WIDE - 1;
     await this.#sendMistakes();
     await this.#sendInsufficientSecrets();
     if (!mayReject && !isMocked && this.failures.size === 0) await this.#checkSuccess();
@@ -111,9 +113,9 @@ class OperationTester {
       this.failures.set(failure.error.check, failure);
   }
 
-  /** Enables the checks of effects for a limited number of requests. */
-  #enableEffects(run: Run, isAlways = false): void {
-    run.checksEffects = !this.#test.mayChange && (isAlways || this.#effects < MAX_EFFECTS);
+  /** Enables the checks of effects. All resources are compared for some requests only. */
+  #enableEffects(run: Run, isWide = this.#effects < MAX_WIDE): void {
+    if (!this.#test.mayChange) run.effects = isWide ? 'all' : 'own';
     this.#effects += 1;
   }
 
@@ -142,19 +144,23 @@ class OperationTester {
       const message = `the status is ${response.status} for a request that satisfies the document`;
       run.fail('a valid request is not rejected as malformed', message);
     };
-    const isFirst = this.#effects === 0;
     this.#enableEffects(run);
-    const step = await perform(run, target, draft, { isStrict: true, check });
-    const { response } = step;
+    const { response } = await perform(run, target, draft, { isStrict: true, check });
     if (response.status >= 300 || isMock(response)) return;
     checkLocation(run, target.operation, response);
-    if (run.checksEffects && isFirst) await checkRepetition(run, target, values, step);
   }
 
   async #checkState(): Promise<void> {
     const { target } = this.#test;
     const checks = isWriting(target)
-      ? [checkEntityTags, checkConcurrent, checkTakenId]
+      ? [
+          checkRepetition,
+          checkEntityTags,
+          checkConcurrent,
+          checkTaken,
+          checkReplacement,
+          checkOrphans,
+        ]
       : [
           ...(this.responses.some((each) => pageOf(target, each)) ? [checkList] : []),
           checkDefaults,
@@ -162,20 +168,19 @@ class OperationTester {
     for (const check of checks)
       await this.#attempt(async (run) => {
         this.#enableEffects(run, true);
-        if (!isWriting(target) || run.checksEffects) await check(run, target);
+        if (!isWriting(target) || run.effects !== 'none') await check(run, target);
       });
   }
 
   /** Sends requests with one mistake each. Checks that they are rejected, and change nothing. */
   async #sendMistakes(): Promise<void> {
     const { world, target, runs } = this.#test;
-    const { operation, requests } = target;
+    const { requests } = target;
     const mistakes = shuffled(requests.mistakes(), world.random);
     const byKey = new Map(mistakes.map((mistake) => [mistake.key, mistake]));
     const selected = [...new Set([...byKey.values(), ...mistakes])];
     for (const mistake of selected.slice(0, Math.max(byKey.size, runs)))
       await this.#sendInvalid(mistake, mistake.part, (run, { status }) => {
-        world.coverage.keywords.add(`${operation.id} ${mistake.key}`);
         const message = `the status is ${status} for ${mistake.label}`;
         if (status < 400) run.fail('an invalid request is rejected with 4xx', message);
       });
@@ -193,11 +198,25 @@ class OperationTester {
     const { target } = this.#test;
     await this.#attempt(async (run) => {
       const values = await run.values(target, draft.values, isOther, 0, fixed);
+      if (isOther && !(await this.#isOwned(values))) return;
       run.exchanges.length = 0;
-      this.#enableEffects(run, secrets !== undefined);
+      this.#enableEffects(run);
       const options = { check: (response: ReceivedResponse) => check(run, response) };
       await perform(run, target, { ...draft, values }, secrets ? { ...options, secrets } : options);
     });
+  }
+
+  /** Returns true if another caller may not use the resource of a request. */
+  async #isOwned({ path }: RequestValues): Promise<boolean> {
+    const { world, target } = this.#test;
+    const { operation } = target;
+    if (operation.responses.some(({ key }) => key === '403')) return true;
+    const run = new Run(world);
+    const own = await run.read(resourcePathOf(operation.path), path);
+    run.isOther = true;
+    const other = await run.read(resourcePathOf(operation.path), path);
+    const isRefused = other !== undefined && [401, 403, 404].includes(other.response.status);
+    return own !== undefined && isSuccess(own) && isRefused;
   }
 
   async #sendInsufficientSecrets(): Promise<void> {

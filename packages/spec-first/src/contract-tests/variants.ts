@@ -32,7 +32,7 @@ const MAX_LENGTH = 5_000;
 const TEXTS = '|a|0|null|true| |a b|ä|漢字|🌵|e\u0301|\u200f|\'|"|\\|<b>&|%00|__proto__'.split('|');
 
 /** Has spaces at its ends, and a letter with a separate accent. */
-const UNUSUAL = ` ä漢🌵e\u0301'"\\<b>&% `;
+const UNUSUAL = ` Ä漢🌵e\u0301'"\\<b>&% `;
 
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
 

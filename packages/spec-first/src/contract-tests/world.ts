@@ -3,6 +3,7 @@ import {
   type Json,
   mediaTypeFor,
   type Operation,
+  type Outline,
   pathTemplate,
 } from 'openapi-document';
 import {
@@ -37,15 +38,6 @@ export interface Exchange {
   response?: ReceivedResponse;
 }
 
-/** The statuses, media types and violations that the tests have exercised. */
-export interface Coverage {
-  /** The numbers of requests, by the id of the operation. */
-  readonly requests: Map<string, number>;
-  readonly statuses: Set<string>;
-  readonly mediaTypes: Set<string>;
-  readonly keywords: Set<string>;
-}
-
 /** A failed check, with the requests that show it. */
 export interface Failure {
   readonly error: CheckError;
@@ -56,10 +48,13 @@ export interface Failure {
 export interface World {
   readonly sender: Sender;
   readonly knowledge: Knowledge;
-  readonly coverage: Coverage;
+  /** The numbers of requests, by the id of the operation. */
+  readonly counts: Map<string, number>;
   /** The ids of the operations that have succeeded. */
   readonly succeeded: Set<string>;
   readonly randomSeed: number;
+  /** The views that were read since the last request that may change them. */
+  readonly views: Map<string, View>;
   /** Returns random integers, for requests that only prepare a test. */
   readonly random: () => number;
   /** Returns `undefined` for an operation that cannot be tested. */
@@ -71,6 +66,12 @@ const MAX_DEPTH = 4;
 
 /** The number of attempts to create a resource. */
 const MAX_ATTEMPTS = 3;
+
+interface CreateOptions {
+  readonly within?: Json;
+  readonly depth?: number;
+  readonly next?: () => number;
+}
 
 export interface SendOptions {
   readonly secrets?: readonly Secret[];
@@ -88,6 +89,19 @@ export interface Reading {
   readonly body: unknown;
 }
 
+/** The resource of a path, or the items of a list, as a GET operation shows them. */
+export interface View {
+  readonly operation: Operation;
+  readonly path: Json;
+  readonly response: ReceivedResponse;
+  readonly isList: boolean;
+  /** The items by the texts of their ids. A resource has the text `''`. Empty if it is gone. */
+  readonly entries: ReadonlyMap<string, unknown>;
+  readonly outline: Outline | undefined;
+  /** False if a list may have more items. */
+  readonly isComplete: boolean;
+}
+
 /** A sequence of requests. It keeps them, so that a failure shows all that led to it. */
 export class Run {
   readonly exchanges: Exchange[] = [];
@@ -96,8 +110,8 @@ export class Run {
   usesNewest = false;
   /** True to send the credentials of another caller. */
   isOther = false;
-  /** True if the effects of requests are checked. */
-  checksEffects = false;
+  /** The views that are compared before and after a request: none, one of its resource, or all. */
+  effects: 'none' | 'own' | 'all' = 'none';
 
   constructor(world: World) {
     this.world = world;
@@ -113,11 +127,11 @@ export class Run {
     draft: RequestDraft,
     secrets = (this.isOther ? target.otherSecrets : undefined) ?? target.secrets,
   ): Promise<ReceivedResponse> {
-    const { sender, randomSeed, coverage } = this.world;
+    const { sender, randomSeed, counts } = this.world;
     const { operation } = target;
     const request = await writeRequest(target, draft, secrets);
-    const number = (coverage.requests.get(operation.id) ?? 0) + 1;
-    coverage.requests.set(operation.id, number);
+    const number = (counts.get(operation.id) ?? 0) + 1;
+    counts.set(operation.id, number);
     const requestId = `contract-${randomSeed}-${operation.id}-${number}`
       .replace(/[^\w.:-]/g, '.')
       .slice(-64);
@@ -129,14 +143,15 @@ export class Run {
     const headers = { 'X-Request-Id': requestId, ...request.headers };
     const exchange: Exchange = { target, draft, secrets, requestId };
     this.exchanges.push(exchange);
+    const isSafe = /^(get|head)$/.test(operation.method);
+    if (!isSafe) this.world.views.clear();
     try {
       exchange.response = await sender.send({ ...request, headers }, isStream);
     } catch (error) {
       this.fail('each request gets a response', `there is no response: ${Object(error).message}`);
     }
-    const { response } = exchange;
-    cover(coverage, operation, response);
-    return response;
+    if (!isSafe) this.world.views.clear();
+    return exchange.response;
   }
 
   /** Sends a request, and checks the response. @throws {CheckError} */
@@ -164,11 +179,12 @@ export class Run {
 
   learn({ operation }: Target, values: RequestValues, response: ReceivedResponse): Lesson {
     const { knowledge, succeeded } = this.world;
-    if (response.status < 200 || response.status > 299) return { paths: new Map(), names: [] };
-    succeeded.add(operation.id);
-    if (operation.method !== 'delete') return knowledge.learn(operation, values, response);
-    knowledge.forget(operation, values.path);
-    return { paths: new Map(), names: [] };
+    const isSuccess = response.status >= 200 && response.status <= 299;
+    if (isSuccess) succeeded.add(operation.id);
+    if (isSuccess && operation.method !== 'delete')
+      return knowledge.learn(operation, values.path, response);
+    if (isSuccess) knowledge.forget(operation, values.path);
+    return { paths: new Map(), names: [], isKnown: false };
   }
 
   /**
@@ -183,18 +199,27 @@ export class Run {
     const existing = known[isNewest ? 0 : random() % known.length];
     if (!isNew && existing !== undefined) return existing;
     if (depth >= MAX_DEPTH) return existing ?? {};
-    const created = await this.create(template, depth);
+    const created = await this.create(template, { depth });
     return created?.get(template) ?? existing ?? {};
   }
 
-  /** Creates a resource of a template, or one with an id of a name. */
-  async create(key: string, depth = 0): Promise<Paths | undefined> {
+  /**
+   * Creates a resource of a template, or one with an id of a name.
+   *
+   * @param within the path parameters of its parents. By default, they are new, too.
+   * @param next chooses its values.
+   */
+  async create(
+    key: string,
+    { within, depth = 0, next = this.world.random }: CreateOptions = {},
+  ): Promise<Paths | undefined> {
     const { knowledge, random, targetOf } = this.world;
     const creators = knowledge.creatorsOf(key);
     for (let attempt = 0; attempt < MAX_ATTEMPTS && creators.length > 0; attempt += 1) {
       const target = targetOf(creators[random() % creators.length] as Operation);
       if (target === undefined) continue;
-      const values = await this.values(target, target.requests.choose(random), true, depth + 1);
+      const chosen = target.requests.choose(attempt === 0 ? next : random);
+      const values = await this.values(target, chosen, true, depth + 1, undefined, within);
       const { response, paths } = await this.sendAndLearn(target, { values });
       if (response.status < 300) return paths;
     }
@@ -206,6 +231,7 @@ export class Run {
    *
    * @param isNew true to create these resources, if operations are known that do.
    * @param fixed a part with an edge case, which keeps its value.
+   * @param within the path parameters of the parents of a new resource.
    */
   async values(
     target: Target,
@@ -213,6 +239,7 @@ export class Run {
     isNew: boolean,
     depth = 0,
     fixed?: RequestPart,
+    within?: Json,
   ): Promise<RequestValues> {
     const { operation, requests } = target;
     const { knowledge, random } = this.world;
@@ -222,12 +249,14 @@ export class Run {
     // A new resource of PUT has a new id.
     const isOwn = isCreator && isNew;
     let path: Json = {};
-    if (template !== '' && !isOwn) path = await this.resource(template, isNew, depth);
+    if (within !== undefined) path = within;
+    else if (template !== '' && !isOwn) path = await this.resource(template, isNew, depth);
     else if (isOwn) path = await this.#parentPath(template, isNew, depth);
     if (isNew && depth < MAX_DEPTH) {
       for (const name of new Set(idNamesIn(values.body))) {
         const creator = knowledge.creatorsOf(name)[0];
-        if (creator !== undefined && creator !== operation) await this.create(name, depth + 1);
+        if (creator !== undefined && creator !== operation)
+          await this.create(name, { depth: depth + 1 });
       }
     }
     // The entity tag is that of the last response.
@@ -235,6 +264,11 @@ export class Run {
     const completed = isOwn ? path : knowledge.completed(operation, path);
     const usesNewest = isNew || this.usesNewest;
     return requests.withIds(values, completed, knowledge, random, { usesNewest, fixed });
+  }
+
+  /** Completes the values of a request to an existing resource, or to its collection. */
+  valuesAt(target: Target, values: RequestValues, path: Json): Promise<RequestValues> {
+    return this.values(target, values, false, 0, undefined, path);
   }
 
   async #parentPath(template: string, isNew: boolean, depth: number): Promise<Json> {
@@ -264,7 +298,7 @@ export class Run {
 export const isSuccess = ({ response: { status } }: Reading): boolean =>
   status >= 200 && status < 300;
 
-export const isGone = ({ response: { status } }: Reading): boolean =>
+export const isGone = ({ response: { status } }: Pick<Reading, 'response'>): boolean =>
   status === 404 || status === 410;
 
 export const hasIfMatch = ({ requests }: Target): RequestPart | undefined =>
@@ -277,24 +311,4 @@ export function idNamesIn(value: unknown, depth = 0): string[] {
     idNameOfParameter('', name),
     ...idNamesIn(member, depth + 1),
   ]);
-}
-
-/** Returns the ids of the parents of a resource. */
-export function parentsOf(template: string, path: Json): Json {
-  const names = pathTemplate(collectionPathOf(template)).names;
-  return Object.fromEntries(names.map((name) => [name, path[name]]));
-}
-
-/** Records the declared response, and its media type, that a response has exercised. */
-function cover(
-  { statuses, mediaTypes }: Coverage,
-  operation: Operation,
-  response: ReceivedResponse,
-): void {
-  const { key, media = [] } = declaredFor(operation, response.status) ?? {};
-  if (!operation.responses.some((declared) => declared.key === key)) return;
-  statuses.add(`${operation.id} ${key}`);
-  const type = mediaTypeFor(media, response.headers['content-type'] ?? '')?.type;
-  if (type !== undefined && /^2/.test(String(key)))
-    mediaTypes.add(`${operation.id} ${key} ${type}`);
 }
