@@ -402,6 +402,12 @@ const CASES: readonly (readonly [
     { paths: {} },
     'error GET /a was removed',
   ],
+  [
+    'an operation after its end',
+    get({ deprecated: true, 'x-sunset': '2020-01-01' }),
+    { paths: {} },
+    'info GET /a was removed',
+  ],
 ];
 
 const results = new Map<string, string[]>();
