@@ -66,7 +66,7 @@ test('the tests of a new project accept error bodies with the id of the request'
   expect(withId).toContain('...(requestId');
   writeFileSync(file, withId);
   const pattern = '--test-name-pattern=answers an unknown path';
-  const { code, output } = await run(folder, ['--test', pattern]);
+  const { code, output } = await run(folder, ['--test', '--test-isolation=none', pattern]);
   writeFileSync(file, errors);
   expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^ℹ pass 1$/m) });
 });
@@ -87,7 +87,7 @@ test('the tests of a new project request a path that no template matches', async
 `;
   writeFileSync(file, document.replace(/^paths:\n/m, templates));
   const pattern = '--test-name-pattern=answers an unknown path';
-  const { code, output } = await run(folder, ['--test', pattern]);
+  const { code, output } = await run(folder, ['--test', '--test-isolation=none', pattern]);
   writeFileSync(file, document);
   expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^ℹ pass 1$/m) });
 });
