@@ -180,19 +180,19 @@ test('an invalid x-body-limit is an error of the operations that use it', async 
   const jsonBodies = limits.map((limit) => post({ 'application/json': { 'x-body-limit': limit } }));
   const others = post({
     'application/octet-stream': { 'x-body-limit': '0' },
+    'application/x-www-form-urlencoded': { 'x-body-limit': '257mb' },
     'text/plain': { 'x-body-limit': '256mb' },
     'text/csv': {},
   });
   const pointerOf = (path: string, type: string) =>
     `problem /paths/~1${path}/post/requestBody/content/application~1${type}/x-body-limit`;
   const example = 'such as 500, 100kb or 10mb';
+  const tooLarge = `x-body-limit must be a size from 1b to 256mb, ${example}`;
   const paths = Object.fromEntries(jsonBodies.map((item, index) => [`/${index}`, item]));
   expect(await check({ ...paths, '/a': others })).toEqual([
-    ...limits.map(
-      (_, index) =>
-        `${pointerOf(String(index), 'json')} x-body-limit must be a size from 1b to 256mb, ${example}`,
-    ),
+    ...limits.map((_, index) => `${pointerOf(String(index), 'json')} ${tooLarge}`),
     `${pointerOf('a', 'octet-stream')} x-body-limit must be a size of at least 1b, ${example}`,
+    `${pointerOf('a', 'x-www-form-urlencoded')} ${tooLarge}`,
   ]);
 });
 
