@@ -216,6 +216,16 @@ test('a client that does not read is disconnected like a silent one', async () =
   await impatient.stop();
 });
 
+test('a connection without a further request is closed', async () => {
+  const limits = { idleTimeout: 20, keepAliveTimeout: 40 };
+  const impatient = await listenLocally(app, { limits });
+  const socket = await connected(impatient.port);
+  const closed = once(socket, 'close');
+  socket.resume().write(request('GET /b'));
+  await closed;
+  await impatient.stop();
+});
+
 test('a connection stays open after a response, until the server drains', async () => {
   const draining = await listenLocally(app);
   const socket = await connected(Number(new URL(draining.url).port));
