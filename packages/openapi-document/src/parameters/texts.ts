@@ -1,5 +1,5 @@
 import { parseJson, parseNumber } from '../json/exact.ts';
-import type { TypeName } from '../schema/json-types.ts';
+import { type TypeName, typeBitOf, typeBits } from '../schema/json-types.ts';
 import type { Outline } from '../schema/outline.ts';
 import { decoded } from '../source/document.ts';
 
@@ -20,7 +20,8 @@ export function coerce(schemas: readonly TextSchema[], text: string): unknown {
   const allows = (type: TypeName) => schemas.some(({ types }) => types.has(type));
   if (allows('integer') || allows('number')) {
     const number = parseNumber(text);
-    if (number !== undefined) return number;
+    const types = typeBits(schemas.flatMap((schema) => [...schema.types]));
+    if (number !== undefined && (typeBitOf(number) & types) !== 0) return number;
   }
   if ((text === 'true' || text === 'false') && allows('boolean')) return text === 'true';
   if (text !== '' || !allows('null')) return text;

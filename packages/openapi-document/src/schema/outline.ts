@@ -1,7 +1,7 @@
 import { asArray, asObject, isObject, type Json } from '../source/document.ts';
 import { type Form, isTextual } from '../source/media-types.ts';
+import { BudgetExceeded } from './budget.ts';
 import { Facts } from './facts.ts';
-import { createFormats } from './formats.ts';
 import type { TypeName } from './json-types.ts';
 import type { SchemaTree } from './tree.ts';
 
@@ -22,6 +22,8 @@ export class Outline extends Facts {
   readonly #tree: SchemaTree;
   readonly #sources: readonly unknown[];
   #types: ReadonlySet<TypeName> | undefined;
+  #allowsEmptyText: boolean | undefined;
+  readonly #items = new Map<number, readonly Outline[]>();
 
   /** @param sources schemas of the document. Each of them may describe a value. */
   constructor(tree: SchemaTree, ...sources: readonly unknown[]) {
@@ -73,19 +75,23 @@ export class Outline extends Facts {
     return this.#types;
   }
 
-  /** True if an empty text may be a valid string: neither constants nor a format exclude it. */
+  /** True if an empty text may be a valid string: no keyword of a schema excludes it. */
   get allowsEmptyText(): boolean {
-    const formats = createFormats();
-    const hasFormat = (format: string) => formats(format)?.test('', { steps: 1 }) !== false;
-    return this.schemas
-      .map((schema) => new Facts([schema]))
-      .some(
-        (facts) =>
-          facts.impliedTypes.includes('string') &&
-          facts.constantLists.every((list) => list.includes('')) &&
-          facts.sizes('Length').min === 0 &&
-          facts.formats.every(hasFormat),
-      );
+    this.#allowsEmptyText ??= this.schemas.some((schema) => this.#isEmptyTextValid(schema));
+    return this.#allowsEmptyText;
+  }
+
+  #isEmptyTextValid(schema: Json): boolean {
+    const facts = new Facts([schema]);
+    return (
+      facts.impliedTypes.includes('string') &&
+      facts.constantLists.every((list) => list.includes('')) &&
+      facts.sizes('Length').min === 0 &&
+      facts.patterns.every((pattern) =>
+        this.#tree.patternTest(pattern)('', { steps: MAX_STEPS }),
+      ) &&
+      facts.formats.every((name) => this.#tree.formatOf(name)?.test('', { steps: 1 }) !== false)
+    );
   }
 
   get form(): Form {
@@ -113,7 +119,13 @@ export class Outline extends Facts {
 
   /** Lists the schemas that may describe an item of an array. */
   items(index: number): readonly Outline[] {
-    return this.#sourcesOfItem(index).map((source) => new Outline(this.#tree, source));
+    const prefixes = this.schemas.map(({ prefixItems }) => asArray(prefixItems).length);
+    const place = Math.min(index, Math.max(0, ...prefixes));
+    const known = this.#items.get(place);
+    if (known !== undefined) return known;
+    const items = this.#sourcesOfItem(place).map((source) => new Outline(this.#tree, source));
+    this.#items.set(place, items);
+    return items;
   }
 
   /** Returns all schemas that may describe an item of an array as one. */
@@ -169,13 +181,23 @@ export class Outline extends Facts {
     return this.schemas.flatMap((schema) => this.#schemasOfMember(schema, name));
   }
 
-  #schemasOfMember(schema: Json, name: string): unknown[] {
-    const found = this.#tree.declared(schema, name, { steps: MAX_NAME_STEPS });
-    if (found.length > 0) return found;
+  #schemasOfMember(schema: Json, name: string): readonly unknown[] {
+    const declared = this.#declared(schema, name);
+    if (declared.length > 0) return declared;
     const others = schema.additionalProperties ?? schema.unevaluatedProperties;
     return others === undefined ? [] : [others];
   }
+
+  /** A name that takes too many steps has no schema here. Validation matches it, or rejects it. */
+  #declared(schema: Json, name: string): readonly unknown[] {
+    try {
+      return this.#tree.declared(schema, name, { steps: MAX_STEPS });
+    } catch (error) {
+      if (error instanceof BudgetExceeded) return [];
+      throw error;
+    }
+  }
 }
 
-/** The steps for matching one name. A longer name ends with `BudgetExceeded`. */
-const MAX_NAME_STEPS = 1_000_000;
+/** The steps for matching one text. */
+const MAX_STEPS = 10_000;

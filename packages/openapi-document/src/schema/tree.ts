@@ -9,6 +9,7 @@ import {
 } from '../source/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
 import { Facts } from './facts.ts';
+import { createFormats } from './formats.ts';
 import { alternativesIn } from './keywords.ts';
 import { compilePattern, type Pattern } from './patterns.ts';
 import type { Tag } from './tag.ts';
@@ -80,6 +81,9 @@ export class SchemaTree {
     this.#ids.set(schema, id);
     return id;
   }
+
+  /** Returns a format of OpenAPI or JSON Schema. */
+  readonly formatOf = createFormats();
 
   /** Compiles a regular expression (JSON Schema 2020-12 §6.4). @throws {SyntaxError} */
   readonly pattern = onFirstUse(compilePattern);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { textOf } from 'test-support/titles';
 import { ParameterError, valueReader } from '../../src/parameters/read-value.ts';
 import { Outline } from '../../src/schema/outline.ts';
@@ -63,7 +63,20 @@ const TEXTS: readonly (readonly [members: Partial<Parameter>, text: string, valu
   [{ in: 'cookie', schema: list, explode: true, json: true }, 'value=[1]; value=[2]', [1]],
   // The whole query
   [{ style: 'querystring' }, 'a=b%26c', 'a=b&c'],
+  // A name that takes too many steps for the pattern
+  [
+    { style: 'deepObject', schema: { patternProperties: { '^(?!.*(a+)+b)(x+x+)+$': integer } } },
+    `value[${'x'.repeat(60)}]=1`,
+    { ['x'.repeat(60)]: '1' },
+  ],
 ];
+
+test('a list of many empty texts is read without preparing their format for each', () => {
+  const items = { type: ['string', 'null'], format: 'email' };
+  const texts = Array<string>(20_000).fill('value=');
+  const schema = { type: 'array', items };
+  expect(read({ schema, explode: true }, texts.join('&'))).toEqual(texts.map(() => null));
+});
 
 test.each(TEXTS.map(([members, text, value]) => [members, text, textOf(value), value] as const))(
   '%j reads %j as %s',
@@ -71,8 +84,6 @@ test.each(TEXTS.map(([members, text, value]) => [members, text, textOf(value), v
     expect(read(members, text)).toEqual(value);
   },
 );
-
-describe('a whole query', () => {});
 
 test.each<[members: Partial<Parameter>, text: string, reason: string]>([
   [{}, 'value=1&value=2', 'must be given once'],

@@ -18,7 +18,8 @@ test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
   ['5', [integer], 5],
   ['9007199254740993', [integer], 9007199254740993n],
   ['1.5', [{ type: 'number' }], 1.5],
-  ['1.5', [integer], 1.5],
+  ['1.5', [integer], '1.5'],
+  ['1e400', [{ type: 'number' }], '1e400'],
   ['5', [{ $ref: '#/components/schemas/Count' }], 5],
   ['5', [{ enum: [1, 5] }], 5],
   ['5', [{ type: ['string', 'integer'] }], 5],
@@ -44,6 +45,7 @@ test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
   ['', [{ anyOf: [{ enum: ['a', ''] }, { type: 'null' }] }], ''],
   ['', [{ anyOf: [{ type: 'string', minLength: 1 }, { type: 'null' }] }], null],
   ['', [{ anyOf: [{ type: 'string', format: 'date' }, { type: 'null' }] }], null],
+  ['', [{ anyOf: [{ type: 'string', pattern: '^.+$' }, { type: 'null' }] }], null],
   ['', [{ anyOf: [{ type: 'string', format: 'password' }, { type: 'null' }] }], ''],
   ['', [{ anyOf: [{ type: 'string', format: 'colour' }, { type: 'null' }] }], ''],
 ])('%j with the schemas %j becomes %p', (text, schemas, value) => {
