@@ -207,25 +207,24 @@ async function checkFilter(
       isEqual(member) || (!isExact && sharesWord(String(candidate), String(member)));
     const isAbove = (item: unknown) => membersOf(item).some((each) => isBefore(candidate, each));
     const isBelow = (item: unknown) => membersOf(item).some((each) => isBefore(each, candidate));
-    const isWithout = (item: unknown) => membersOf(item).length === 0;
-    const beyond = isLower ? isBelow : isUpper ? isAbove : undefined;
-    const matches = isLower
-      ? isAbove
-      : isUpper
-        ? isBelow
-        : (item: unknown) => membersOf(item).some(isEqual);
-    const wrong = beyond
-      ? list.items.find((item) => beyond(item) || isWithout(item))
-      : isOrdered
-        ? list.items.some(isAbove) && list.items.find(isBelow)
-        : list.items.find((item) => !membersOf(item).some(isRelated));
+    const lower = isLower || (isOrdered && !isUpper && list.items.some(isAbove));
+    const upper = isUpper || (isOrdered && !lower && list.items.some(isBelow));
+    const isBeyond = (item: unknown) => (lower && isBelow(item)) || (upper && isAbove(item));
+    const wrong = list.items.find(
+      (item) => isBeyond(item) || !membersOf(item).some(lower || upper ? () => true : isRelated),
+    );
     const filter = `${part.name}=${String(value)}`;
     if (wrong)
       run.fail(
         'a filter returns only items that match',
         `${describe(run, target, wrong)} has ${name} ${membersOf(wrong).join()} for ${filter}`,
       );
-    const missing = all.items.find((item) => matches(item) && !hasItem(run, target, list, item));
+    // A bound may include its value or not.
+    const isNeeded = (item: unknown) =>
+      isLower || isUpper
+        ? (isLower && isAbove(item)) || (isUpper && isBelow(item))
+        : membersOf(item).some(isEqual);
+    const missing = all.items.find((item) => isNeeded(item) && !hasItem(run, target, list, item));
     // A search may look at some members only.
     if (!isSearch && missing !== undefined && list.isComplete)
       run.fail(
@@ -283,18 +282,10 @@ async function checkOrder(
       ].join(' ');
       if (all.isComplete) await checkItems(run, target, sent, list, all, `the list for ${order}`);
       const ranks = list.items.flatMap((item) => [asObject(item)[name] ?? []].flat().slice(0, 1));
-      const mark = chosen === undefined ? String(constant) : String(chosen);
-      const isFalling = isSorted(ranks.toReversed());
-      const isRising = isSorted(ranks);
-      const isMarked = direction !== undefined || DESCENDING.test(mark) || ASCENDING.test(mark);
+      const mark = String(chosen ?? constant);
       const isRight =
-        chosen === undefined && !isMarked
-          ? isRising || isFalling
-          : DESCENDING.test(mark)
-            ? isFalling
-            : ASCENDING.test(mark)
-              ? isRising
-              : isRising || isFalling;
+        (!ASCENDING.test(mark) && isSorted(ranks.toReversed())) ||
+        (!DESCENDING.test(mark) && isSorted(ranks));
       if (!isRight)
         run.fail(
           'a list has the requested order',
@@ -323,12 +314,10 @@ function isBefore(one: unknown, other: unknown): boolean {
 }
 
 /** Returns the time of a text with a date, and the value itself otherwise. */
-const rankOf = (value: unknown): unknown =>
-  /^\d{4}-\d\d-\d\d/.test(String(value))
-    ? Date.parse(String(value))
-    : typeof value === 'bigint'
-      ? Number(value)
-      : value;
+function rankOf(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  return /^\d{4}-\d\d-\d\d/.test(String(value)) ? Date.parse(String(value)) : value;
+}
 
 /** The name of a parameter for a search in all members. */
 const SEARCH = /^(q|query|search|text|term|keywords?)$/i;
