@@ -66,7 +66,11 @@ export function accessLog(
     const isProbe = path !== undefined && probePaths.includes(path);
     const name = operationId ?? metricName(isProbe, isKnown);
     const outageKey = isProbe ? path : operationId;
-    observe?.(name, status, serverMs / 1000);
+    if (observe !== undefined) {
+      Promise.try(observe, name, status, serverMs / 1000).catch((err: unknown) =>
+        write('error', { err }, 'the hook "observe" failed'),
+      );
+    }
     // The logger omits undefined properties.
     const entry = {
       requestId: record.id,

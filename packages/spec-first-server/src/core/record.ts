@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Account, type Resources } from './account.ts';
 import type { Call, CallRecord } from './call.ts';
 import { SECURITY_HEADERS } from './response/headers.ts';
+import { HttpError } from './response/http-error.ts';
 
 /** Connects requests to a tracer, such as OpenTelemetry. */
 export interface Tracing {
@@ -20,7 +21,10 @@ const TRACE_PARENT =
 
 export interface RecordOptions {
   readonly tracing?: Tracing | undefined;
-  /** Returns headers of all responses to a call, such as those of CORS. By default none. */
+  /**
+   * Returns headers of all responses to a call, such as those of CORS. By default none. If it
+   * throws, the call fails with 500.
+   */
   readonly headers?: ((call: Call) => Readonly<Record<string, string>>) | undefined;
 }
 
@@ -43,7 +47,12 @@ export function recorder(
     const isSafe = typeof requestId === 'string' && SAFE_ID.test(requestId);
     const id = isSafe ? requestId : prefix + calls.toString(36);
     const headers = [...securityHeaders, 'X-Request-Id', id];
-    if (headersFor !== undefined) headers.push(...Object.entries(headersFor(call)).flat());
+    let failure: HttpError | undefined;
+    try {
+      if (headersFor !== undefined) headers.push(...Object.entries(headersFor(call)).flat());
+    } catch (cause) {
+      failure = new HttpError(500, 'internal server error', { cause });
+    }
     return {
       id,
       headers,
@@ -56,7 +65,7 @@ export function recorder(
       callers: undefined,
       mocked: undefined,
       reason: undefined,
-      failure: undefined,
+      failure,
     };
   };
 }

@@ -117,6 +117,7 @@ export async function createService(
       const { method, path } = call;
       if (method === 'OPTIONS' && path === '*')
         return Promise.resolve(createAnswer(serverOptions, record, method));
+      if (record.failure !== undefined) return Promise.resolve(fail(call, record, record.failure));
       if (route instanceof HttpError) return Promise.resolve(fail(call, record, route));
       const { operation, basePath } = route;
       tracing?.name(method, basePath + operation.path, operation.id);

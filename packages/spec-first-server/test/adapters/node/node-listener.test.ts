@@ -7,6 +7,9 @@ import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import { nodeListener, requestListener } from '../../../src/adapters/node/node-listener.ts';
 import type { Answer, Call, CallRecord } from '../../../src/core/call.ts';
+import type { Log } from '../../../src/core/handlers/types.ts';
+import type { ServiceOptions } from '../../../src/core/prepare.ts';
+import { createService } from '../../../src/core/service.ts';
 import { listenLocally } from '../../listener/support.ts';
 import { createNotes } from '../notes.ts';
 
@@ -150,4 +153,37 @@ test('a request that is rejected while its handler runs ends with the reason', a
   });
   socket.destroy();
   await listening.stop();
+});
+
+describe('a hook that throws is logged and does not end the process', () => {
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'A', version: '1' },
+    paths: { '/a': { get: { operationId: 'a', responses: { 204: { description: 'done' } } } } },
+  };
+  const fail = (): never => {
+    throw new Error('the hook failed');
+  };
+
+  test.each<[string, Partial<ServiceOptions>, number, string]>([
+    ['observe', { observe: fail }, 204, 'the hook "observe" failed'],
+    ['an asynchronous observe', { observe: async () => fail() }, 204, 'the hook "observe" failed'],
+    ['headers, whose call fails', { headers: fail }, 500, 'failed'],
+  ])('%s', async (_title, hooks, status, message) => {
+    const lines: unknown[] = [];
+    const log: Log = {
+      debug() {},
+      info() {},
+      warn() {},
+      error: (...line: unknown[]) => void lines.push(line),
+      child: () => log,
+    };
+    const handlers = { a: () => ({ status: 204 }) };
+    const port = await start(
+      nodeListener(await createService(document, { handlers, log, ...hooks })),
+    );
+    expect((await exchange(port, request('GET /a'))).responses).toMatchObject([{ status }]);
+    await eventually(() => lines.length > 0);
+    expect(lines).toMatchObject([[{ err: { message: 'the hook failed' } }, message]]);
+  });
 });
