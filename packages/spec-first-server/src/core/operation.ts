@@ -15,7 +15,7 @@ import { apiKeyQueryNames, authentication, challengesOf } from './security/schem
 import type { Parameters } from './validation/validator.ts';
 
 /** The steps that answer a call of an operation. Never rejects. */
-export type Plan = (call: Call, record: CallRecord, basePath: string) => Promise<Answer>;
+export type Plan = (call: Call, record: CallRecord) => Promise<Answer>;
 
 /** The status in the log and the metrics of a request whose client has disconnected. */
 const DISCONNECTED = 499;
@@ -59,8 +59,8 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
   const failures = { ...context.failures, operation, validator, samples, challenge };
   const deprecation = Object.entries(deprecationOf(operation).headers).flat();
 
-  return async (call, record, basePath) => {
-    const { method, headers, query = '' } = call;
+  return async (call, record) => {
+    const { method, path, headers, query = '' } = call;
     const { account } = record;
     record.operationId = id;
     if (deprecation.length > 0) record.headers.push(...deprecation);
@@ -76,7 +76,6 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
 
       let parameters: Parameters = { path: {}, query: {}, header: {}, cookie: {} };
       if (query !== '' || operation.parameters.length > 0 || account.turns.mustWait) {
-        const path = call.path.slice(basePath.length);
         const checking = account.inTurn(() => readParameters({ path, query, headers }, account));
         parameters = checking instanceof Promise ? await checking : checking;
       }

@@ -123,7 +123,7 @@ export async function createService(
       tracing?.name(method, basePath + operation.path, operation.id);
       const answer = plans.get(operation);
       if (answer === undefined) throw new Error(`${operation.id} has no plan`);
-      return answer(call, record, basePath);
+      return answer(call, record);
     },
   };
 }

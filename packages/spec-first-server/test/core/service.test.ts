@@ -74,6 +74,8 @@ async function textOf({ body }: Answer): Promise<string> {
 const headerOf = ({ headers }: Answer, name: string): string | undefined =>
   headers[headers.findIndex((each) => each.toLowerCase() === name) + 1];
 
+const JSON_BODY = { 'application/json': {} };
+
 describe('handle', () => {
   test('serves a document that is a value, whose findings have pointers', async () => {
     const openapi = {
@@ -87,6 +89,24 @@ describe('handle', () => {
       '#/paths/~1a/get operation a has no handler: run npm run stub -- a',
     );
   });
+});
+
+test('a base path may be spelled with or without percent-encoding', async () => {
+  const openapi = {
+    openapi: '3.1.0',
+    info: { title: 'Notes', version: '1.0.0' },
+    servers: [{ url: '/%7Eapi' }],
+    paths: {
+      '/notes/{id}': {
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
+        get: { operationId: 'find', responses: { 200: { description: 'ok', content: JSON_BODY } } },
+      },
+    },
+  };
+  const find: AnyHandler = ({ path }) => ({ status: 200, body: path });
+  const service = await createService(openapi, { handlers: { find } });
+  for (const path of ['/%7Eapi/notes/5', '/~api/notes/5'])
+    expect(await textOf(await service.handle(call('GET', path)))).toBe('{"id":5}');
 });
 
 describe('around', () => {
