@@ -95,16 +95,20 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
         const message = `no data for ${MAX_SILENT_SECONDS} seconds`;
         if (silentSeconds === MAX_SILENT_SECONDS) controller.abort(new Error(message));
       }, 1_000);
-      const respond = async () => {
-        const outgoing = request(url, { method, headers, agent, signal }).end(body);
-        const [response]: http.IncomingMessage[] = await once(outgoing, 'response');
-        return response as http.IncomingMessage;
+      const respond = async (connections: http.Agent | false): Promise<http.IncomingMessage> => {
+        const outgoing = request(url, { method, headers, agent: connections, signal }).end(body);
+        try {
+          const [response]: http.IncomingMessage[] = await once(outgoing, 'response');
+          return response as http.IncomingMessage;
+        } catch (error) {
+          // The service may have closed a connection that was kept.
+          const isClosed = outgoing.reusedSocket && Object(error).code === 'ECONNRESET';
+          if (isClosed) return respond(false);
+          throw error;
+        }
       };
       try {
-        // The service may have closed a connection that was kept.
-        const response = await respond().catch((error) =>
-          error.code === 'ECONNRESET' ? respond() : Promise.reject(error),
-        );
+        const response = await respond(agent);
         const { statusCode: status = 0 } = response;
         const fields = Object.entries(response.headers);
         const received = {
