@@ -133,6 +133,19 @@ test('a check runs the rows of a failed commit again, and rolls them back', asyn
   expect(await server.query('SELECT FROM notes', url)).toEqual([]);
 });
 
+test('a row that the server rolls back each time is unavailable after 20 attempts', async () => {
+  let attempts = 0;
+  const database = await open(`${await server.createSchema()}&statement_timeout=60000`, {
+    async insert(client) {
+      attempts += 1;
+      await client.query("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$");
+    },
+  });
+  await expect(database.add('a')).rejects.toMatchObject({ name: 'Unavailable', code: '40001' });
+  expect(attempts).toBe(20);
+  await database.close();
+});
+
 describe('insert', () => {
   test('returns one result for each call', async () => {
     const database = await openDatabase<string, number>({
