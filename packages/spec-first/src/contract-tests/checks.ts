@@ -54,7 +54,10 @@ export async function checkTaken(run: Run, target: Target): Promise<void> {
   const path = { ...values.path, ...paths.get(template) };
   const chosen = await run.valuesAt(target, requests.choose(random), values.path);
   const taken = isItem ? requests.withTakenId(chosen, path[idParameterOf(template)]) : undefined;
-  const isUnique = conflict && UNIQUE.test(String(asObject(conflict.source).description));
+  // A conflict may be that of an idempotency key.
+  const hasKey = requests.parameters.some(({ name }) => IDEMPOTENCY_KEY.test(name));
+  const isUnique =
+    conflict && !hasKey && UNIQUE.test(String(asObject(conflict.source).description));
   const others: RequestValues[] = taken === undefined ? [] : [taken];
   if (isUnique && isItem) others.push(values);
   if (isUnique && /^(put|patch)$/.test(operation.method)) {
