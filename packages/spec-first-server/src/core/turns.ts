@@ -10,8 +10,11 @@ export interface TurnTaker {
   readonly caller: string;
 }
 
-/** Work that waits: continued work, then other work by arrival. */
-type Queue = (() => void)[];
+/** Work that waits, each part by arrival. Continued work is first. */
+interface Queue {
+  readonly continued: (() => void)[];
+  readonly starting: (() => void)[];
+}
 
 /**
  * Divides the CPU time of a process between callers. Each caller runs one unit of work in its turn,
@@ -94,11 +97,13 @@ export class Turns {
     if (this.#spent >= MAX_ROUND_MS) this.#schedule();
   }
 
-  #enqueue({ caller }: TurnTaker, isFirst: boolean, begin: () => void): void {
-    const queue = this.#newcomers.get(caller) ?? this.#others.get(caller);
-    if (queue === undefined) this.#newcomers.set(caller, [begin]);
-    else if (isFirst) queue.unshift(begin);
-    else queue.push(begin);
+  #enqueue({ caller }: TurnTaker, isContinued: boolean, begin: () => void): void {
+    let queue = this.#newcomers.get(caller) ?? this.#others.get(caller);
+    if (queue === undefined) {
+      queue = { continued: [], starting: [] };
+      this.#newcomers.set(caller, queue);
+    }
+    (isContinued ? queue.continued : queue.starting).push(begin);
     this.#waiting += 1;
     this.#schedule();
   }
@@ -127,7 +132,7 @@ export class Turns {
     for (const queues of [this.#newcomers, this.#others]) {
       for (const [caller, queue] of queues) {
         queues.delete(caller);
-        const begin = queue.shift();
+        const begin = queue.continued.shift() ?? queue.starting.shift();
         if (begin === undefined) continue;
         this.#waiting -= 1;
         // Its next turn comes after one turn of each other caller.

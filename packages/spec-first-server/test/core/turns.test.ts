@@ -64,7 +64,7 @@ test('waiting work starts in the order of arrival', async () => {
   expect(done).toEqual([...done].sort((a, b) => a - b));
 });
 
-test('continued work runs before work that has not started', async () => {
+test('continued work runs by arrival, before work that has not started', async () => {
   await nextRound();
   await inTurn(() => 'a new round');
   const done: string[] = [];
@@ -77,8 +77,9 @@ test('continued work runs before work that has not started', async () => {
     inTurn(unit('second')),
     inTurn(unit('third')),
     inTurn(unit('continued'), true),
+    inTurn(unit('continued later'), true),
   ]);
-  expect(done).toEqual(['first', 'continued', 'second', 'third']);
+  expect(done).toEqual(['first', 'continued', 'continued later', 'second', 'third']);
 });
 
 test('work of one round does not delay work of a later round', async () => {
