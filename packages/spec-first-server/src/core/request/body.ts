@@ -97,7 +97,7 @@ export function bodyReader(
     // With a `Content-Type`, a length of 0 means an empty body, otherwise no body: clients also
     // send it with a POST without a body.
     const empty = contentType === '' ? undefined : NO_BYTES;
-    const bytes = lengthText === '0' ? empty : call.body;
+    const bytes = Number(lengthText) === 0 ? empty : call.body;
     if (bytes === undefined) return withoutBody();
     if (contentType === '' && !acceptsUntyped) return readUntyped(bytes);
     const plan = plans.get(contentType) ?? planFor(contentType);

@@ -129,6 +129,12 @@ describe('a body', () => {
     });
   });
 
+  test.each(['0', '00'])('has the length %s if it is an empty text', async (length) => {
+    const headers = { 'content-length': length };
+    const received = await read('/required', 'text/plain', undefined, headers);
+    expect(received).toMatchObject({ contentType: 'text/plain', body: '' });
+  });
+
   test('is not read if the operation declares none', async () => {
     const { body, state } = counted('abc');
     expect(await read('/none', 'text/plain', body)).toMatchObject({ body: undefined });
