@@ -1,4 +1,5 @@
 import { deprecationOf, type Operation } from 'openapi-document';
+import type { Account } from './account.ts';
 import type { Answer, Call, CallRecord } from './call.ts';
 import { describeError } from './describe-error.ts';
 import type { AnyAround, AnyHandler, AnyReply } from './handlers/types.ts';
@@ -9,8 +10,8 @@ import { parametersReader } from './request/parameters.ts';
 import { createAnswer, streamedAnswer } from './response/answer.ts';
 import { failureAnswer, failureOf } from './response/failures.ts';
 import { HttpError, InvalidReply } from './response/http-error.ts';
-import { ignoreErrors } from './response/item-body.ts';
-import { replyWriter } from './response/reply.ts';
+import { closeItems, ignoreErrors } from './response/item-body.ts';
+import { isAsyncIterable, replyWriter } from './response/reply.ts';
 import { apiKeyQueryNames, authentication, challengesOf } from './security/schemes.ts';
 import type { Parameters } from './validation/validator.ts';
 
@@ -86,7 +87,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
       const request = new RequestContext(call, record, log, parameters, contentType, body);
       const reply = await (around === undefined
         ? handler(request)
-        : callAround(around, id, request, handler));
+        : callAround(around, id, request, handler, account));
       if (reply === undefined || reply === null)
         throw new InvalidReply(
           `${id} answered ${reply}: its handler and the hook "around" must return a reply`,
@@ -131,8 +132,10 @@ async function callAround(
   id: string,
   request: RequestContext,
   handler: AnyHandler,
+  account: Account,
 ): Promise<AnyReply> {
   let isAnswered = false;
+  let answer: AnyReply | undefined;
   const onError = (error: unknown): void => {
     if (!isAnswered) return;
     const { reason, cause } = failureOf(error);
@@ -142,11 +145,20 @@ async function callAround(
   const next = (members?: object) => {
     // Handlers may throw synchronously.
     const reply = Promise.try(handler, Object.assign(request, members));
-    reply.then(({ body }) => ignoreErrors(body)).catch(onError);
+    reply.then(({ body }) => closeReplaced(body)).catch(onError);
     return reply;
   };
+  /** Closes a stream that is not sent. `around` may send another stream that reads it. */
+  function closeReplaced(body: unknown): void {
+    ignoreErrors(body);
+    if (!isAsyncIterable(body)) return;
+    account.defer(() => {
+      if (body !== answer?.body) closeItems(body);
+    });
+  }
   try {
-    return await around(id, request, next);
+    answer = await around(id, request, next);
+    return answer;
   } finally {
     isAnswered = true;
   }

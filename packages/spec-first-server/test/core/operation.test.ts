@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
-import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { createReadStream, readFileSync } from 'node:fs';
+import { PassThrough, type Readable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Resources } from '../../src/core/account.ts';
@@ -251,6 +251,33 @@ describe('the process continues', () => {
     expect([status, answered.body === undefined]).toEqual([500, method === 'HEAD']);
     await whenClosed;
     await immediate();
+  });
+});
+
+describe('around', () => {
+  const replacing = (replace: (file: Readable) => AnyReply) => {
+    const file = createReadStream(import.meta.filename);
+    const around: ServiceOptions['around'] = async (_id, _request, next) => {
+      await next();
+      return replace(file);
+    };
+    return { file, options: { around }, download: () => ({ status: 200, body: file }) };
+  };
+
+  test('closes a file whose reply it replaces', async () => {
+    const { file, options, download } = replacing(() => ({ status: 204 }));
+    expect((await call(['download', download, options], { method: 'GET' })).status).toBe(204);
+    expect(file.destroyed).toBe(true);
+  });
+
+  test('may send a stream that reads the file', async () => {
+    const { file, options, download } = replacing((source) => ({
+      status: 200,
+      body: source.pipe(new PassThrough()),
+    }));
+    const { answered } = await call(['download', download, options], { method: 'GET' });
+    expect(await textOf(answered)).toBe(readFileSync(import.meta.filename, 'utf8'));
+    expect(file.destroyed).toBe(true);
   });
 });
 

@@ -146,6 +146,23 @@ describe('around', () => {
     ]);
   });
 
+  test('may replace the log and the signal', async () => {
+    const replaced: unknown[] = [];
+    const members = { log: { info() {} }, signal: new AbortController().signal };
+    const service = await create({
+      handlers: {
+        ...handlers,
+        addNote({ log, signal }) {
+          replaced.push(log, signal);
+          return { status: 200, body: { id: 1 } };
+        },
+      },
+      around: (_operation, _request, next) => next(members),
+    });
+    expect((await service.handle(note('a'))).status).toBe(200);
+    expect(replaced).toEqual([members.log, members.signal]);
+  });
+
   test('may answer without the handler, with a validated reply or an error', async () => {
     const replying = await withAround(() => ({ status: 200, body: { id: 2 } }));
     expect(await textOf(await replying.handle(note('a')))).toBe('{"id":2}');

@@ -26,6 +26,7 @@ export class RequestContext implements AnyRequest {
   readonly #log: Log;
   #requestLog: RequestLog | undefined;
   #controller: AbortController | undefined;
+  #signal: AbortSignal | undefined;
 
   constructor(
     call: Call,
@@ -51,8 +52,8 @@ export class RequestContext implements AnyRequest {
     this.#call = call;
     this.#record = record;
     this.#log = log;
-    // Created on their first use. Properties of the instance, since `{ ...request }` copies only
-    // these.
+    // Created on their first use, unless `around` sets them. Properties of the instance, since
+    // `{ ...request }` copies only these.
     Object.defineProperty(this, 'log', RequestContext.#logGetter);
     Object.defineProperty(this, 'signal', RequestContext.#signalGetter);
   }
@@ -64,13 +65,20 @@ export class RequestContext implements AnyRequest {
       this.#requestLog ??= this.#log.child({ requestId, traceId, operationId });
       return this.#requestLog;
     },
+    set(this: RequestContext, log: RequestLog) {
+      this.#requestLog = log;
+    },
   };
 
   static readonly #signalGetter = {
     enumerable: true,
     get(this: RequestContext): AbortSignal {
       this.#controller ??= abortedWith(this.#call.signal);
-      return this.#controller.signal;
+      this.#signal ??= this.#controller.signal;
+      return this.#signal;
+    },
+    set(this: RequestContext, signal: AbortSignal) {
+      this.#signal = signal;
     },
   };
 
