@@ -99,6 +99,9 @@ function checkKeywords(schemas: Schemas, schema: Json, pointer: string, { notice
   }
 }
 
+/** The alternatives of a larger `oneOf` are not compared, which would take quadratic time. */
+const MAX_COMPARED = 20;
+
 /** Reports a `oneOf` whose alternatives also match each other's values. */
 function checkOverlap(
   tree: SchemaTree,
@@ -107,7 +110,8 @@ function checkOverlap(
   { notice }: Report,
 ): void {
   const schemas = asArray(oneOf).map((part) => tree.schemaOf(part));
-  if (schemas.length < 2 || tagOfUnion(tree, schemas, discriminator) !== undefined) return;
+  const isSmall = schemas.length > 1 && schemas.length <= MAX_COMPARED;
+  if (!isSmall || tagOfUnion(tree, schemas, discriminator) !== undefined) return;
   const isMatched = (schema: Json) =>
     schemas.some((other) => other !== schema && matchesAll(tree, other, schema));
   if (!schemas.every(isMatched)) return;
