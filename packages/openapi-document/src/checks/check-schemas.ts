@@ -76,8 +76,6 @@ function checkKeywords(schemas: Schemas, schema: Json, pointer: string, { notice
     if (Number(schema[minimum]) > Number(schema[maximum]))
       notice(`${pointer}/${minimum}`, `no value is valid: ${minimum} is greater than ${maximum}`);
   }
-  if (Object.hasOwn(asObject(schema.properties), '__proto__'))
-    notice(`${pointer}/properties/__proto__`, '__proto__ is not validated: rename the property');
   for (const keyword of ['items', 'prefixItems']) {
     const parts = [schema[keyword]].flat().flatMap((part) => tree.possible(tree.schemaOf(part)));
     // A writeOnly array is removed with its items.

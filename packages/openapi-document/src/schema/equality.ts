@@ -37,7 +37,8 @@ export function equalityKey(value: unknown, budget: Budget): unknown {
 function shortKey(key: string, budget: Budget): string {
   if (key.length <= MAX_KEY) return key;
   spend(budget, key.length / 4);
-  return `${MARK}${MARK}${hash('sha256', key)}`;
+  // UTF-8 has no bytes for lone surrogates: all of them would have the same digest.
+  return `${MARK}${MARK}${hash('sha256', Buffer.from(key, 'utf16le'))}`;
 }
 
 /** Returns a safe integer as a number, and any other integer as a bigint. */

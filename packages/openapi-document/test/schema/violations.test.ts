@@ -36,6 +36,11 @@ test.each<[schema: object | boolean, value: unknown, messages: readonly string[]
   ],
   [{ minimum: 2 }, 1, [' must be >= 2']],
   [{ required: ['a/b'] }, {}, ['/a~1b is required']],
+  [
+    { properties: JSON.parse('{"__proto__":{"type":"string"}}') },
+    JSON.parse('{"__proto__":1}'),
+    ['/__proto__ must be string'],
+  ],
 ])('the schema %j and the value %j: %j', (schema, value, expected) => {
   const messages = violationsOf(schema, value).map(({ path, message }) => `${path} ${message}`);
   expect(messages).toEqual(expected);
@@ -49,6 +54,12 @@ test.each([
   const [violation] = violationsOf({ enum: values }, 'x');
   expect(violation?.message).toMatch(/allowed values: 0, 1, /);
   expect(violation?.message.endsWith(end)).toBe(true);
+});
+
+test('long texts that differ in a lone surrogate are different', () => {
+  const [first, second] = ['\ud800', '\ud801'].map((end) => 'a'.repeat(1001) + end);
+  expect(violationsOf({ uniqueItems: true }, [first, second])).toEqual([]);
+  expect(violationsOf({ enum: [first] }, second)).toHaveLength(1);
 });
 
 test('a check lists at most 20 violations, or as many as its caller wants', () => {
