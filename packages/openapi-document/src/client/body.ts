@@ -47,6 +47,9 @@ function streamOf(
   const encoder = new TextEncoder();
   const encode = (chunk: string | Uint8Array) =>
     typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
+  const close = async () => {
+    await iterator.return?.();
+  };
   let index = 0;
   return new ReadableStream({
     async pull(controller) {
@@ -56,12 +59,15 @@ function streamOf(
         if (end !== undefined) controller.enqueue(encoder.encode(end));
         return controller.close();
       }
-      controller.enqueue(encode(coder.write(value, message, index)));
+      try {
+        controller.enqueue(encode(coder.write(value, message, index)));
+      } catch (error) {
+        await close().catch(() => undefined);
+        throw error;
+      }
       index += 1;
     },
-    async cancel() {
-      await iterator.return?.();
-    },
+    cancel: close,
   });
 }
 

@@ -16,6 +16,21 @@ test.each([
     expect((await encodeBody(codecs, format, body)).body).toBe(body);
 });
 
+test('items are closed if one of them cannot be written', async () => {
+  let isClosed = false;
+  async function* source() {
+    try {
+      yield 1;
+      yield () => 0;
+    } finally {
+      isClosed = true;
+    }
+  }
+  const { body } = await encodeBody(codecs, { type: 'application/jsonl', items }, source());
+  await expect(new Response(body).text()).rejects.toThrow(TypeError);
+  expect(isClosed).toBe(true);
+});
+
 const read = async (type: string, body: string) => {
   await codecs.load([{ type }]);
   const response = new Response(body);
