@@ -90,10 +90,13 @@ export function mediaTypeFor<Media extends { readonly type: string }>(
   return matches.find((match) => match !== undefined);
 }
 
-/** Returns a media type with its parameters, but without its `charset`, in lower case. */
+/**
+ * Returns a media type with its parameters in alphabetical order, but without its `charset`, in
+ * lower case.
+ */
 function normalized(type: string): string {
   const { value, parameters } = parseHeader(type) ?? { value: essenceOf(type) };
   const others = Object.entries({ ...parameters, charset: undefined });
   const texts = others.map(([name, text]) => (text === undefined ? '' : `;${name}=${text}`));
-  return value + texts.join('').toLowerCase();
+  return value + texts.sort().join('').toLowerCase();
 }

@@ -70,6 +70,7 @@ test.each([
   ['Application/JSON; charset=UTF-8', 'application/json'],
   ['application/json;charset="utf-8"; version=2', 'application/json; version=2'],
   ['application/json; version="2"', 'application/json; version=2'],
+  ['text/csv; header=absent; dialect=b', 'text/csv; dialect=b; header=absent'],
   ['application/json ;version=2', 'application/json; version=2'],
   ['application/json; version=3', 'application/json'],
   ['text/csv; header="present"', 'text/csv;header="present"'],
@@ -79,7 +80,8 @@ test.each([
   ['image/png', '*/*'],
   ['application/vnd.api+json; version=2', 'application/*+json'],
 ])('a body of %s has the declared media type %s', (contentType, declared) => {
-  const types = ['*/*', 'text/*', 'text/csv;header="present"'];
+  const csvTypes = ['text/csv;header="present"', 'text/csv; dialect=b; header=absent'];
+  const types = ['*/*', 'text/*', ...csvTypes];
   const jsonTypes = ['application/json', 'application/json; version=2', 'application/*+json'];
   const media = [...types, ...jsonTypes].map((type) => ({ type }));
   expect(mediaTypeFor(media, contentType)?.type).toBe(declared);
