@@ -162,13 +162,14 @@ function shorten(message: unknown): string {
 }
 
 function copyHeaders(headers: unknown): HeaderValues {
-  const copy: Record<string, string | string[]> = {};
+  const copy = new Map<string, string | string[]>();
   for (const [name, value] of Object.entries(headers ?? {})) {
     if (value === undefined) continue;
-    copy[name] = Array.isArray(value) ? value.map(String) : String(value);
-    if (!isHeader(name, copy[name])) throw new TypeError(`the header ${name} cannot be sent`);
+    const text = Array.isArray(value) ? value.map(String) : String(value);
+    if (!isHeader(name, text)) throw new TypeError(`the header ${name} cannot be sent`);
+    copy.set(name, text);
   }
-  return copy;
+  return Object.fromEntries(copy);
 }
 
 /** Lets later headers override earlier ones. Names are case-insensitive. */

@@ -276,7 +276,7 @@ function checkHeaders(
   const names = new Map(present.map(([name]) => [name.toLowerCase(), name]));
   const sources = Object.fromEntries(present.map(([name, value]) => [name.toLowerCase(), value]));
   const values = isDeclared ? validator.responseHeaders(declared, sources) : {};
-  const written: Record<string, string | string[]> = {};
+  const written = new Map<string, string | string[]>();
   for (const [lower, name] of names) {
     if (FRAMING_HEADERS.has(lower))
       throw new InvalidReply(`the header ${name} is set by the server only`);
@@ -286,10 +286,11 @@ function checkHeaders(
     const writeValue = (each: unknown) =>
       header === undefined ? String(each) : writeParameter(header, each);
     // The values of `Set-Cookie` cannot be joined (RFC 9110 §5.3).
-    written[name] =
+    const text =
       lower === 'set-cookie' && Array.isArray(value) ? value.map(writeValue) : writeValue(value);
-    if (!isHeader(name, written[name]))
+    if (!isHeader(name, text))
       throw new InvalidReply(`the header ${name} contains an invalid character`);
+    written.set(name, text);
   }
-  return written;
+  return Object.fromEntries(written);
 }

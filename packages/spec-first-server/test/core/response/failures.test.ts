@@ -85,6 +85,11 @@ const VALUES: Readonly<Record<string, readonly [() => unknown, number, string?]>
     404,
     'no such book',
   ],
+  'a status with a header __proto__': [
+    () => ({ status: 404, headers: JSON.parse('{"__proto__":"a"}') }),
+    404,
+    'not found',
+  ],
   'a status with a public message': [
     () => ({ status: 409, expose: true, message: 'taken' }),
     409,

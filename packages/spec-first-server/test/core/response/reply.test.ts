@@ -84,6 +84,13 @@ describe('a reply that the document declares', () => {
     );
   });
 
+  test('may have any header that can be sent, such as __proto__', () => {
+    const headers = JSON.parse('{"__proto__":"a"}');
+    expect(Object.entries(check({ status: 200, headers }, 'any').headers ?? {})).toEqual([
+      ['__proto__', 'a'],
+    ]);
+  });
+
   test('is checked without its schemas if it is a mock that cannot be valid', () => {
     const reply = { status: 200, body: { id: 'x', more: 1 }, unchecked: true as const };
     expect(check(reply).body).toBe('{"id":"x","more":1}');
