@@ -4,6 +4,8 @@ import { failure, listenerOf, type Received, type Routes, type Sent } from './ht
 interface Shape {
   readonly collection: string;
   readonly idName?: string;
+  /** The member with the id in items: by default the name of the parameter of the path. */
+  readonly idMember?: string;
   /** The status of a successful POST. */
   readonly created?: 200 | 201 | 202;
   /** The body of a successful POST: the item, its id only, or none with a `Location`. */
@@ -46,6 +48,12 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   },
   'a collection whose id is named code': { collection: 'vouchers', idName: 'code' },
   'a collection whose PUT creates': { collection: 'settings', isUpsert: true },
+  'a collection whose PUT creates, and whose items have the id as slug': {
+    collection: 'rooms',
+    idName: 'room',
+    idMember: 'slug',
+    isUpsert: true,
+  },
   'a collection whose POST is 200': { collection: 'withdrawals', created: 200, list: 'data' },
   'a collection whose POST is 202': { collection: 'endpoints', created: 202, reply: 'id' },
 };
@@ -53,6 +61,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
 export function documentOf({
   collection,
   idName = 'id',
+  idMember = idName,
   created = 201,
   reply = 'item',
   list = 'array',
@@ -77,7 +86,7 @@ export function documentOf({
     item: { description: 'The item.', ...json(itemSchema) },
     id: {
       description: 'The id.',
-      ...json({ type: 'object', required: [idName], properties: { [idName]: id } }),
+      ...json({ type: 'object', required: [idMember], properties: { [idMember]: id } }),
     },
     location: {
       description: 'Created.',
@@ -149,7 +158,7 @@ export function documentOf({
         Item: {
           allOf: [
             { $ref: '#/components/schemas/NewItem' },
-            { type: 'object', required: [idName], properties: { [idName]: id } },
+            { type: 'object', required: [idMember], properties: { [idMember]: id } },
           ],
         },
       },
@@ -162,6 +171,7 @@ type Json = Record<string, unknown>;
 export function createItems({
   collection,
   idName = 'id',
+  idMember = idName,
   created = 201,
   reply = 'item',
   list = 'array',
@@ -209,11 +219,11 @@ export function createItems({
       if ('status' in body) return body as unknown as Sent;
       count += 1;
       const id = ids === 'integer' ? String(count) : `i${count}`;
-      const item = { ...body, [idName]: idOf(id) };
+      const item = { ...body, [idMember]: idOf(id) };
       items.set(id, item);
       if (reply === 'location')
         return { status: created, headers: { Location: `/${collection}/${id}` } };
-      return { status: created, body: reply === 'id' ? { [idName]: idOf(id) } : bodyOf(item) };
+      return { status: created, body: reply === 'id' ? { [idMember]: idOf(id) } : bodyOf(item) };
     },
     [`GET /${collection}/{}`]: withId((id) => {
       const item = items.get(id);
@@ -224,7 +234,7 @@ export function createItems({
       if ('status' in body) return body as unknown as Sent;
       const isNew = !items.has(id);
       if (isNew && !isUpsert) return missing(id);
-      const item = { ...body, [idName]: idOf(id) };
+      const item = { ...body, [idMember]: idOf(id) };
       items.set(id, item);
       return { status: isNew ? 201 : 200, body: bodyOf(item) };
     }),

@@ -103,9 +103,8 @@ export async function checkReplacement(run: Run, target: Target): Promise<void> 
       if (isSent || !isObject(valueAt(values.body, pointer.replace(/\/[^/]*$/, '')))) continue;
       if (!isDeepStrictEqual(former, current)) removed.add(pointer);
       else kept.set(pointer, (kept.get(pointer) ?? new Set()).add(stringifyJson(current)));
-      // A service may have a default of its own, which is one value, and hardly a long text.
-      const isLong = typeof current === 'string' && current.length > 5;
-      if (removed.has(pointer) || (kept.get(pointer)?.size ?? 0) < (isLong ? 1 : 2)) continue;
+      // A service may have a default of its own, which is one value.
+      if (removed.has(pointer) || (kept.get(pointer)?.size ?? 0) < 2) continue;
       const message = `${pointer} is still ${stringifyJson(current)}, which PUT did not send`;
       run.fail('PUT replaces the whole resource', message);
     }

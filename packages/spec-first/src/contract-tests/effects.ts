@@ -163,13 +163,41 @@ async function readPairs(run: Run, { views }: State, resource: Resource): Promis
   const after = reader && !isRead && (await readView(run, reader, resource.path));
   if (after) pairs.push({ before: { ...after, entries: new Map() }, after, own: '' });
   const { names } = pathTemplate(resource.template);
-  if (names.every((name) => resource.path[name] !== undefined)) return pairs;
+  if (names.every((name) => resource.path[name] !== undefined)) {
+    const shown = pairs.find(({ own }) => own === '');
+    const entity = asObject(shown?.after.entries.get('') ?? shown?.before.entries.get(''));
+    return pairs.map((pair) => recognized(pair, entity));
+  }
   // Without an id, the only new item of the collection is the new resource.
   return pairs.map((pair) => {
     const isCollection = pair.after.operation.path === collectionPathOf(resource.template);
     const [added, ...others] = addedKeys(pair);
     return isCollection && others.length === 0 ? { ...pair, own: added } : pair;
   });
+}
+
+/**
+ * Finds the resource in a list whose items have no certain id, which have their texts as keys: the
+ * same members as in the resource itself have its id, such as `slug`. If there is no such item, the
+ * list may show other members only.
+ */
+function recognized({ before, after, own }: Pair, entity: Json): Pair {
+  if (own === undefined || own === '') return { before, after, own };
+  const idMembers = Object.keys(entity).filter((name) => String(entity[name]) === own);
+  const isOwn = (item: Json) =>
+    idMembers.length > 0
+      ? idMembers.every((name) => String(item[name]) === own)
+      : Object.values(item).some((member) => String(member) === own);
+  const isText = ([key, item]: [string, unknown]) => key === stringifyJson(item);
+  const rekeyed = (view: View): View => {
+    const entries = [...view.entries].map((entry): [string, unknown] =>
+      isText(entry) && isOwn(asObject(entry[1])) ? [own, entry[1]] : entry,
+    );
+    return { ...view, entries: new Map(entries) };
+  };
+  const pair = { before: rekeyed(before), after: rekeyed(after), own };
+  const isShown = pair.before.entries.has(own) || pair.after.entries.has(own);
+  return isShown || ![...after.entries].some(isText) ? pair : { ...pair, own: undefined };
 }
 
 /** Returns true if two objects have several members in common, with the same values. */

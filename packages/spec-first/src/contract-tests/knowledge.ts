@@ -18,6 +18,7 @@ import {
   idNameOfParameter,
   idNameOfPath,
   idNamesOfSchema,
+  idParameterOf,
   isIdName,
   normalizedName,
   resourcePathOf,
@@ -31,6 +32,9 @@ const MAX_ITEMS = 5;
 
 /** The path parameters of resources, by the path template. */
 export type Paths = ReadonlyMap<string, Json>;
+
+/** The path of an operation or of a resource, and its template. */
+type Place = Pick<Operation, 'path' | 'template'>;
 
 /** The resources and ids of one response. */
 export interface Lesson {
@@ -59,6 +63,8 @@ export class Knowledge {
   readonly #seeded = new Map<string, unknown>();
   /** The templates of all resources that were shown, with their path parameters. */
   readonly #shown = new Set<string>();
+  /** The ids of resources of another caller, after their normalized names. */
+  readonly #ignored = new Set<string>();
   /**
    * The path templates of resources. The resources of a collection without such a path have `{id}`
    * after the path of the collection.
@@ -152,7 +158,7 @@ export class Knowledge {
   }
 
   /** Forgets a deleted resource, and the resources below its path. */
-  forget({ path: template, template: { names } }: Operation, path: Json): void {
+  forget({ path: template, template: { names } }: Place, path: Json): void {
     const isOther = (resource: Json) => names.some((name) => resource[name] !== path[name]);
     for (const [resource, paths] of this.#paths)
       if (`${resource}/`.startsWith(`${template}/`))
@@ -165,6 +171,13 @@ export class Knowledge {
         ids.filter((id) => id !== path[name]),
       );
     for (const [idName, id] of this.#seeded) if (id === path[name]) this.#seeded.delete(idName);
+  }
+
+  /** Forgets a resource of another caller, and learns nothing of it from later responses. */
+  ignore(template: string, path: Json): void {
+    const name = idParameterOf(template);
+    this.#ignored.add(`${idNameOfParameter(template, name)} ${path[name]}`);
+    this.forget({ path: template, template: pathTemplate(template) }, path);
   }
 
   /**
@@ -234,6 +247,9 @@ export class Knowledge {
     });
     if (typed.length < names.length) return undefined;
     const path = Object.fromEntries(typed);
+    const isIgnored = ([name, id]: readonly [string, unknown]) =>
+      this.#ignored.has(`${idNameOfParameter(template, name)} ${id}`);
+    if (typed.some(isIgnored)) return undefined;
     for (const [name, value] of typed) this.#addId(idNameOfParameter(template, name), value);
     const others = this.pathsOf(template).filter(
       (other) => keyOf(template, other) !== keyOf(template, path),
@@ -245,6 +261,7 @@ export class Knowledge {
 
   #addId(name: string, id: unknown): void {
     if (name === 'id' || typeof id === 'object' || id === undefined || id === '') return;
+    if (this.#ignored.has(`${name} ${id}`)) return;
     const distinct = new Set([id, ...(this.#ids.get(name) ?? [])]);
     this.#ids.set(name, [...distinct].slice(0, MAX_KNOWN));
   }

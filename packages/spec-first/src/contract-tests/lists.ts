@@ -59,9 +59,10 @@ async function checkPrivacy(run: Run, target: Target, values: RequestValues, tem
   run.isOther = true;
   const path = (await run.create(template))?.get(template);
   run.isOther = false;
-  const reading = path && (await run.read(template, path));
-  if (path === undefined || reading === undefined || isSuccess(reading)) return;
-  run.world.knowledge.forget(reading.target.operation, path);
+  if (path === undefined) return;
+  run.world.knowledge.ignore(template, path);
+  const reading = await run.read(template, path);
+  if (reading === undefined || isSuccess(reading)) return;
   const list = await readList(run, target, values);
   const id = path[idParameterOf(template)];
   if (list?.items.some((item) => isEqualScalar(id, idOfItem(run, target, item))))
