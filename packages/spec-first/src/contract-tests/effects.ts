@@ -118,19 +118,27 @@ async function readState(
   const path = chosenId === undefined ? values.path : { [id]: chosenId, ...values.path };
   const resource = { template, path };
   const isWide = run.effects === 'all';
-  if (isWide) await addRelated(run, resource);
+  // A service may refuse to delete a resource that has others below it.
+  const { succeeded, random } = run.world;
+  const isEmpty =
+    operation.method === 'delete' && (!succeeded.has(operation.id) || random() % 2 === 0);
+  if (isWide) await addRelated(run, resource, isEmpty);
   const isSent =
     operation.path === template ||
     (operation.method === 'post' && collectionPathOf(template) === operation.path);
   return { ...resource, isSent, views: await readViews(run, resource, isWide) };
 }
 
-/** Creates a resource beside another one, and one below it, unless they exist. */
-async function addRelated(run: Run, { template, path }: Resource): Promise<void> {
+/**
+ * Creates a resource beside another one, and one below it, unless they exist.
+ *
+ * @param isEmpty true to create none below it.
+ */
+async function addRelated(run: Run, { template, path }: Resource, isEmpty: boolean): Promise<void> {
   const { knowledge } = run.world;
   for (const other of knowledge.templates) {
     const isChild = collectionPathOf(other).startsWith(`${template}/`);
-    if (other !== template && !isChild) continue;
+    if (isChild ? isEmpty : other !== template) continue;
     const { names } = pathTemplate(collectionPathOf(other));
     const within = Object.fromEntries(names.map((name) => [name, path[name]]));
     const id = idParameterOf(template);
