@@ -10,6 +10,9 @@ import { hasIfMatch, isGone, type Run, type Target } from './world.ts';
 /** The name of the header that makes a POST repeatable (IETF httpapi-idempotency-key-header). */
 const IDEMPOTENCY_KEY = /^idempotency-key$/i;
 
+/** The number of requests that are made until one has the optional key. */
+const MAX_CHOICES = 50;
+
 /** Checks that a repeated PUT, and a POST with the same idempotency key, succeed again. */
 export async function checkRepetition(run: Run, target: Target): Promise<void> {
   const { requests, operation } = target;
@@ -18,9 +21,10 @@ export async function checkRepetition(run: Run, target: Target): Promise<void> {
   const key = requests.parameters.find(({ name }) => IDEMPOTENCY_KEY.test(name));
   const isPut = operation.method === 'put' && hasIfMatch(target) === undefined;
   if (!(isPut && template === operation.path) && !(key && operation.method === 'post')) return;
-  let values: RequestValues;
-  do values = await run.values(target, requests.choose(random), true);
-  while (key !== undefined && partOf(values, key) === undefined);
+  const hasKey = (sent: RequestValues) => key === undefined || partOf(sent, key) !== undefined;
+  const chosen = Array.from({ length: MAX_CHOICES }, () => requests.choose(random)).find(hasKey);
+  if (chosen === undefined) return;
+  const values = await run.values(target, chosen, true);
   const first = await perform(run, target, { values });
   if (first.response.status >= 300) return;
   const { response, paths } = await perform(run, target, { values }, { repeated: true });
