@@ -26,7 +26,7 @@ export function drawChart(
     series: [{ type: 'bar', data, label: { show: true, position: 'right' } }],
   });
   const svg = chart.renderToSVGString();
-  // Its timers would keep the process alive.
+  // The timers of the chart would keep the process alive.
   chart.dispose();
   return svg;
 }

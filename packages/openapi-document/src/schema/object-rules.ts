@@ -7,7 +7,7 @@ import { ANYTHING } from './tree.ts';
 import { innerFirst, within } from './unevaluated.ts';
 
 const REMOVED: Member = { set: undefined, rejectedBy: undefined, isRequired: false };
-/** A reply loses it, unless it is only tested as it is. */
+/** An undeclared member: removed from a reply, but kept in a test inside of a schema. */
 const UNDECLARED: Member = { ...REMOVED };
 const READ_ONLY: Member = { ...REMOVED, rejectedBy: 'readOnly' };
 const WRITE_ONLY: Member = { ...REMOVED, rejectedBy: 'writeOnly' };

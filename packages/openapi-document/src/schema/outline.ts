@@ -121,8 +121,8 @@ export class Outline extends Facts {
   items(index: number): readonly Outline[] {
     const prefixes = this.schemas.map(({ prefixItems }) => asArray(prefixItems).length);
     const place = Math.min(index, Math.max(0, ...prefixes));
-    const known = this.#items.get(place);
-    if (known !== undefined) return known;
+    const existing = this.#items.get(place);
+    if (existing !== undefined) return existing;
     const items = this.#sourcesOfItem(place).map((source) => new Outline(this.#tree, source));
     this.#items.set(place, items);
     return items;
