@@ -3,6 +3,8 @@ import { expect, test } from '@jest/globals';
 import { createApp } from 'spec-first-server';
 import { failedTests } from './contract-tests/failed-tests.ts';
 
+const GAMES = join(import.meta.dirname, 'contract-tests/games.yaml');
+
 test('the mocks of a realistic document pass', async () => {
   const document = join(import.meta.dirname, 'contract-tests/realistic.yaml');
   const app = createApp({ document, handlers: {}, missing: 'mock', accessTokens: ['token'] });
@@ -26,3 +28,32 @@ test('the summary counts the operations that mocks answered', async () => {
   expect(mocked).toHaveLength(4);
   expect(mocked.join()).not.toContain('getInvoice');
 });
+
+test.each(['getGame', 'listGames', 'deleteGame'])(
+  'correct handlers pass beside a mock of %s',
+  async (mocked) => {
+    interface Received {
+      readonly path: Readonly<Record<string, unknown>>;
+      readonly body?: unknown;
+    }
+    const games = new Map<unknown, object>();
+    const found = (body?: object) => (body ? { status: 200, body } : { status: 404 });
+    const handlers = {
+      listGames: () => ({ status: 200, body: [...games.values()] }),
+      getGame: ({ path: { slug } }: Received) => found(games.get(slug)),
+      putGame({ path: { slug }, body }: Received) {
+        const game = { ...Object(body), slug };
+        games.set(slug, game);
+        return { status: 200, body: game };
+      },
+      deleteGame: ({ path: { slug } }: Received) => ({ status: games.delete(slug) ? 204 : 404 }),
+    };
+    const written = Object.entries(handlers).filter(([name]) => name !== mocked);
+    const app = createApp({
+      document: GAMES,
+      handlers: Object.fromEntries(written),
+      missing: 'mock',
+    });
+    expect(await failedTests({ document: GAMES, app })).toEqual({});
+  },
+);

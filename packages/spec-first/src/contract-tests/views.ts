@@ -11,6 +11,7 @@ import { idIn } from './knowledge.ts';
 import { collectionPathOf, idParameterOf, resourcePathOf } from './names.ts';
 import { mediaOf, pageOf, pagingOf } from './paging.ts';
 import { type RequestValues, withValue } from './parts.ts';
+import { isMock } from './send.ts';
 import { isGone, isSuccess, type Run, type Target, type View } from './world.ts';
 
 const MAX_PAGES = 40;
@@ -113,8 +114,10 @@ export async function readView(
   const isList =
     media?.outline.form === 'array' || run.world.knowledge.itemOf(operation.path) !== undefined;
   const shown = await (isList ? readItems : readResource)(run, target, values);
-  const view = shown && { operation, path, isList, ...shown };
-  if (view !== undefined) views.set(key, view);
+  // A mock shows nothing of what is stored.
+  if (shown === undefined || isMock(shown.response)) return undefined;
+  const view = { operation, path, isList, ...shown };
+  views.set(key, view);
   return view;
 }
 
