@@ -104,7 +104,9 @@ function writeGroup(group: Group): boolean {
 `;
   });
   if (existsSync(file)) {
+    const names = group.ids.join(', ');
     console.log(`${file} exists. Add to its handlers:\n\n${stubs.join('')}`);
+    console.log(`In the file with all handlers, delete unimplemented lines of ${names}.`);
     return false;
   }
   write(
