@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { stringifyJson } from 'openapi-document';
-import type { Answer, Bytes, CallRecord } from '../core/call.ts';
+import type { Answer, Bytes } from '../core/call.ts';
 import { SECURITY_HEADERS } from '../core/response/headers.ts';
 import type { HttpError } from '../core/response/http-error.ts';
 import type { Route } from '../core/router.ts';
@@ -28,12 +28,16 @@ export function expressHandler(service: Service): RequestHandler {
       request.url = url;
       return next();
     }
-    const call = new ExpressCall(request, response, service, isMounted);
+    const call = new ExpressCall(request, response, service);
     respond(service, call, error, route).catch(next);
   };
 }
 
-/** @param error the error of a request that has failed before it reached the service. */
+/**
+ * Answers a call after all middleware.
+ *
+ * @param error the error of a request that has failed before it reached the service.
+ */
 export async function respond(
   service: Service,
   call: ExpressCall,
@@ -41,6 +45,7 @@ export async function respond(
   route?: Route | HttpError,
 ): Promise<void> {
   const { record } = call;
+  call.readRequest();
   const answer =
     error === undefined
       ? await service.handle(call, record, route)
@@ -50,28 +55,24 @@ export async function respond(
 
 /** A request of Express. A parser may have read its body. */
 export class ExpressCall extends NodeCall {
+  declare readonly request: Request;
   declare readonly response: Response;
-  readonly isMounted: boolean;
-  readonly #isRead: boolean;
-  readonly #parsed: Bytes | undefined;
+  #isRead = false;
+  #parsed: Bytes | undefined;
 
-  constructor(
-    request: Request,
-    response: Response,
-    service: Pick<Service, 'begin' | 'end'>,
-    isMounted: boolean,
-    record?: CallRecord,
-  ) {
+  constructor(request: Request, response: Response, service: Pick<Service, 'begin' | 'end'>) {
+    super(request, response, validAddress(request.ip, request), service);
+  }
+
+  /** Reads what middleware may have changed: the method, the URL and the body. */
+  readRequest(): void {
+    const { request } = this;
+    this.readTarget();
     // Without a body, express.json() may set an empty object.
-    const isRead = request.readableEnded && hasBody(request);
-    const parsed = isRead ? parsedBody(request) : undefined;
-    const { headers } = request;
+    this.#isRead = request.readableEnded && hasBody(request);
+    this.#parsed = this.#isRead ? parsedBody(request) : undefined;
     // The parser has decompressed the body.
-    const readHeaders = parsed ? { ...headers, 'content-encoding': undefined } : headers;
-    super(request, response, validAddress(request.ip, request), service, record, readHeaders);
-    this.isMounted = isMounted;
-    this.#isRead = isRead;
-    this.#parsed = parsed;
+    if (this.#parsed !== undefined) delete request.headers['content-encoding'];
   }
 
   /** @throws {Error} if middleware has read the body and its bytes are lost. */

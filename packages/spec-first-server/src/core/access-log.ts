@@ -1,15 +1,13 @@
 import type { Call, CallEnd, CallRecord } from './call.ts';
-import { describeError } from './describe-error.ts';
-import type { Log, RequestLog } from './handlers/types.ts';
+import type { Log } from './handlers/types.ts';
+import { guarded, writeLine } from './hooks.ts';
 
 export interface AccessLogOptions {
   /**
-   * Paths outside the document that are always logged. Other paths may contain secrets: they are
-   * logged only if the request succeeds and its method is not OPTIONS. By default none.
+   * True to log the paths of all requests. By default, a path that is neither that of an operation
+   * nor of an endpoint is logged only if the request succeeds and its method is not OPTIONS.
    */
-  readonly loggedPaths?: ReadonlySet<string> | 'all';
-  /** The paths of health probes, which are logged at level debug. By default none. */
-  readonly probePaths?: readonly string[];
+  readonly inDevelopment?: boolean;
   /**
    * Called for each answer, for metrics. `operation` is an operationId, or `(probe)`, `(page)` or
    * `(unknown)` for other paths. `seconds` is the time until the end of the answer, or until the
@@ -29,26 +27,18 @@ export interface AccessLogOptions {
  */
 export function accessLog(
   log: Log,
-  { loggedPaths = new Set(), probePaths = [], observe, slowMs = Infinity }: AccessLogOptions,
+  { inDevelopment = false, observe, slowMs = Infinity }: AccessLogOptions,
 ) {
+  const tryObserve = guarded(log, 'observe', observe);
   /**
    * Ongoing outages, by operation or path of a probe. Only the first 503 of an outage is logged as
    * an error.
    */
   const outages = new Map<string, { readonly since: number; failed: number }>();
 
-  /** The logger may throw while it reads the properties of a thrown value. */
-  function write(level: keyof RequestLog, entry: { readonly err: unknown }, message: string): void {
-    try {
-      log[level](entry, message);
-    } catch {
-      log[level]({ ...entry, err: describeError(entry.err) }, message);
-    }
-  }
-
   return (call: Call, record: CallRecord, end: CallEnd): void => {
     const { status, isComplete, failure: endFailure } = end;
-    const { operationId, caller, callers, mocked } = record;
+    const { operationId, endpoint, caller, callers, mocked } = record;
     const failure = endFailure ?? record.failure;
     const hasReason =
       failure !== undefined && (failure.cause === undefined || failure.isUndeclared);
@@ -59,18 +49,14 @@ export function accessLog(
     const serverMs =
       streamStarted === undefined ? durationMs : rounded(streamStarted - record.started);
     const path = operationId === undefined ? call.path : undefined;
-    const isListed = path !== undefined && (loggedPaths === 'all' || loggedPaths.has(path));
-    const isKnown = path !== undefined && (status < 400 || isListed);
+    const isListed = inDevelopment || endpoint !== undefined;
+    const isExpected = isListed || status < 400;
     // A preflight of any path succeeds, so its path may contain a secret, too.
-    const isLogged = isKnown && (isListed || call.method !== 'OPTIONS');
-    const isProbe = path !== undefined && probePaths.includes(path);
-    const name = operationId ?? metricName(isProbe, isKnown);
+    const isLogged = isExpected && (isListed || call.method !== 'OPTIONS');
+    const isProbe = endpoint === 'probe';
     const outageKey = isProbe ? path : operationId;
-    if (observe !== undefined) {
-      Promise.try(observe, name, status, serverMs / 1000).catch((err: unknown) =>
-        write('error', { err }, 'the hook "observe" failed'),
-      );
-    }
+    const name = operationId ?? `(${endpoint ?? (isExpected ? 'page' : 'unknown')})`;
+    tryObserve?.(name, status, serverMs / 1000);
     // The logger omits undefined properties.
     const entry = {
       requestId: record.id,
@@ -105,12 +91,12 @@ export function accessLog(
       log.warn({ operationId: outageKey, failed: outage.failed, seconds }, 'available again');
     }
 
-    if (isRepeated) write('info', { ...entry, err: undefined }, 'answered');
-    else if (isFault) write('error', entry, 'failed');
-    else if (failure?.isUndeclared) write('warn', entry, 'answered');
-    else if (serverMs > slowMs) write('warn', entry, 'slow');
-    else if (isProbe) write('debug', entry, 'answered');
-    else write('info', entry, 'answered');
+    if (isRepeated) writeLine(log, 'info', { ...entry, err: undefined }, 'answered');
+    else if (isFault) writeLine(log, 'error', entry, 'failed');
+    else if (failure?.isUndeclared) writeLine(log, 'warn', entry, 'answered');
+    else if (serverMs > slowMs) writeLine(log, 'warn', entry, 'slow');
+    else if (isProbe) writeLine(log, 'debug', entry, 'answered');
+    else writeLine(log, 'info', entry, 'answered');
   };
 }
 
@@ -118,8 +104,3 @@ const rounded = (milliseconds: number): number => Math.round(milliseconds * 1000
 
 const subjectsOf = (callers: NonNullable<CallRecord['callers']>) =>
   Object.fromEntries(Object.entries(callers).map(([scheme, { subject }]) => [scheme, subject]));
-
-function metricName(isProbe: boolean, isKnown: boolean): string {
-  if (isProbe) return '(probe)';
-  return isKnown ? '(page)' : '(unknown)';
-}

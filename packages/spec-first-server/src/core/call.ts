@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Account } from './account.ts';
 import type { Caller } from './handlers/types.ts';
-import type { Failure } from './response/http-error.ts';
+import type { HeaderValues } from './response/headers.ts';
+import type { Failure, HttpError } from './response/http-error.ts';
 
 /** A request without its connection. Adapters create one for each request. */
 export interface Call {
@@ -9,11 +10,6 @@ export interface Call {
   readonly method: string;
   /** Percent-encoded, without a query. */
   readonly path: string;
-  /**
-   * True if `path` is relative to the mount path of the service, which replaces the base path of
-   * the document's `servers`.
-   */
-  readonly isMounted?: boolean;
   /** Without the `?`. Empty by default. */
   readonly query?: string;
   /** By name in lower case. */
@@ -52,6 +48,8 @@ export interface CallRecord {
    * alternate.
    */
   readonly headers: string[];
+  /** The reply to a call that must reach neither middleware nor an operation. */
+  readonly intercepted: PlainReply | HttpError | undefined;
   /** The id of the request's trace. */
   readonly traceId: string | undefined;
   /** The memory and the time that the call spends. */
@@ -61,6 +59,8 @@ export interface CallRecord {
   /** The time when a streamed answer starts; `undefined` for other answers. */
   streamStarted: number | undefined;
   operationId: string | undefined;
+  /** Set if the call is for an endpoint beside the operations. */
+  endpoint: Endpoint['kind'] | undefined;
   caller: Caller | undefined;
   /** By security scheme, if the request needs the credentials of several. */
   callers: Readonly<Record<string, Caller>> | undefined;
@@ -69,6 +69,23 @@ export interface CallRecord {
   /** The handler's reason for its reply, for the log. */
   reason: string | undefined;
   failure: Failure | undefined;
+}
+
+/** A reply that is not checked against the document. */
+export interface PlainReply {
+  readonly status: number;
+  /** The media type of the body. */
+  readonly type?: string | undefined;
+  readonly headers?: HeaderValues | undefined;
+  readonly body?: string | Bytes | undefined;
+}
+
+/** A path beside the operations of a document: a health probe, or a page. */
+export interface Endpoint {
+  /** Probes are logged at level debug. */
+  readonly kind: 'probe' | 'page';
+  /** Returns the response to GET. Its status is 200 by default. */
+  readonly read: (ifNoneMatch?: string) => Promise<Partial<PlainReply>>;
 }
 
 /** The outcome of a call, reported by the adapter. */

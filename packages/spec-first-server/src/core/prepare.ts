@@ -20,8 +20,10 @@ import {
   type PartialHandlers,
   type WhenMissing,
 } from './bind-handlers.ts';
+import type { Endpoint } from './call.ts';
 import { declaredNames } from './declared-names.ts';
 import type { AnyAround, Log } from './handlers/types.ts';
+import { SILENT } from './hooks.ts';
 import type { RecordOptions } from './record.ts';
 import { removeDeadUploads } from './request/upload-folders.ts';
 import type { FailureContext } from './response/failures.ts';
@@ -38,6 +40,8 @@ import type { Authenticator, AuthSettings } from './security/tokens.ts';
 import { createValidators, type OperationValidator } from './validation/validator.ts';
 
 export interface ServiceOptions extends AccessLogOptions, RecordOptions {
+  /** Paths beside those of the document, such as health probes. By default none. */
+  readonly endpoints?: ReadonlyMap<string, Endpoint>;
   /** By operationId: the generated `Handlers`. */
   readonly handlers: PartialHandlers;
   /**
@@ -68,7 +72,7 @@ export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   /**
    * True in development. Logs the first member that is removed from the replies of each operation.
    * Does not log the parts of the document that are not enforced, since `npm run dev` shows them.
-   * By default false.
+   * Logs the paths of all requests, which may contain secrets. By default false.
    */
   readonly inDevelopment?: boolean;
   /**
@@ -99,8 +103,6 @@ export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   /** The `resources` of another service of this process, to share them. By default its own. */
   readonly resources?: Resources;
 }
-
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => SILENT };
 
 /** The maximum number of findings that are logged. `spec-first generate --all` shows all. */
 const MAX_LISTED = 10;

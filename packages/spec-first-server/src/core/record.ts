@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Account, type Resources } from './account.ts';
-import type { Call, CallRecord } from './call.ts';
+import type { Call, CallRecord, PlainReply } from './call.ts';
+import type { Log } from './handlers/types.ts';
+import { guarded, SILENT } from './hooks.ts';
 import { SECURITY_HEADERS } from './response/headers.ts';
 import { HttpError } from './response/http-error.ts';
 
@@ -26,6 +28,11 @@ export interface RecordOptions {
    * throws, the call fails with 500.
    */
   readonly headers?: ((call: Call) => Readonly<Record<string, string>>) | undefined;
+  /**
+   * Returns the reply to a call that must reach neither middleware nor an operation, such as a
+   * preflight of CORS. By default none.
+   */
+  readonly intercept?: ((call: Call) => PlainReply | HttpError | undefined) | undefined;
 }
 
 const securityHeaders = [...SECURITY_HEADERS].flat();
@@ -33,8 +40,10 @@ const securityHeaders = [...SECURITY_HEADERS].flat();
 /** Returns a function that starts the records of the calls of one service. */
 export function recorder(
   resources: Resources,
-  { tracing, headers: headersFor }: RecordOptions = {},
+  { tracing, headers: headersFor, intercept }: RecordOptions = {},
+  log: Log = SILENT,
 ): (call: Call) => CallRecord {
+  const traceIdOf = guarded(log, 'tracing', tracing && (() => tracing.traceId()));
   // Makes ids unique across processes, at a lower cost than a UUID for each request.
   const prefix = `${randomBytes(15).toString('base64url')}-`;
   let calls = 0;
@@ -47,25 +56,28 @@ export function recorder(
     const isSafe = typeof requestId === 'string' && SAFE_ID.test(requestId);
     const id = isSafe ? requestId : prefix + calls.toString(36);
     const headers = [...securityHeaders, 'X-Request-Id', id];
-    let failure: HttpError | undefined;
+    let intercepted: CallRecord['intercepted'];
     try {
       if (headersFor !== undefined) headers.push(...Object.entries(headersFor(call)).flat());
+      intercepted = intercept?.(call);
     } catch (cause) {
-      failure = new HttpError(500, 'internal server error', { cause });
+      intercepted = new HttpError(500, 'internal server error', { cause });
     }
     return {
       id,
       headers,
-      traceId: tracing?.traceId() ?? trace?.[1],
+      intercepted,
+      traceId: traceIdOf?.() ?? trace?.[1],
       account: new Account(resources, client),
       started: performance.now(),
       streamStarted: undefined,
       operationId: undefined,
+      endpoint: undefined,
       caller: undefined,
       callers: undefined,
       mocked: undefined,
       reason: undefined,
-      failure,
+      failure: undefined,
     };
   };
 }

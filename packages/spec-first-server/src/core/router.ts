@@ -7,11 +7,16 @@ export interface Route {
   readonly basePath: string;
 }
 
-/**
- * Returns the route of a method and a path, or an error if the path is malformed or unknown, or the
- * method is not allowed. The path is as the client sent it, percent-encoded and without a query.
- */
-export type FindRoute = (method: string, path: string) => Route | HttpError;
+/** The paths are as the client sent them, percent-encoded and without a query. */
+export interface Router {
+  /**
+   * Returns the route of a method and a path, or an error if the path is malformed or unknown, or
+   * the method is not allowed.
+   */
+  find(method: string, path: string): Route | HttpError;
+  /** Returns true if the path has operations. */
+  has(path: string): boolean;
+}
 
 /**
  * A node in the tree of segments. The precedence of segments: text, then text with parameters, then
@@ -52,7 +57,7 @@ interface Search {
  *
  * @param mountPath replaces the base paths of all operations.
  */
-export function createRouter(operations: readonly Operation[], mountPath?: string): FindRoute {
+export function createRouter(operations: readonly Operation[], mountPath?: string): Router {
   const root = createNode('');
   const fixedPaths = new Map<string, Node['routes']>();
   const reachable = operations.filter(({ template }) => template.isReachable);
@@ -79,27 +84,38 @@ export function createRouter(operations: readonly Operation[], mountPath?: strin
   function search(method: string, path: string): Search & { readonly route: Route | undefined } {
     const segments = path.split('/');
     const result: Search = { allowed: new Set(), longest: '' };
-    const route = find(root, segments, segments.map(decodeURIComponent), method, result);
+    const route = routeBelow(root, segments, segments.map(decodeURIComponent), method, result);
     return { ...result, route };
   }
 
-  return (method, path) => {
+  function has(path: string): boolean {
+    if (fixedPaths.has(path)) return true;
+    try {
+      return search('', path).allowed.size > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  function find(method: string, path: string): Route | HttpError {
     const fixedRoute = fixedPaths.get(path)?.get(method);
     if (fixedRoute !== undefined) return fixedRoute;
-    let found: ReturnType<typeof search>;
+    let result: ReturnType<typeof search>;
     try {
-      found = search(method, path);
+      result = search(method, path);
     } catch {
       return new HttpError(400, 'the path must be percent-encoded UTF-8 (RFC 3986 §2.1)');
     }
-    const { route, allowed, longest } = found;
+    const { route, allowed, longest } = result;
     if (route !== undefined) return route;
     if (allowed.size > 0) return HttpError.notAllowed(method, [...allowed]);
-    const omitted = [...basePaths].find((each) => search(method, each + path).allowed.size > 0);
+    const omitted = [...basePaths].find((each) => has(each + path));
     const advice = omitted === undefined ? '' : `: the base path ${omitted} is missing`;
     const reason = `no such path; the longest declared prefix is ${longest || '/'}`;
     return new HttpError(404, `no such path${advice}`, { reason });
-  };
+  }
+
+  return { find, has };
 }
 
 /** @param path the path up to the segment. */
@@ -129,7 +145,7 @@ const textLength = ({ segment }: { readonly segment: PathSegment }): number =>
  * Returns the first route of a method. If a matching path has only other methods, adds these to
  * `search` and tries the next path.
  */
-function find(
+function routeBelow(
   node: Node,
   segments: readonly string[],
   decodedSegments: readonly string[],
@@ -148,7 +164,7 @@ function find(
   const literal = node.texts.get(decodedSegments[index] ?? '');
   const matching = node.parameters.filter((parameter) => matchSegment(parameter.segment, segment));
   for (const next of [literal, ...matching.map((parameter) => parameter.node)]) {
-    const route = next && find(next, segments, decodedSegments, method, search, index + 1);
+    const route = next && routeBelow(next, segments, decodedSegments, method, search, index + 1);
     if (route !== undefined) return route;
   }
   return undefined;

@@ -1,14 +1,24 @@
 import type { Codecs, Document, DocumentSource, Operation } from 'openapi-document';
 import { accessLog } from './access-log.ts';
 import { Resources } from './account.ts';
-import type { Answer, Call, CallEnd, CallRecord } from './call.ts';
+import type { Answer, Call, CallEnd, CallRecord, PlainReply } from './call.ts';
+import { guarded } from './hooks.ts';
 import { planOperation } from './operation.ts';
 import { prepare, type ServiceOptions } from './prepare.ts';
 import { recorder } from './record.ts';
-import { type CheckedReply, createAnswer } from './response/answer.ts';
+import { createAnswer } from './response/answer.ts';
 import { failureAnswer } from './response/failures.ts';
 import { HttpError } from './response/http-error.ts';
-import { createRouter, type FindRoute, type Route } from './router.ts';
+import { createRouter, type Route, type Router } from './router.ts';
+
+/** The parts of a call that select its operation. */
+interface Target extends Pick<Call, 'method' | 'path'> {
+  /**
+   * True if the path is relative to a mount path, which replaces the base path of the document's
+   * `servers`.
+   */
+  readonly isMounted?: boolean;
+}
 
 /** A service without a socket: adapters connect it to a server. */
 export interface Service {
@@ -25,24 +35,27 @@ export interface Service {
   readonly resources: Resources;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal | undefined;
-  /** Returns true if the document has a path. See {@link Call} for `isMounted`. */
-  has(path: string, isMounted?: boolean): boolean;
+  /** Returns true if the document has a path. */
+  has(path: string): boolean;
   /**
    * Returns the route of a call, or the error of one that has none; `undefined` if the next handler
    * of an Express app must answer it.
    */
-  find(call: Pick<Call, 'method' | 'path' | 'isMounted'>): Route | HttpError | undefined;
+  find(target: Target): Route | HttpError | undefined;
   /** Begins the record of a call. The adapter that creates the call begins it, once. */
   begin(call: Call): CallRecord;
+  /**
+   * Returns the answer to a call that must reach neither middleware nor an operation; `undefined`
+   * for other calls. Only for adapters with middleware, since `handle` includes it.
+   */
+  intercept(call: Call, record: CallRecord): Answer | undefined;
   /**
    * Answers a call. Never rejects: errors become answers with the document's error body.
    *
    * @param record by default a new one, for a call that is not logged.
-   * @param route the result of `find`, if the adapter has asked for it.
+   * @param route the result of `find`. By default that of a call that is not mounted.
    */
   handle(call: Call, record?: CallRecord, route?: Route | HttpError): Promise<Answer>;
-  /** Returns the answer to a call that is not for an operation, such as a health probe. */
-  reply(call: Call, record: CallRecord, reply: CheckedReply): Answer;
   /** Returns the answer to an error of a call that is not for an operation. */
   fail(call: Call, record: CallRecord, error: unknown): Answer;
   /** Logs a call. Adapters call it once, when the answer is sent or the client has disconnected. */
@@ -65,25 +78,49 @@ export async function createService(
 ): Promise<Service> {
   const { operations, context } = await prepare(source, options);
   const { bindings, document, failures, log } = context;
-  const { tracing, resources = new Resources() } = options;
-  const begin = recorder(resources, options);
+  const { tracing, endpoints, resources = new Resources() } = options;
+  const nameSpan = guarded(log, 'tracing', tracing?.name.bind(tracing));
+  const begin = recorder(resources, options, log);
   const plans = new Map(operations.map((each) => [each, planOperation(each, context)]));
-  const findBelowServers = createRouter(operations);
-  let findMounted: FindRoute | undefined;
+  const router = createRouter(operations);
+  let mountedRouter: Router | undefined;
   const methods = operations.map(({ method }) => method.toUpperCase());
   /** The answer to `OPTIONS *`, with the methods of the server (RFC 9110 §9.3.7). */
-  const serverOptions: CheckedReply = {
+  const serverOptions: PlainReply = {
     status: 204,
     headers: { Allow: [...new Set([...methods, 'GET', 'HEAD', 'OPTIONS'])].join(', ') },
   };
-  function findRoute(method: string, path: string, isMounted = false): Route | HttpError {
-    if (!isMounted) return findBelowServers(method, path);
-    findMounted ??= createRouter(operations, '');
-    return findMounted(method, path);
+  function mounted(): Router {
+    mountedRouter ??= createRouter(operations, '');
+    return mountedRouter;
   }
 
   function fail(call: Call, record: CallRecord, error: unknown): Answer {
     return failureAnswer(error, record, call, failures);
+  }
+
+  function intercept(call: Call, record: CallRecord): Answer | undefined {
+    const { intercepted } = record;
+    if (intercepted === undefined) return undefined;
+    if (intercepted instanceof HttpError) return fail(call, record, intercepted);
+    return createAnswer(intercepted, record, call.method);
+  }
+
+  /** Answers a call that has no operation. */
+  async function handleOther(call: Call, record: CallRecord, error: HttpError): Promise<Answer> {
+    const { method, path, headers } = call;
+    const endpoint = error.status === 404 ? endpoints?.get(path) : undefined;
+    record.endpoint = endpoint?.kind;
+    try {
+      if (method === 'OPTIONS' && path === '*') return createAnswer(serverOptions, record, method);
+      if (endpoint === undefined) throw error;
+      if (method !== 'GET' && method !== 'HEAD')
+        throw HttpError.notAllowed(method, ['GET', 'HEAD']);
+      const reply = await endpoint.read(headers['if-none-match']);
+      return createAnswer({ status: 200, ...reply }, record, method);
+    } catch (failure) {
+      return fail(call, record, failure);
+    }
   }
 
   return {
@@ -95,17 +132,13 @@ export async function createService(
     broken: context.broken,
     missing: document.operations.flatMap(({ id }) => (bindings.get(id)?.isHandled ? [] : id)),
     begin,
+    intercept,
     fail,
-    reply: ({ method }, record, reply) => createAnswer(reply, record, method),
     end: accessLog(log, options),
-
-    has(path, isMounted) {
-      const route = findRoute('GET', path, isMounted);
-      return !(route instanceof HttpError) || route.status === 405;
-    },
+    has: router.has,
 
     find({ method, path, isMounted }) {
-      const route = findRoute(method, path, isMounted);
+      const route = (isMounted ? mounted() : router).find(method, path);
       // Another handler of the app may answer another method of the path if it answers operations.
       if (route instanceof HttpError)
         return options.missing !== 'next' && route.status === 405 ? route : undefined;
@@ -113,14 +146,12 @@ export async function createService(
     },
 
     // Not async, to avoid the cost of another promise.
-    handle(call, record = begin(call), route = findRoute(call.method, call.path, call.isMounted)) {
-      const { method, path } = call;
-      if (method === 'OPTIONS' && path === '*')
-        return Promise.resolve(createAnswer(serverOptions, record, method));
-      if (record.failure !== undefined) return Promise.resolve(fail(call, record, record.failure));
-      if (route instanceof HttpError) return Promise.resolve(fail(call, record, route));
+    handle(call, record = begin(call), route = router.find(call.method, call.path)) {
+      const intercepted = record.intercepted && intercept(call, record);
+      if (intercepted !== undefined) return Promise.resolve(intercepted);
+      if (route instanceof HttpError) return handleOther(call, record, route);
       const { operation, basePath } = route;
-      tracing?.name(method, basePath + operation.path, operation.id);
+      nameSpan?.(call.method, basePath + operation.path, operation.id);
       const answer = plans.get(operation);
       if (answer === undefined) throw new Error(`${operation.id} has no plan`);
       return answer(call, record);

@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { isIP } from 'node:net';
-import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
+import type { Express, RequestHandler } from 'express';
 import { type Document, type DocumentSource, loadDocument } from 'openapi-document';
 import { addHeaders, ExpressCall, respond, writeExpressAnswer } from '../adapters/express.ts';
 import { requestError, requestListener, type TrustProxy } from '../adapters/node/index.ts';
 import { Resources } from '../core/account.ts';
 import type { WhenMissing } from '../core/bind-handlers.ts';
-import type { Answer, Call, CallRecord } from '../core/call.ts';
+import type { Call, PlainReply } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { createService, type Service } from '../core/service.ts';
@@ -15,13 +15,13 @@ import type { FailureResponse } from '../listener/index.ts';
 import { openapiPage } from '../page/page.ts';
 import { combineServices } from './combine-services.ts';
 import { crossOrigin, isPreflight } from './cors.ts';
-import { operatorRoutes, PAGE_PATHS, PROBE_PATHS } from './operator-routes.ts';
+import { createProbes, operatorEndpoints } from './endpoints.ts';
 import { openTelemetry } from './tracing.ts';
 
 export interface AppOptions
   extends Omit<
     ServiceOptions,
-    'headers' | 'loggedPaths' | 'methods' | 'missing' | 'probePaths' | 'tracing' | 'trustedOrigins'
+    'endpoints' | 'headers' | 'intercept' | 'methods' | 'missing' | 'tracing' | 'trustedOrigins'
   > {
   /** An OpenAPI document: the path of its file, its value, or as loaded. */
   readonly document: DocumentSource;
@@ -69,11 +69,6 @@ export interface DocumentOptions
 export interface AppService extends Service {
   /** The paths of the pages that are served, such as `/docs`. */
   readonly docsPaths: readonly string[];
-  /**
-   * Answers a call that must reach neither middleware nor the service: a preflight of CORS, or a
-   * request to another host in development. Returns `undefined` for other calls.
-   */
-  intercept(call: Call, record: CallRecord): Answer | undefined;
 }
 
 /**
@@ -101,29 +96,23 @@ async function createExpressApp(
 ): Promise<Express> {
   // Loaded here, since most services have no middleware.
   const { default: express } = await import('express');
-  const records = new WeakMap<object, CallRecord>();
+  const router = express.Router();
+  for (const middleware of typeof use === 'function' ? use(service) : use) router.use(middleware);
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy);
 
-  const begin: RequestHandler = (request, response, next) => {
+  return app.use((request, response, next) => {
     const error = errorIn(request, response);
-    const call = new ExpressCall(request, response, service, false);
+    const call = new ExpressCall(request, response, service);
     const { record } = call;
-    records.set(request, record);
     addHeaders(response, record.headers);
+    const end = (failure?: unknown): void => {
+      respond(service, call, failure ?? undefined).catch(next);
+    };
     const answer = error === undefined ? service.intercept(call, record) : undefined;
-    if (answer === undefined) next(error);
-    else void writeExpressAnswer(response, answer);
-  };
-  /** Middleware may have read the body, or changed the URL. */
-  const end = (request: Request, response: Response, error?: unknown) => {
-    const call = new ExpressCall(request, response, service, false, records.get(request));
-    return respond(service, call, error);
-  };
-  const onRequest: RequestHandler = (request, response) => end(request, response);
-  const onError: ErrorRequestHandler = (error, request, response, _next) =>
-    end(request, response, error);
-  const middleware = typeof use === 'function' ? use(service) : use;
-  return app.use(begin, ...middleware, onRequest, onError);
+    if (answer !== undefined) void writeExpressAnswer(response, answer);
+    else if (error !== undefined) end(error);
+    else router(request, response, end);
+  });
 }
 
 /**
@@ -139,64 +128,44 @@ export async function createAppService(
 ): Promise<AppService> {
   const { corsOrigins = [], docs = true, inDevelopment = false, missing, ready } = options;
   const { operatorPrefix: prefix = '', resources = new Resources() } = options;
-  const probePaths = PROBE_PATHS.map((path) => prefix + path);
   const hasCors = corsOrigins.length > 0;
   const document = await loadDocument(options.document);
   const documents = [document, ...others.map((other) => other.document)];
-  const pagePrefixOf = ({ basePaths }: Document) =>
-    others.length > 0 ? basePaths[0] + prefix : prefix;
-  const pagePaths = documents.flatMap((each) =>
-    PAGE_PATHS.map((path) => pagePrefixOf(each) + path),
-  );
+  const pages = (docs ? documents : []).map(({ root, basePaths: [basePath] }) => {
+    const pagePrefix = others.length > 0 ? basePath + prefix : prefix;
+    const page = openapiPage(root, { basePath, prefix: pagePrefix, tryItOut: missing === 'mock' });
+    return [pagePrefix, page] as const;
+  });
+  const probes = createProbes(ready, () => service.broken);
+  const endpoints = operatorEndpoints(probes, new Map(pages), prefix);
   const sharedOptions = {
     ...options,
     headers: hasCors ? (call: Call) => corsHeaders(call) : undefined,
-    loggedPaths: inDevelopment ? ('all' as const) : new Set([...probePaths, ...pagePaths]),
-    probePaths,
+    intercept: inDevelopment || hasCors ? intercept : undefined,
     methods: METHODS,
     resources,
     tracing: openTelemetry(),
     trustedOrigins: [corsOrigins].flat(),
   };
+  function intercept(call: Call): PlainReply | HttpError | undefined {
+    const error = inDevelopment ? rejectForeignHost(call) : undefined;
+    return error ?? (hasCors && isPreflight(call) ? { status: 204 } : undefined);
+  }
+
   const [first, ...rest] = await Promise.all([
-    createService(document, sharedOptions),
+    createService(document, { ...sharedOptions, endpoints }),
     ...others.map((other) => createService(other.document, { ...sharedOptions, ...other })),
   ]);
   const service = combineServices(first, rest);
   const corsHeaders = crossOrigin(corsOrigins, service.operations);
-  const pages = (docs ? documents : []).map((each) => {
-    const pageOptions = { basePath: each.basePaths[0], tryItOut: missing === 'mock' };
-    const pagePrefix = pagePrefixOf(each);
-    return [pagePrefix, openapiPage(each.root, { ...pageOptions, prefix: pagePrefix })] as const;
-  });
-  const { handleOperatorCall, docsPaths, shadowed } = operatorRoutes(
-    service,
-    ready,
-    new Map(pages),
-    prefix,
-  );
+  const docsPaths = pages.map(([pagePrefix]) => `${pagePrefix}/docs`);
+  // A document may have the path `/`: only the redirect to the page is lost, so no warning.
+  const shadowed = [...endpoints.keys()].filter((path) => !path.endsWith('/') && service.has(path));
   if (shadowed.length > 0) {
     const message = 'operations of the document use paths of operators: set OPERATOR_PREFIX';
     options.log?.warn({ paths: shadowed }, message);
   }
-
-  function intercept(call: Call, record: CallRecord): Answer | undefined {
-    if (inDevelopment && !isLocalHost(call.headers.host))
-      return service.fail(call, record, FOREIGN_HOST);
-    return hasCors && isPreflight(call) ? service.reply(call, record, { status: 204 }) : undefined;
-  }
-
-  return {
-    ...service,
-    docsPaths,
-    intercept,
-    // Not async, to avoid the cost of another promise.
-    handle(call, record = service.begin(call), route?) {
-      const answer = intercept(call, record);
-      if (answer !== undefined) return Promise.resolve(answer);
-      return handleOperatorCall(call, record) ?? service.handle(call, record, route);
-    },
-  };
+  return { ...service, docsPaths: docsPaths.filter((path) => !service.has(path)) };
 }
 
 /** Returns the option `respond` of `listen`. The responses are those of other failures. */
@@ -214,7 +183,8 @@ export function failureResponder(service: Service) {
 const FOREIGN_HOST = new HttpError(421, 'the Host header must name localhost or an IP address');
 
 /** Names other than localhost could resolve to this machine (DNS rebinding). */
-function isLocalHost(host: string | undefined): boolean {
+export function rejectForeignHost({ headers: { host } }: Call): HttpError | undefined {
   const name = host?.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
-  return name === undefined || isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
+  const isLocal = name === undefined || isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
+  return isLocal ? undefined : FOREIGN_HOST;
 }

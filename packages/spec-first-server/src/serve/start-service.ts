@@ -4,20 +4,20 @@ import { isatty } from 'node:tty';
 import { type Document, loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
 import { requestListener } from '../adapters/node/index.ts';
-import type { Answer, Call } from '../core/call.ts';
+import type { Endpoint } from '../core/call.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
-import { recorder } from '../core/record.ts';
+import type { ServiceOptions } from '../core/prepare.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { authenticatorFor, tokenSchemes } from '../core/security/schemes.ts';
 import { randomToken } from '../core/security/tokens.ts';
+import { createService } from '../core/service.ts';
 import { listen } from '../listener/index.ts';
-import type { ReadResource } from '../page/page.ts';
 import {
   type AppOptions,
-  type AppService,
   createAppService,
   createListener,
   failureResponder,
+  rejectForeignHost,
 } from './app.ts';
 import {
   type Config,
@@ -28,7 +28,7 @@ import {
   rejectAddress,
   wrongValue,
 } from './configuration.ts';
-import { probes, resourceHandler } from './operator-routes.ts';
+import { createProbes } from './endpoints.ts';
 import { describeStart } from './terminal.ts';
 
 /** The result of `open`: opened when the service starts, closed when it stops. */
@@ -151,7 +151,10 @@ export async function startService(
   if (backend.stats !== undefined) metrics?.watch(() => backend.stats?.() ?? {});
   ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready'));
 
-  const operators = metrics && (await serveOperators(service, config, ready, metrics.read));
+  const { resources } = service;
+  const probes = createProbes(ready, () => service.broken);
+  const operators =
+    metrics && (await serveOperators(config, probes, metrics.read, { ...definition, resources }));
   if (operators !== undefined) {
     opened.use(operators.server);
     opened.defer(() => operators.server.closeAllConnections());
@@ -172,7 +175,7 @@ export async function startService(
         'rejected',
       );
     },
-    resources: service.resources,
+    resources,
     // In development, another process already accepts new connections.
     limits: inDevelopment ? { idleStopTimeout: 0, quietTimeout: 0 } : {},
   }).catch(rejectAddress('PORT', 'HOST'));
@@ -255,36 +258,41 @@ async function createMetrics({ METRICS_PORT: port }: Config, lostLines: () => nu
   return metrics.createMetrics(lostLines);
 }
 
+const NO_OPERATIONS = {
+  openapi: '3.1.0',
+  info: { title: 'Metrics and probes', version: '1.0.0' },
+  paths: {},
+};
+
 /**
  * Serves metrics and probes on a separate address. Their requests are neither logged nor counted.
  * With `node:cluster`, each worker needs a separate port: requests to a shared one would reach a
  * random worker.
  */
-function serveOperators(
-  service: AppService,
+async function serveOperators(
   { HOST, METRICS_HOST, METRICS_PORT: port = 0 }: Config,
-  ready: () => Promise<void>,
-  readMetrics: ReadResource,
+  probes: ReadonlyMap<string, Endpoint>,
+  readMetrics: Endpoint['read'],
+  options: Pick<ServiceOptions, 'codecs' | 'errorBody' | 'resources'>,
 ) {
-  const routes = probes(ready, service.broken).set('/metrics', readMetrics);
-  const handleOperatorCall = resourceHandler(service, routes);
-  // Without CORS: pages of other origins cannot read metrics.
-  const begin = recorder(service.resources);
-
-  async function handle(call: Call, record = begin(call)): Promise<Answer> {
-    const answer = service.intercept(call, record) ?? handleOperatorCall(call, record);
-    return answer ?? service.fail(call, record, new HttpError(404, 'no such path'));
-  }
-
-  const operators = { ...service, begin, handle, end() {} };
-  const listener = requestListener(operators, {});
+  const service = await createService(NO_OPERATIONS, {
+    ...options,
+    handlers: {},
+    endpoints: new Map(probes).set('/metrics', { kind: 'probe', read: readMetrics }),
+    // Without CORS: pages of other origins cannot read metrics.
+    intercept: isDevelopment(process.env) ? rejectForeignHost : undefined,
+  });
   const hostVariable = METRICS_HOST === undefined ? 'HOST' : 'METRICS_HOST';
   const { resources } = service;
   const host = METRICS_HOST ?? HOST;
-  const respond = failureResponder(operators);
-  return listen(listener, { host, port, exclusive: true, resources, respond }).catch(
-    rejectAddress('METRICS_PORT', hostVariable),
-  );
+  const respond = failureResponder(service);
+  return listen(requestListener(service, {}), {
+    host,
+    port,
+    exclusive: true,
+    resources,
+    respond,
+  }).catch(rejectAddress('METRICS_PORT', hostVariable));
 }
 
 /** Returns the documents by name. The one in OPENAPI_FILE has the name `''`. */

@@ -25,11 +25,13 @@ function started(options: AccessLogOptions = {}) {
     ) {
       const record: CallRecord = {
         id: 'request-1',
+        intercepted: undefined,
         traceId: undefined,
         account: new Account(new Resources(), '192.0.2.1'),
         started: performance.now(),
         streamStarted: undefined,
         operationId: undefined,
+        endpoint: undefined,
         caller: undefined,
         callers: undefined,
         mocked: undefined,
@@ -58,7 +60,7 @@ describe('a line', () => {
     expect(lines[0]).toMatchObject({ method: 'OPTIONS', status: 204 });
     expect(lines[0]).not.toHaveProperty('path');
     expect(observed).toEqual([['(page)', 204, expect.any(Number)]]);
-    const development = started({ loggedPaths: 'all' });
+    const development = started({ inDevelopment: true });
     development.end(preflight, 204);
     expect(development.lines[0]?.path).toBe('/plants/secret');
   });
@@ -131,39 +133,38 @@ describe('the level', () => {
       40,
       'slow',
     ],
-    ['a probe is debug', { path: '/healthz' }, 200, 20, 'answered'],
+    ['a probe is debug', { endpoint: 'probe', path: '/healthz' }, 200, 20, 'answered'],
     [
       'a slow probe is warn',
-      { path: '/healthz', started: performance.now() - 2000 },
+      { endpoint: 'probe', path: '/healthz', started: performance.now() - 2000 },
       200,
       40,
       'slow',
     ],
-    ['a failed probe is error', { path: '/healthz', failure: internal }, 500, 50, 'failed'],
     [
-      'an operation at the path of a probe is info',
-      { operationId: 'a', path: '/healthz' },
-      200,
-      30,
-      'answered',
+      'a failed probe is error',
+      { endpoint: 'probe', path: '/healthz', failure: internal },
+      500,
+      50,
+      'failed',
     ],
   ])('of %s', (_title, facts, status, level, msg) => {
-    const { end, lines } = started({ probePaths: ['/healthz'], slowMs: 1000 });
+    const { end, lines } = started({ slowMs: 1000 });
     end(facts, status);
     expect(lines).toMatchObject([{ level, msg, status }]);
   });
 });
 
 test.each<[Facts, number, string]>([
-  [{ operationId: 'a', path: '/healthz' }, 200, 'a'],
+  [{ operationId: 'a' }, 200, 'a'],
   [{ operationId: 'a' }, 500, 'a'],
-  [{ path: '/healthz' }, 503, '(probe)'],
-  [{ path: '/docs' }, 200, '(page)'],
-  [{ path: '/docs' }, 404, '(page)'],
+  [{ endpoint: 'probe' }, 503, '(probe)'],
+  [{ endpoint: 'page' }, 200, '(page)'],
+  [{ endpoint: 'page' }, 404, '(page)'],
   [{ path: '/other' }, 302, '(page)'],
   [{ path: '/other' }, 404, '(unknown)'],
 ])('observe gets the name of the call %j with status %i: %s', (facts, status, name) => {
-  const { end, observed } = started({ probePaths: ['/healthz'], loggedPaths: new Set(['/docs']) });
+  const { end, observed } = started();
   end(facts, status);
   expect(observed).toEqual([[name, status, expect.any(Number)]]);
 });
@@ -205,16 +206,17 @@ describe('an outage', () => {
   });
 
   test('of one operation or probe is not that of another', () => {
-    const { end, lines } = started({ probePaths: ['/healthz', '/readyz'] });
+    const { end, lines } = started();
+    const readiness = { endpoint: 'probe', path: '/readyz' } as const;
     const parts = [
       { operationId: 'a' },
       { operationId: 'b' },
-      { path: '/healthz' },
-      { path: '/readyz' },
+      { endpoint: 'probe', path: '/healthz' } as const,
+      readiness,
     ];
     for (const part of parts) end({ ...part, failure: unavailable }, 503);
     expect(lines.map(({ msg }) => msg)).toEqual(['failed', 'failed', 'failed', 'failed']);
-    end({ path: '/readyz' }, 200);
+    end(readiness, 200);
     expect(lines.slice(4)).toMatchObject([
       { operationId: '/readyz', failed: 1, msg: 'available again' },
       { level: 20, path: '/readyz' },

@@ -28,7 +28,7 @@ const routerOf = async (paths: object, basePaths: readonly string[]) => {
   const { operations } = await loadDocument(document);
   return createRouter(operations);
 };
-const find = await routerOf(PATHS, ['', '/v1']);
+const { find, has } = await routerOf(PATHS, ['', '/v1']);
 
 test.each([
   ['GET', '/', 'home', ''],
@@ -50,6 +50,7 @@ test.each([
   ['GET', '/files/a', 'read', ''],
 ])('%s %s is the operation %s below "%s"', (method, path, id, basePath) => {
   expect(find(method, path)).toMatchObject({ operation: { id }, basePath });
+  expect(has(path)).toBe(true);
 });
 
 test.each([
@@ -64,8 +65,8 @@ test.each([
 });
 
 test('HEAD is not allowed at a path without GET', async () => {
-  const findPut = await routerOf({ '/a': { put: { operationId: 'a' } } }, ['']);
-  expect(findPut('HEAD', '/a')).toMatchObject({ status: 405, headers: { Allow: 'PUT' } });
+  const router = await routerOf({ '/a': { put: { operationId: 'a' } } }, ['']);
+  expect(router.find('HEAD', '/a')).toMatchObject({ status: 405, headers: { Allow: 'PUT' } });
 });
 
 test.each([
@@ -88,31 +89,33 @@ test.each([
   const reason = `no such path; the longest declared prefix is ${prefix}`;
   for (const method of ['GET', 'PATCH'])
     expect(find(method, path)).toMatchObject({ status: 404, message: 'no such path', reason });
+  expect(has(path)).toBe(false);
 });
 
 test('the message of a 404 names the base path if the path lacks it', async () => {
-  const findBook = await routerOf({ '/books/{id}': get('getBook') }, ['/v1']);
+  const router = await routerOf({ '/books/{id}': get('getBook') }, ['/v1']);
   const message = 'no such path: the base path /v1 is missing';
   for (const method of ['GET', 'POST'])
-    expect(findBook(method, '/books/7')).toMatchObject({ status: 404, message });
+    expect(router.find(method, '/books/7')).toMatchObject({ status: 404, message });
 });
 
 test.each(['/models/a/%ff', '/models/a/%', '/%zz'])(
   '%s gets 400, since it is not percent-encoded UTF-8',
   (path) => {
     expect(find('GET', path)).toMatchObject({ status: 400 });
+    expect(has(path)).toBe(false);
   },
 );
 
 test('operations and paths may have servers of their own', async () => {
   const servers = [{ url: 'https://files.example/up/' }, { url: '/up2' }];
-  const findOwn = await routerOf(
+  const router = await routerOf(
     { '/a': { servers, ...get('a'), put: { operationId: 'b', servers: [{ url: '/b' }] } } },
     ['/v1'],
   );
   const found = ['GET /up/a', 'GET /up2/a', 'PUT /b/a', 'GET /v1/a', 'PUT /up/a'].map((line) => {
     const [method = '', path = ''] = line.split(' ');
-    const route = findOwn(method, path);
+    const route = router.find(method, path);
     return 'operation' in route ? route.operation.id : route.status;
   });
   expect(found).toEqual(['a', 'a', 'b', 404, 405]);

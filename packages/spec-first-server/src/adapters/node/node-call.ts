@@ -10,41 +10,30 @@ import { continueRequest, hasBody, readAll, requestBody } from '../../http/reque
  */
 export class NodeCall implements Call {
   readonly request: IncomingMessage;
-  readonly method: string;
-  readonly headers: IncomingHttpHeaders;
   readonly response: ServerResponse;
-  readonly path: string;
-  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  declare method: string;
+  declare path: string;
+  declare query: string;
   readonly client: string | undefined;
   readonly record: CallRecord;
   #body: Bytes | AsyncIterable<Bytes> | undefined;
   #signal: AbortSignal | undefined;
 
-  /**
-   * Begins the call, and reports its end when its response closes.
-   *
-   * @param record by default a new one. The record of a call that has already begun.
-   */
+  /** Begins the call, and reports its end when its response closes. */
   constructor(
     request: IncomingMessage,
     response: RejectableResponse,
     client: string | undefined,
     service: Pick<Service, 'begin' | 'end'>,
-    record?: CallRecord,
-    headers = request.headers,
   ) {
-    const { url = '', method = '' } = request;
-    const queryMark = url.indexOf('?');
     this.request = request;
-    this.method = method;
-    this.headers = headers;
     this.response = response;
-    this.path = queryMark < 0 ? url : url.slice(0, queryMark);
-    this.query = queryMark < 0 ? '' : url.slice(queryMark + 1);
+    this.headers = request.headers;
     this.client = client;
-    this.record = record ?? service.begin(this);
+    this.readTarget();
+    this.record = service.begin(this);
     // `once` would create a wrapper, which costs more than the listener.
-    if (record !== undefined) return;
     response.on('close', () => {
       const { failure, headersSent, statusCode, writableFinished: isComplete } = response;
       const status = headersSent ? statusCode : (failure?.status ?? 499);
@@ -52,6 +41,15 @@ export class NodeCall implements Call {
       const forLog = failure && { headers: {}, reason, expected: false, ...failure };
       service.end(this, this.record, { status, isComplete, failure: forLog });
     });
+  }
+
+  /** Reads the method and the URL. Middleware may change them. */
+  readTarget(): void {
+    const { url = '', method = '' } = this.request;
+    const queryMark = url.indexOf('?');
+    this.method = method;
+    this.path = queryMark < 0 ? url : url.slice(0, queryMark);
+    this.query = queryMark < 0 ? '' : url.slice(queryMark + 1);
   }
 
   get body(): Bytes | AsyncIterable<Bytes> | undefined {

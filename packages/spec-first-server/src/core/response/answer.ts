@@ -1,14 +1,9 @@
-import type { Answer, Bytes, CallRecord } from '../call.ts';
+import type { Answer, CallRecord, PlainReply } from '../call.ts';
 import type { HeaderValues } from './headers.ts';
 import { ItemBody, type ItemBodyOptions, type ItemStream } from './item-body.ts';
 
 /** A reply that is checked, with its body and headers as they are written. */
-export interface CheckedReply {
-  readonly status: number;
-  /** The media type of the body. */
-  readonly type?: string | undefined;
-  readonly headers?: HeaderValues | undefined;
-  readonly body?: string | Bytes | undefined;
+export interface CheckedReply extends PlainReply {
   /** The items of a stream, in place of a body. */
   readonly items?: ItemStream | undefined;
 }
@@ -31,7 +26,7 @@ const UNBUFFERED_HEADERS = ['Cache-Control', 'no-cache, no-transform', 'X-Accel-
  * @param defaults headers that are sent unless the reply has others of the same names.
  */
 export function createAnswer(
-  reply: CheckedReply,
+  reply: PlainReply,
   { headers: defaults }: Pick<CallRecord, 'headers'>,
   method: string,
 ): Answer {

@@ -167,6 +167,13 @@ describe('a hook that throws is logged and does not end the process', () => {
 
   test.each<[string, Partial<ServiceOptions>, number, string]>([
     ['observe', { observe: fail }, 204, 'the hook "observe" failed'],
+    ['tracing.name', { tracing: { name: fail, traceId() {} } }, 204, 'the hook "tracing" failed'],
+    [
+      'tracing.traceId',
+      { tracing: { name() {}, traceId: fail } },
+      204,
+      'the hook "tracing" failed',
+    ],
     ['an asynchronous observe', { observe: async () => fail() }, 204, 'the hook "observe" failed'],
     ['headers, whose call fails', { headers: fail }, 500, 'failed'],
   ])('%s', async (_title, hooks, status, message) => {
