@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { createSchemas, type Document, stringifyJson } from 'openapi-document';
+import { type Document, stringifyJson } from 'openapi-document';
 import { Webhook } from 'standardwebhooks';
 import type { webhooks } from '../generated/openapi.ts';
 
@@ -38,7 +38,7 @@ export function openDeliveries(db: DatabaseSync, document: Document, options: De
   const remove = db.prepare('DELETE FROM deliveries WHERE id = ?');
   const { secret, hosts, retryAfter, warn } = options;
   const webhook = new Webhook(secret);
-  const schemas = createSchemas(document.root);
+  const { schemas } = document;
   const stopping = new AbortController();
   let sending: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;

@@ -30,13 +30,13 @@ export {
   type Parameter,
 } from './operations/operations.ts';
 export { basePathsOf } from './operations/servers.ts';
-export { formReader, readParameter } from './parameters/form-reader.ts';
+export { formField, formReader, readParameter } from './parameters/form-reader.ts';
 export { parameterReader } from './parameters/parameter-reader.ts';
 export { ParameterError } from './parameters/read-value.ts';
 export { cookiesOf } from './parameters/texts.ts';
 export { writeForm, writeParameter } from './parameters/write-parameter.ts';
 export type { Annotations } from './schema/annotations.ts';
-export type { Budget } from './schema/budget.ts';
+export { type Budget, BudgetExceeded } from './schema/budget.ts';
 export { namedTypes } from './schema/facts.ts';
 export type { Formats, TypedFormat } from './schema/formats.ts';
 export { typeNames } from './schema/json-types.ts';

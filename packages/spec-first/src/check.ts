@@ -14,8 +14,6 @@ import {
 interface CheckResult {
   /** `undefined` if the document cannot be served at all. */
   readonly document: Document | undefined;
-  /** The formats of the project. */
-  readonly formats?: Formats | undefined;
   readonly problems: readonly string[];
   /** The ids of the operations that have errors. */
   readonly broken: ReadonlySet<string>;
@@ -42,18 +40,17 @@ export function firstNotices(file: string, notices: readonly string[]): readonly
 /** Loads and checks a document. The start of a server also checks handlers and verifiers. */
 export async function checkFile(file: string, allowOutside = false): Promise<CheckResult> {
   try {
-    const document = await loadDocument(file, { allowOutside });
     const formats: Formats | undefined = await exportOf('formats');
+    const document = await loadDocument(file, { allowOutside, formats });
     const codecs = new Codecs(await exportOf('codecs'));
-    const { problems, broken, notices } = checkDocument(document, { formats, codecs });
+    const { problems, broken, notices } = checkDocument(document, codecs);
     return {
       document: problems.length > 0 ? undefined : document,
-      formats,
       problems: splitLines(document.describe([...problems, ...[...broken.values()].flat()])),
       broken: new Set(broken.keys()),
       files: document.files,
       notices: (showsAll = false) => {
-        const findings = [...notices, ...checkExamples(document.root, formats)];
+        const findings = [...notices, ...checkExamples(document.schemas)];
         if (showsAll) return splitLines(document.describe(findings));
         const merged = document.merge(findings, MAX_NOTICES);
         return firstNotices(file, splitLines(document.describe(merged)));

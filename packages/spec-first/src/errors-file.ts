@@ -1,11 +1,4 @@
-import {
-  createSchemas,
-  type Document,
-  isJsonType,
-  isObject,
-  type Schemas,
-  stringifyJson,
-} from 'openapi-document';
+import { type Document, isJsonType, isObject, type Schemas, stringifyJson } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
 import { bodySource, constantsIn, expressionsIn, fillBody, PROBLEM_DETAILS } from './error-body.ts';
 import { quoted, TYPES } from './types.ts';
@@ -21,7 +14,7 @@ const NO_BODY =
  * text compiles; it has a TODO if the team has to complete it.
  */
 export function errorsFile(document: Document): string {
-  const schemas = createSchemas(document.root);
+  const { schemas } = document;
   const declared = commonBody(document);
   const filled = declared && fillBody(schemas, declared.schema);
   const common = filled === undefined ? undefined : declared;

@@ -43,7 +43,7 @@ export const run = command(
     const notices = checked.notices(showsAll);
     for (const line of notices) console.error(line);
 
-    const outputs = new Map([[TYPES, await generateTypes(document, undefined, checked.formats)]]);
+    const outputs = new Map([[TYPES, await generateTypes(document)]]);
     if (client !== undefined) {
       const operations = document.operations.filter(({ id }) => !broken.has(id));
       outputs.set(client, await generateClient({ ...document, operations }));

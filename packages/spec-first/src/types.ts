@@ -1,11 +1,5 @@
 import { basename } from 'node:path';
-import {
-  createSchemas,
-  type Document,
-  type Formats,
-  type Operation,
-  type Schemas,
-} from 'openapi-document';
+import type { Document, Operation, Schemas } from 'openapi-document';
 import { routesOf } from 'openapi-document/client';
 import { generateSource } from './generator.ts';
 import { isIdentifier } from './type-names.ts';
@@ -60,15 +54,12 @@ export type ReplyTo<Id extends keyof operations> = ReplyOf<contract['operations'
  * `webhooks`, and the types of handlers. The same document gives the same text.
  *
  * @param name the name of the document in comments.
- * @param formats the formats of the project, whose values may have types.
  */
 export async function generateTypes(
   document: Document,
   name = basename(document.file),
-  formats?: Formats,
 ): Promise<string> {
-  const { root, operations } = document;
-  const schemas = createSchemas(root, { formats });
+  const { schemas, operations } = document;
   const { text, isGeneric } = generateSource(document, schemas, true, name);
   const imports =
     'import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } ' +
@@ -89,11 +80,10 @@ export const hasUnsendableBody = ({ method, requestBody }: Operation): boolean =
  * `openapi-document`. Bodies that `fetch` cannot send are left out.
  */
 export async function generateClient(document: Document): Promise<string> {
-  const { file, root } = document;
+  const { file, schemas } = document;
   const operations = document.operations.map((operation) =>
     hasUnsendableBody(operation) ? { ...operation, requestBody: undefined } : operation,
   );
-  const schemas = createSchemas(root);
   const { text } = generateSource({ ...document, operations }, schemas, false, basename(file));
   const routes = JSON.stringify(routesOf(operations), null, 2);
   const imports = 'import { type Client, type ClientOptions, clientOf, type Route } ';

@@ -488,9 +488,9 @@ beforeAll(async () => {
     writeFileSync(join(folder, name, 'types.ts'), await generateTypes(await loadDocument(file)));
   }
   const iban = { type: "import('./iban.ts').Iban", parse: String, stringify: String };
-  const typed = await loadDocument(join(folder, 'typed/openapi.yaml'));
   const formats = { ...temporalFormats, iban };
-  writeFileSync(join(folder, 'typed/types.ts'), await generateTypes(typed, undefined, formats));
+  const typed = await loadDocument(join(folder, 'typed/openapi.yaml'), { formats });
+  writeFileSync(join(folder, 'typed/types.ts'), await generateTypes(typed));
   for (const error of compile(folder, '-p', 'tsconfig.all.json')
     .trim()
     .split(/\n(?=\S)/)) {

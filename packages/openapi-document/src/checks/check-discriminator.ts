@@ -5,7 +5,7 @@ import {
   tagOfBase,
   tagOfUnion,
 } from '../schema/discriminator.ts';
-import { Outline } from '../schema/outline.ts';
+import type { Schemas } from '../schema/schemas.ts';
 import type { Tag } from '../schema/tag.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import {
@@ -21,11 +21,12 @@ import { similarName } from './similar-name.ts';
 
 /** Reports values that a discriminator requires but no object can have, and ignored members. */
 export function checkDiscriminator(
-  tree: SchemaTree,
+  schemas: Schemas,
   schema: Json,
   pointer: string,
   report: Report,
 ): void {
+  const { tree } = schemas;
   const discriminator = asObject(schema.discriminator);
   const { propertyName: name, 'x-selects': selects } = discriminator;
   const mapping = asObject(discriminator.mapping);
@@ -43,7 +44,7 @@ export function checkDiscriminator(
 
   // Other parts of an `allOf` may declare the property.
   const whole = tree.schemaOf(valueAt(tree.root, pointer.replace(/(\/allOf\/\d+)+$/, '')));
-  const { names, namePatterns } = new Outline(tree, whole, ...parts);
+  const { names, namePatterns } = schemas.outline(whole, ...parts);
   if (!names.has(name) && namePatterns.length === 0) {
     const effect = tag ? 'objects without it are rejected' : 'the discriminator is ignored';
     const message = `the schema has no property ${name}: ${effect}${suggestion(name, [...names])}`;

@@ -1,6 +1,4 @@
-import { Outline } from '../schema/outline.ts';
 import type { Schemas } from '../schema/schemas.ts';
-import type { SchemaTree } from '../schema/tree.ts';
 import { asObject, escapePointerToken, type Json } from '../source/document.ts';
 import { type Report, SCHEMA_KEYWORDS } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
@@ -47,14 +45,14 @@ export function checkNames(
 }
 
 export function checkEncoding(
-  tree: SchemaTree,
+  schemas: Schemas,
   { schema, encoding }: Json,
   pointer: string,
   { notice }: Report,
 ): void {
-  const outline = new Outline(tree, schema);
+  const outline = schemas.outline(schema);
   for (const name of Object.keys(asObject(encoding))) {
-    if (outline.members(name).some(({ isNothing }) => !isNothing)) continue;
+    if (!outline.member(name).isNothing) continue;
     const message = `the schema has no property ${name}: check the name of this encoding`;
     notice(`${pointer}/encoding/${escapePointerToken(name)}`, message);
   }

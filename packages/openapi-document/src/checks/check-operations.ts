@@ -23,13 +23,9 @@ import type { Report } from './check-structure.ts';
  * Reports operations with the same id, and parts of the document that are not
  * served or not checked.
  */
-export function checkOperations(
-  document: Document,
-  tree: SchemaTree,
-  codecs: Codecs,
-  report: Report,
-): void {
+export function checkOperations(document: Document, codecs: Codecs, report: Report): void {
   const { root, operations } = document;
+  const { tree } = document.schemas;
   checkServers(root, '', report);
   checkUnserved(document, report);
   const operationsById = Map.groupBy(

@@ -27,7 +27,7 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
     if (!/oas\/3\.[12]\/dialect|draft\/2020-12/.test(dialect)) {
       report.notice(`${pointer}/${member}`, `${dialect} is read as JSON Schema 2020-12`);
     }
-    if (kind === 'mediaType') checkEncoding(tree, schema, pointer, report);
+    if (kind === 'mediaType') checkEncoding(schemas, schema, pointer, report);
     if (kind === 'encoding' && Object.keys(asObject(schema.headers)).length > 0)
       report.notice(`${pointer}/headers`, 'the headers of parts are not checked');
     if (kind !== 'schema') return;
@@ -43,11 +43,11 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
     }
     checkNames(schemas, schema, pointer, report);
     checkKeywords(schemas, schema, pointer, report);
-    checkDiscriminator(tree, schema, pointer, report);
+    checkDiscriminator(schemas, schema, pointer, report);
     checkOverlap(tree, schema, pointer, report);
     checkPatterns(tree, schema, pointer, report);
     const { format } = schema;
-    if (typeof format !== 'string' || schemas.knowsFormat(format)) return;
+    if (typeof format !== 'string' || tree.formatOf(format) !== undefined) return;
     // Each unknown format is reported once.
     if (unknownFormats.has(format)) return;
     unknownFormats.add(format);

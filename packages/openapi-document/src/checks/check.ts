@@ -2,8 +2,6 @@ import { Codecs } from '../codecs/codecs.ts';
 import type { Document } from '../operations/load.ts';
 import type { Operation } from '../operations/operations.ts';
 import { tagOfBase } from '../schema/discriminator.ts';
-import type { Formats } from '../schema/formats.ts';
-import { createSchemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import {
   asObject,
@@ -32,17 +30,10 @@ interface CheckResult {
  * Checks the structure of a document (OpenAPI 3.1 or 3.2), its schemas (JSON Schema 2020-12) and
  * its operations.
  *
- * @param options.formats the formats that the service validates itself.
- * @param options.codecs the codecs of the service.
+ * @param codecs those of the service.
  */
-export function checkDocument(
-  document: Document,
-  {
-    formats,
-    codecs = new Codecs(),
-  }: { readonly formats?: Formats | undefined; readonly codecs?: Codecs } = {},
-): CheckResult {
-  const { root, operations, unresolved, corrections } = document;
+export function checkDocument(document: Document, codecs = new Codecs()): CheckResult {
+  const { root, schemas, operations, unresolved, corrections } = document;
   const faults: Finding[] = [];
   // Removing a reference causes further errors at its pointer. They are not reported.
   const removed = new Set(unresolved.map(({ pointer }) => pointer));
@@ -62,8 +53,7 @@ export function checkDocument(
     },
   };
   checkStructure(root, report);
-  const schemas = createSchemas(root, { formats });
-  checkOperations(document, schemas.tree, codecs, report);
+  checkOperations(document, codecs, report);
   checkSchemas(schemas, report);
   const problems: Finding[] = [];
   const broken = new Map<string, Finding[]>();

@@ -1,7 +1,6 @@
 import { examplesOf } from '../operations/media.ts';
-import type { Formats } from '../schema/formats.ts';
-import { createSchemas, type Schemas } from '../schema/schemas.ts';
-import { asArray, type Finding, type Json, pointerTokens } from '../source/document.ts';
+import type { Schemas } from '../schema/schemas.ts';
+import { asArray, type Finding, pointerTokens } from '../source/document.ts';
 import { walk } from '../source/kinds.ts';
 import { essenceOf, isJsonType, URLENCODED } from '../source/media-types.ts';
 
@@ -18,8 +17,8 @@ export function misfitOf(schemas: Schemas, schema: unknown, value: unknown): str
  * Reports examples that do not match their schemas. Checks the examples of schemas, parameters,
  * headers, JSON bodies and URL-encoded forms.
  */
-export function checkExamples(root: Json, formats?: Formats): Finding[] {
-  const schemas = createSchemas(root, { formats });
+export function checkExamples(schemas: Schemas): Finding[] {
+  const { root } = schemas;
   const findings: Finding[] = [];
   const check = (schema: unknown, value: unknown, pointer: string) => {
     if (value === undefined) return;

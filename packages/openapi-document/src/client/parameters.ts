@@ -1,9 +1,8 @@
 import { stringifyJson } from '../json/exact.ts';
 import { parameterReader } from '../parameters/parameter-reader.ts';
 import type { Readable } from '../parameters/read-value.ts';
-import type { TextSchema } from '../parameters/texts.ts';
+import { schemaOfValue } from '../parameters/texts.ts';
 import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
-import { isObject } from '../source/document.ts';
 import { pathTemplate, writePath } from '../source/path-template.ts';
 import type { Route } from './routes.ts';
 
@@ -119,32 +118,4 @@ const unsendable = ({ in: where, name, style }: Styled, reason: string): TypeErr
 /** Adds the facts for reading the value. */
 function readable(parameter: Route['parameters'][number], value: unknown): Readable {
   return { ...parameter, outline: schemaOfValue(value) };
-}
-
-/** Returns the schema that reads the texts of a value as the same value. `null` has no text. */
-function schemaOfValue(value: unknown): TextSchema {
-  const items: readonly unknown[] = Array.isArray(value) ? value : [];
-  const members = isObject(value) ? value : {};
-  const memberOf = (name: string) =>
-    schemaOfValue(Object.hasOwn(members, name) ? members[name] : undefined);
-  const type = typeOf(value);
-  return {
-    form: type === 'array' || type === 'object' ? type : 'text',
-    types: new Set([type]),
-    names: new Set(Object.keys(members)),
-    describesOtherMembers: false,
-    allowsEmptyText: true,
-    isAnything: false,
-    isFile: () => false,
-    member: memberOf,
-    members: (name) => [memberOf(name)],
-    items: (index) => [schemaOfValue(items[index])],
-  };
-}
-
-function typeOf(value: unknown) {
-  if (Array.isArray(value)) return 'array';
-  if (isObject(value)) return 'object';
-  if (typeof value === 'number' || typeof value === 'bigint') return 'number';
-  return typeof value === 'boolean' ? 'boolean' : 'string';
 }

@@ -1,4 +1,5 @@
 import type { FormEncoding } from '../parameters/write-parameter.ts';
+import type { Budget } from '../schema/budget.ts';
 import type { Items } from '../schema/event.ts';
 import type { Outline } from '../schema/outline.ts';
 
@@ -40,8 +41,11 @@ export interface CodecFacts {
 export interface TextCoder extends CodecFacts {
   readonly unit: 'value' | 'form';
   readonly isText: true;
-  /** @throws {UnreadableBody} */
-  read(text: string, format: BodyFormat): unknown;
+  /**
+   * @param budget pays for the patterns of names in a form.
+   * @throws {UnreadableBody | ParameterError | BudgetExceeded}
+   */
+  read(text: string, format: BodyFormat, budget?: Budget): unknown;
   /** @throws {TypeError} if the format cannot represent the value. */
   write(value: unknown, format: BodyFormat): string;
 }
@@ -89,7 +93,7 @@ export interface FormCoder extends CodecFacts {
   /**
    * Reads parts as they arrive.
    *
-   * @throws {UnreadableBody | ParameterError}
+   * @throws {UnreadableBody | ParameterError | BudgetExceeded}
    */
   read(chunks: Chunks, message: Message, storage: FormStorage): Promise<object>;
   write(fields: unknown, message: Message): Blob;
@@ -102,6 +106,8 @@ export interface FormStorage {
   readFile(content: Chunks, name: string, type: string): Promise<File>;
   /** Runs work that takes time in proportion to the form. */
   run<T>(work: () => T): T | Promise<T>;
+  /** Pays for the patterns of names. */
+  readonly budget?: Budget;
 }
 
 export type Coder = TextCoder | ValueCoder | ItemsCoder | BytesCoder | FormCoder;
@@ -127,9 +133,10 @@ export function readAtOnce<Bytes extends Uint8Array>(
   bytes: Bytes,
   format: BodyFormat,
   decode: (bytes: Bytes) => string = utf8,
+  budget?: Budget,
 ): unknown {
   if (bytes.length === 0 && coder.canBeEmpty !== true) return undefined;
-  return coder.isText ? coder.read(decode(bytes), format) : coder.read(bytes, format);
+  return coder.isText ? coder.read(decode(bytes), format, budget) : coder.read(bytes, format);
 }
 
 /** @param subject of the message. @throws {UnreadableBody} */

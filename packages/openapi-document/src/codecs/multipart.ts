@@ -1,4 +1,4 @@
-import { formReader } from '../parameters/form-reader.ts';
+import { formField, formReader } from '../parameters/form-reader.ts';
 import { type FormEncoding, styledField, writeForm } from '../parameters/write-parameter.ts';
 import { isJsonType, isRange, mediaTypeFor } from '../source/media-types.ts';
 import { type Code, type FormCoder, UnreadableBody } from './codec.ts';
@@ -25,7 +25,7 @@ export const multipart: Code<FormCoder> = {
       if (partCount > MAX_BODY_PARTS)
         throw new UnreadableBody(`must have at most ${MAX_BODY_PARTS} parts`, { status: 413 });
       const { name, filename, type, charset } = fieldOf(part);
-      const { isFile, isText, types } = reader.partOf(name);
+      const { isFile, isText, types } = formField(format, name, storage.budget);
       const isSentAsFile = filename !== undefined || type === 'application/octet-stream';
       const values = fields.get(name) ?? [];
       if (!isFile || !isSentAsFile) {
@@ -48,7 +48,7 @@ export const multipart: Code<FormCoder> = {
       }
       fields.set(name, values);
     }
-    return storage.run(() => reader.multipart(fields));
+    return storage.run(() => reader.multipart(fields, storage.budget));
   },
 
   write(fields, { format: { encoding = {} }, contentType }) {

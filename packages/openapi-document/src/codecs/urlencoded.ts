@@ -4,9 +4,9 @@ import { type Code, type TextCoder, UnreadableBody } from './codec.ts';
 
 /** Forms without files (https://url.spec.whatwg.org/#application/x-www-form-urlencoded). */
 export const urlencoded: Code<TextCoder> = {
-  read(body, format) {
+  read(body, format, budget) {
     try {
-      return formReader(format).urlencoded(body);
+      return formReader(format).urlencoded(body, budget);
     } catch (error) {
       if (error instanceof URIError) throw new UnreadableBody('must be percent-encoded UTF-8');
       throw error;

@@ -3,7 +3,8 @@ import { readEventData } from '../codecs/events.ts';
 import { jsonOrText } from '../parameters/texts.ts';
 import type { FormEncoding } from '../parameters/write-parameter.ts';
 import { decodedEvent, eventDataOf, type Items } from '../schema/event.ts';
-import { Outline } from '../schema/outline.ts';
+import type { Outline } from '../schema/outline.ts';
+import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import {
   asArray,
@@ -35,17 +36,17 @@ export interface Example {
   readonly pointer: string;
 }
 
-export const mediaOf = (tree: SchemaTree, content: unknown, parentPointer: string): MediaType[] =>
+export const mediaOf = (schemas: Schemas, content: unknown, parentPointer: string): MediaType[] =>
   entriesOf(content).map(([type, value]) => {
-    const source = resolveRef(tree.root, value) ?? {};
+    const source = resolveRef(schemas.root, value) ?? {};
     const { schema } = source;
-    const items = itemsOf(tree, type, source);
+    const items = itemsOf(schemas.tree, type, source);
     const pointer = `${parentPointer}/content/${escapePointerToken(type)}`;
-    const examples = examplesOf(tree.root, { source, pointer });
+    const examples = examplesOf(schemas.root, { source, pointer });
     return {
       type,
       schema,
-      outline: new Outline(tree, schema),
+      outline: schemas.outline(schema),
       items,
       encoding: encodingOf(source.encoding),
       examples: items === undefined ? examples : examples.map((each) => decoded(items, each)),

@@ -1,6 +1,6 @@
 import type { Styled } from '../parameters/write-parameter.ts';
-import { Outline } from '../schema/outline.ts';
-import { SchemaTree } from '../schema/tree.ts';
+import type { Outline } from '../schema/outline.ts';
+import type { Schemas } from '../schema/schemas.ts';
 import {
   asArray,
   capitalized,
@@ -18,11 +18,13 @@ import { type Example, examplesOf, type MediaType, mediaOf } from './media.ts';
 import { basePathsOf, type ServerPath } from './servers.ts';
 
 /** Lists the operations of path items. The document may be invalid. */
-export function operationsOf(root: Json, items = pathItemsIn(root, 'paths')): Operation[] {
-  const tree = new SchemaTree(root);
+export function operationsOf(
+  schemas: Schemas,
+  items = pathItemsIn(schemas.root, 'paths'),
+): Operation[] {
   const objects = operationObjects(items);
   const ids = idsOf(objects);
-  return objects.map((object, index) => operationOf(tree, object, ids[index] ?? ''));
+  return objects.map((object, index) => operationOf(schemas, object, ids[index] ?? ''));
 }
 
 /**
@@ -83,8 +85,8 @@ export interface DeclaredResponse {
   readonly source: Json;
 }
 
-function operationOf(tree: SchemaTree, object: OperationObject, id: string): Operation {
-  const { root } = tree;
+function operationOf(schemas: Schemas, object: OperationObject, id: string): Operation {
+  const { root } = schemas;
   const { method, path, source, pointer, item } = object;
   const ownServers = [source.servers, item.servers].find((list) => asArray(list).length > 0);
   const basePaths = basePathsOf(ownServers ?? root.servers);
@@ -104,13 +106,13 @@ function operationOf(tree: SchemaTree, object: OperationObject, id: string): Ope
         ? undefined
         : { document: documentPath, operation: basePaths[0] },
     pointer,
-    parameters: parametersOf(tree, object, template.names),
+    parameters: parametersOf(schemas, object, template.names),
     requestBody: body && {
       required: body.required === true,
-      media: mediaOf(tree, body.content, `${pointer}/requestBody`),
+      media: mediaOf(schemas, body.content, `${pointer}/requestBody`),
       source: body,
     },
-    responses: responsesOf(tree, source.responses, `${pointer}/responses`),
+    responses: responsesOf(schemas, source.responses, `${pointer}/responses`),
     security: asArray(source.security ?? root.security) as Readonly<
       Record<string, readonly string[]>
     >[],
@@ -164,7 +166,8 @@ const defaultId = (method: string, path: string): string =>
     .join('');
 
 /** Lists webhooks and callbacks as operations. */
-export function webhooksOf(root: Json, operations: readonly Operation[]): Operation[] {
+export function webhooksOf(schemas: Schemas, operations: readonly Operation[]): Operation[] {
+  const { root } = schemas;
   const callbacks = operations.flatMap(({ id, source, pointer }) =>
     entriesOf(source.callbacks).flatMap(([name, callback]) => {
       const pathItems = Object.entries(resolveRef(root, callback) ?? {}).slice(0, 1);
@@ -176,7 +179,7 @@ export function webhooksOf(root: Json, operations: readonly Operation[]): Operat
       }));
     }),
   );
-  return operationsOf(root, [...pathItemsIn(root, 'webhooks'), ...callbacks]);
+  return operationsOf(schemas, [...pathItemsIn(root, 'webhooks'), ...callbacks]);
 }
 
 /** Lists the media types of the bodies of an operation. */
@@ -196,18 +199,18 @@ const IGNORED_HEADERS = /^header (accept|accept-encoding|content-type|authorizat
  * have a member `__proto__`, so a parameter with this name is ignored.
  */
 function parametersOf(
-  tree: SchemaTree,
+  schemas: Schemas,
   { item, itemPointer, source: operation, pointer }: OperationObject,
   names: readonly string[],
 ) {
   const lists = { [itemPointer]: item.parameters, [pointer]: operation.parameters };
   const declared = Object.entries(lists).flatMap(([parentPointer, list]) =>
     asArray(list).flatMap((value, index) => {
-      const source = resolveRef(tree.root, value);
+      const source = resolveRef(schemas.root, value);
       if (source === undefined) return [];
       const where = source.in === 'querystring' ? 'query' : (source.in as Styled['in']);
       const parameterPointer = `${parentPointer}/parameters/${index}`;
-      return parameterOf(tree, source, where, String(source.name), parameterPointer);
+      return parameterOf(schemas, source, where, String(source.name), parameterPointer);
     }),
   );
   const keyOf = ({ in: where, name }: Parameter) =>
@@ -224,7 +227,7 @@ function parametersOf(
 }
 
 function parameterOf(
-  tree: SchemaTree,
+  schemas: Schemas,
   source: Json,
   where: Styled['in'],
   name: string,
@@ -232,8 +235,8 @@ function parameterOf(
 ): Parameter {
   const defaultStyle = where === 'query' || where === 'cookie' ? 'form' : 'simple';
   const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? defaultStyle);
-  const [media] = mediaOf(tree, source.content, pointer);
-  const schema = media === undefined ? schemaOf(tree, source) : media.schema;
+  const [media] = mediaOf(schemas, source.content, pointer);
+  const schema = media === undefined ? schemaOf(schemas, source) : media.schema;
   const styled = {
     in: where,
     name,
@@ -243,7 +246,7 @@ function parameterOf(
     allowReserved: source.allowReserved === true,
     json: media !== undefined && isJsonType(media.type),
     schema,
-    outline: new Outline(tree, schema),
+    outline: schemas.outline(schema),
     media,
   };
   return {
@@ -251,44 +254,44 @@ function parameterOf(
     required: source.required === true,
     pointer,
     source,
-    examples: [...examplesOf(tree.root, { source, pointer }), ...(media?.examples ?? [])],
+    examples: [...examplesOf(schemas.root, { source, pointer }), ...(media?.examples ?? [])],
   };
 }
 
 /** With `allowEmptyValue`, the schema of a scalar in the query also allows an empty string. */
-function schemaOf(tree: SchemaTree, { in: where, schema, allowEmptyValue }: Json): unknown {
-  const isScalar = new Outline(tree, schema).form === 'text';
+function schemaOf(schemas: Schemas, { in: where, schema, allowEmptyValue }: Json): unknown {
+  const isScalar = schemas.outline(schema).form === 'text';
   if (where !== 'query' || allowEmptyValue !== true || !isScalar) return schema;
-  const preset = tree.facts(tree.schemaOf(schema)).default;
+  const preset = schemas.at(schema, 'request').default;
   return { anyOf: [schema, { const: '' }], ...(preset && { default: preset.value }) };
 }
 
-const responsesOf = (tree: SchemaTree, responses: unknown, pointer: string): DeclaredResponse[] =>
+const responsesOf = (schemas: Schemas, responses: unknown, pointer: string): DeclaredResponse[] =>
   entriesOf(responses)
     .filter(([key]) => !key.startsWith('x-'))
     .map(([key, value]) =>
       responseOf(
-        tree,
+        schemas,
         key,
-        resolveRef(tree.root, value) ?? {},
+        resolveRef(schemas.root, value) ?? {},
         `${pointer}/${escapePointerToken(key)}`,
       ),
     );
 
 function responseOf(
-  tree: SchemaTree,
+  schemas: Schemas,
   key: string,
   source: Json,
   pointer: string,
 ): DeclaredResponse {
   const headers = entriesOf(source.headers).map(([name, header]) => {
-    const declared = { ...resolveRef(tree.root, header), style: 'simple' };
+    const declared = { ...resolveRef(schemas.root, header), style: 'simple' };
     const headerPointer = `${pointer}/headers/${escapePointerToken(name)}`;
-    return parameterOf(tree, declared, 'header', name.toLowerCase(), headerPointer);
+    return parameterOf(schemas, declared, 'header', name.toLowerCase(), headerPointer);
   });
   return {
     key,
-    media: mediaOf(tree, source.content, pointer),
+    media: mediaOf(schemas, source.content, pointer),
     headers: headers
       // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
       .filter(({ name }) => name !== 'content-type')

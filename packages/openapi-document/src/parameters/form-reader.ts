@@ -1,56 +1,50 @@
+import type { Budget } from '../schema/budget.ts';
+import { TYPE_BITS } from '../schema/json-types.ts';
+import type { Outline } from '../schema/outline.ts';
 import type { Json } from '../source/document.ts';
 import { essenceOf, isJsonType, URLENCODED } from '../source/media-types.ts';
 import { ParameterError, type Readable, readJson, valueReader } from './read-value.ts';
-import { coerce, jsonOrText, pairsOf, type TextSchema } from './texts.ts';
+import { coerce, jsonOrText, pairsOf, percentDecoded, type TextSchema } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';
 
 /** The values of fields by name: strings, and files of type `T`. */
 export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
+
+interface FormFormat<Schema> {
+  readonly outline?: Schema | undefined;
+  readonly encoding?: FormEncoding | undefined;
+}
 
 /**
  * Prepares to parse forms. A field with `style` or `explode` in its Encoding Object (OpenAPI 3.1
  * §4.8.15) is parsed like a query parameter. Other fields are parsed as JSON or as text, by their
  * schemas and media types.
  */
-export function formReader({
-  outline,
-  encoding = {},
-}: {
-  readonly outline?: TextSchema | undefined;
-  readonly encoding?: FormEncoding | undefined;
-}) {
-  const schemasOf = (name: string) => outline?.members(name) ?? [];
+export function formReader({ outline, encoding = {} }: FormFormat<TextSchema>) {
   const styled = Object.entries(encoding).flatMap(([name, value]) => {
     const field = styledField(name, value);
     return field && outline ? valueReader({ ...field, outline: outline.member(name) }) : [];
   });
   /** The names of the styled fields, and of the properties that are separate fields. */
   const styledNames = new Set(styled.flatMap((field) => [field.name, ...field.names]));
+  const jsonNames = new Set(
+    Object.entries(encoding).flatMap(([name, { contentType = '' }]) =>
+      isJsonType(contentType) ? [name] : [],
+    ),
+  );
 
   return {
-    /** Parses `application/x-www-form-urlencoded`. @throws {URIError | ParameterError} */
-    urlencoded: (text: string) => objectOf<never>(pairsOf(text), decodeURIComponent),
-    /** Converts the fields of `multipart/form-data`. @throws {ParameterError} */
-    multipart: <T>(fields: Fields<T>) => objectOf(fields, (text) => text),
-    textValues,
     /**
-     * Returns the declared media types of a part, and whether it may be a file or text. Without a
-     * schema, or with the schema `true`, it may be both.
+     * Parses `application/x-www-form-urlencoded`.
+     *
+     * @param budget pays for the patterns of names.
+     * @throws {URIError | ParameterError | BudgetExceeded}
      */
-    partOf(name: string) {
-      const schemas = schemasOf(name).flatMap((inner) => {
-        const items = inner.items(0);
-        return items.length > 0 ? items : [inner];
-      });
-      const { contentType } = encoding[name] ?? {};
-      const isOpen = schemas.length === 0 || schemas.some(({ isAnything }) => isAnything);
-      const files = schemas.filter((inner) => inner.isFile(contentType));
-      return {
-        isFile: isOpen || files.length > 0,
-        isText: isOpen || files.length < schemas.length,
-        types: contentType?.split(',').map(essenceOf) ?? [],
-      };
-    },
+    urlencoded: (text: string, budget?: Budget) =>
+      objectOf<never>(pairsOf(text), percentDecoded, budget),
+    /** Converts the fields of `multipart/form-data`. @throws {ParameterError | BudgetExceeded} */
+    multipart: <T>(fields: Fields<T>, budget?: Budget) => objectOf(fields, unchanged, budget),
+    textValues,
   };
 
   /**
@@ -59,25 +53,28 @@ export function formReader({
    * @param type the media type of the part, without parameters.
    */
   function textValues(name: string, type: string, text: string): readonly unknown[] {
-    const isArray = schemasOf(name).some(({ types }) => types.has('array'));
-    if (!isArray || !isJsonType(type) || Object.hasOwn(encoding, name)) return [text];
-    const value = jsonOrText(text);
+    if (!isJsonType(type) || Object.hasOwn(encoding, name)) return [text];
+    const value = isArray(outline?.member(name)) ? jsonOrText(text) : text;
     return Array.isArray(value) ? value : [text];
   }
 
-  function objectOf<T>(fields: Fields<T>, decode: (text: string) => string): Json {
+  function objectOf<T>(
+    fields: Fields<T>,
+    decode: (text: string) => string,
+    budget: Budget | undefined,
+  ): Json {
     const isText = (value: string | T) => typeof value === 'string';
     const entries: [string, unknown][] = [];
     for (const [name, values] of fields) {
       if (styledNames.has(name) || styled.some((field) => field.deepPath(name))) continue;
       const decodedValues = values.map((value) => (isText(value) ? decode(value) : value));
-      entries.push([name, fieldOf(name, decodedValues)]);
+      entries.push([name, fieldOf(name, outline?.member(name, budget), decodedValues)]);
     }
     if (styled.length > 0) {
       const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
       const isField = (name: string) => fields.has(name);
       for (const field of styled) {
-        const value = field.fromPairs(texts, isField, decode);
+        const value = field.fromPairs(texts, isField, decode, budget);
         if (value !== undefined) entries.push([field.name, value]);
       }
     }
@@ -85,36 +82,49 @@ export function formReader({
   }
 
   /** Converts the values of a field: to an array if the schema allows it or there are several. */
-  function fieldOf(name: string, values: readonly unknown[]): unknown {
-    const schemas = schemasOf(name);
-    const { contentType } = encoding[name] ?? {};
+  function fieldOf(
+    name: string,
+    schema: TextSchema | undefined,
+    values: readonly unknown[],
+  ): unknown {
     const [first] = values;
     const isSingle = values.length === 1;
-    if (isSingle && contentType !== undefined && isJsonType(contentType)) {
-      return typeof first === 'string' ? readJson(name, schemas, first) : first;
-    }
-    const arrays = schemas.filter(({ types }) => types.has('array'));
-    if (arrays.length === 0) {
-      if (isSingle) return valueFrom(name, schemas, first);
-      const isTyped = schemas.length > 0 && schemas.every(({ types }) => types.size > 0);
-      if (isTyped) throw new ParameterError(name, 'must be given once');
-      return values;
-    }
-    return values.map((value, index) =>
-      valueFrom(
-        name,
-        arrays.flatMap((array) => array.items(index)),
-        value,
-      ),
-    );
+    if (schema === undefined) return isSingle ? first : values;
+    if (isSingle && jsonNames.has(name))
+      return typeof first === 'string' ? readJson(name, schema, first) : first;
+    if (isArray(schema))
+      return values.map((value, index) => valueFrom(name, schema.item(index), value));
+    if (isSingle) return valueFrom(name, schema, first);
+    if (schema.isTyped) throw new ParameterError(name, 'must be given once');
+    return values;
   }
+}
 
-  function valueFrom(name: string, schemas: readonly TextSchema[], value: unknown): unknown {
-    if (typeof value !== 'string') return value;
-    return schemas.some(({ types }) => types.has('object'))
-      ? readJson(name, schemas, value)
-      : coerce(schemas, value);
-  }
+/**
+ * Returns the declared media types of a field of a form, and whether it, or an item of it, may be a
+ * file or a text. Without a schema, it may be both.
+ */
+export function formField(
+  { outline, encoding = {} }: FormFormat<Outline>,
+  name: string,
+  budget?: Budget,
+) {
+  const { contentType } = encoding[name] ?? {};
+  const { isFile = true, isText = true } =
+    outline?.member(name, budget).fieldKind(contentType) ?? {};
+  return { isFile, isText, types: contentType?.split(',').map(essenceOf) ?? [] };
+}
+
+const unchanged = (text: string): string => text;
+
+const isArray = (schema: TextSchema | undefined): boolean =>
+  ((schema?.typeBits ?? 0) & TYPE_BITS.array) !== 0;
+
+function valueFrom(name: string, schema: TextSchema, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return (schema.typeBits & TYPE_BITS.object) === 0
+    ? coerce(schema, value)
+    : readJson(name, schema, value);
 }
 
 /** Prepares to parse a parameter. Its value may be the whole query, as a form. */
@@ -123,7 +133,11 @@ export function parameterValueReader(parameter: Readable): ReturnType<typeof val
   const reader = valueReader(parameter);
   if (style !== 'querystring' || essenceOf(media?.type ?? '') !== URLENCODED) return reader;
   const form = formReader({ outline, encoding: media?.encoding });
-  return { ...reader, read: (query) => (query ? form.urlencoded(query) : undefined) };
+  return {
+    ...reader,
+    read: (query, _pairs, _isDeclared, budget) =>
+      query ? form.urlencoded(query, budget) : undefined,
+  };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { type Budget, BudgetExceeded } from '../schema/budget.ts';
 import { escapePointerToken } from '../source/document.ts';
 import { matchPath, type PathTemplate } from '../source/path-template.ts';
 import { parameterValueReader } from './form-reader.ts';
@@ -25,9 +26,9 @@ interface ParameterOperation {
  * Strings become numbers and booleans if their schemas have these types. Values are not validated.
  *
  * @param ignored names of query parameters that are not part of the operation, such as API keys.
- * @returns a function that returns the values by location and name. It also returns a violation for
- *   each parameter that cannot be parsed and each undeclared name in the query, with a path such as
- *   `/query/limit`.
+ * @returns a function that returns the values by location and name. Its budget pays for the
+ *   patterns of names. It also returns a violation for each parameter that cannot be parsed and for
+ *   each undeclared name in the query, with a path such as `/query/limit`.
  */
 export function parameterReader(
   { parameters, template }: ParameterOperation,
@@ -40,7 +41,7 @@ export function parameterReader(
   const hasWholeQuery = parameters.some(({ style }) => style === 'querystring');
   const acceptsAnyName = hasWholeQuery || inQuery.some(({ takesAnyName }) => takesAnyName);
 
-  return ({ path, query, headers }: ParameterSource) => {
+  return ({ path, query, headers }: ParameterSource, budget?: Budget) => {
     const values: Record<Styled['in'], Record<string, unknown>> = {
       path: {},
       query: {},
@@ -77,7 +78,8 @@ export function parameterReader(
         header: header?.toString(),
       }[where];
       try {
-        const value = read(text, where === 'cookie' ? pairs.cookie : pairs.query, isDeclared);
+        const named = where === 'cookie' ? pairs.cookie : pairs.query;
+        const value = read(text, named, isDeclared, budget);
         if (value !== undefined) values[where][name] = value;
       } catch (error) {
         violations.push({
@@ -100,5 +102,6 @@ const withoutNames = (query: string, names: ReadonlySet<string>): string =>
 function parseFailure(error: unknown): string {
   if (error instanceof ParameterError) return error.reason;
   if (error instanceof URIError) return 'must be percent-encoded UTF-8';
+  if (error instanceof BudgetExceeded) return error.message;
   throw error;
 }

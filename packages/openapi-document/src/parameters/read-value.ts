@@ -1,4 +1,6 @@
 import { InvalidJson, MAX_DEPTH, parseJson } from '../json/exact.ts';
+import type { Budget } from '../schema/budget.ts';
+import { formOf, TYPE_BITS } from '../schema/json-types.ts';
 import {
   coerce,
   coerceItems,
@@ -7,6 +9,7 @@ import {
   type Pairs,
   type PathText,
   pairsOf,
+  percentDecoded,
   splitOnce,
   type TextSchema,
 } from './texts.ts';
@@ -27,16 +30,16 @@ export class ParameterError extends Error {
 }
 
 /**
- * Parses JSON. If a schema allows strings, a text that is not JSON is returned unchanged.
+ * Parses JSON. If the schema allows strings, a text that is not JSON is returned unchanged.
  *
  * @param name of the parameter or the field.
  * @throws {ParameterError}
  */
-export function readJson(name: string, schemas: readonly TextSchema[], text: string): unknown {
+export function readJson(name: string, schema: TextSchema, text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    if (!schemas.every(({ types }) => types.size > 0 && !types.has('string'))) return text;
+    if (!schema.isTyped || (schema.typeBits & TYPE_BITS.string) !== 0) return text;
     throw error instanceof InvalidJson ? new ParameterError(name, error.message) : error;
   }
 }
@@ -50,7 +53,7 @@ export type Readable = Styled & { readonly outline: TextSchema };
 export function valueReader(parameter: Readable) {
   const { name, in: where, style, outline, json, explode } = parameter;
   const { prefix, delimiter, delimiters = delimiter, exploded, isNamed } = styleOf(parameter);
-  const shape = json ? 'json' : outline.form;
+  const shape = json ? 'json' : formOf(outline.typeBits);
   const isDeep = style === 'deepObject';
   /** True if each property of an object is a separate name in the query. */
   const isSpread = (style === 'form' || style === 'cookie') && explode && shape === 'object';
@@ -76,26 +79,28 @@ export function valueReader(parameter: Readable) {
      *
      * @param pairs the names and values of the query or the cookies. By default, those in `text`.
      * @param isDeclared returns true for the names of other parameters.
-     * @throws {URIError | ParameterError}
+     * @param budget pays for the patterns of names.
+     * @throws {URIError | ParameterError | BudgetExceeded}
      */
     read(
       text: string | undefined,
       pairs: Pairs = where === 'query' ? pairsOf(text ?? '') : cookiesOf(text),
       isDeclared: (name: string) => boolean = () => false,
+      budget?: Budget,
     ): unknown {
       if (style === 'querystring') return text ? fromWholeQuery(text) : undefined;
-      if (where === 'query') return fromPairs(pairs, isDeclared, decodeURIComponent);
+      if (where === 'query') return fromPairs(pairs, isDeclared, percentDecoded, budget);
       // In the style `cookie`, an array is several cookies with the same name (OpenAPI 3.2).
-      if (style === 'cookie') return fromPairs(pairs, () => false, unchanged);
+      if (style === 'cookie') return fromPairs(pairs, () => false, unchanged, budget);
       if (where === 'header') return fromText(text, (part) => part.trim());
-      return fromText(where === 'cookie' ? cookieText(pairs.get(name)) : text, decodeURIComponent);
+      return fromText(where === 'cookie' ? cookieText(pairs.get(name)) : text, percentDecoded);
     },
   };
 
   /** In the style `matrix`, the text contains the name of the parameter. */
   function fromText(text: string | undefined, decode: Decode, isExploded = explode): unknown {
     if (!text?.startsWith(prefix)) return undefined;
-    if (shape === 'json') return readJson(name, [outline], decode(text));
+    if (shape === 'json') return readJson(name, outline, decode(text));
     const unnamed = (part: string) => {
       if (where !== 'path' || !isNamed) return part;
       const [key, value] = splitOnce(part, '=');
@@ -103,7 +108,7 @@ export function valueReader(parameter: Readable) {
       throw new ParameterError(name, `must begin with ${prefix}${name}=`);
     };
     const bare = text.slice(prefix.length);
-    if (shape === 'text') return coerce([outline], decode(unnamed(bare)));
+    if (shape === 'text') return coerce(outline, decode(unnamed(bare)));
     const list = isExploded ? bare : unnamed(bare);
     const texts = list === '' ? [] : list.split(isExploded ? exploded : delimiters);
     if (shape === 'array') {
@@ -116,11 +121,16 @@ export function valueReader(parameter: Readable) {
           index % 2 === 0 ? [[part, texts[index + 1] ?? ''] as const] : [],
         );
     const entries = pairs.map(([key, value]): PathText => [[decode(key)], decode(value)]);
-    return coerceObject([outline], entries);
+    return coerceObject(outline, entries);
   }
 
   /** Parses a parameter of a query, a form, or cookies of the style `cookie`. */
-  function fromPairs(pairs: Pairs, isDeclared: (name: string) => boolean, decode: Decode): unknown {
+  function fromPairs(
+    pairs: Pairs,
+    isDeclared: (name: string) => boolean,
+    decode: Decode,
+    budget?: Budget,
+  ): unknown {
     if (isDeep || isSpread) {
       const entries = [...pairs].flatMap(([key, texts]) => {
         const isProperty = isSpread && (properties.has(key) || (takesAnyName && !isDeclared(key)));
@@ -130,11 +140,12 @@ export function valueReader(parameter: Readable) {
           throw new ParameterError(name, `must be nested at most ${MAX_DEPTH} levels deep`);
         return texts.map((text): PathText => [path, decode(text)]);
       });
-      return entries.length === 0 ? undefined : coerceObject([outline], entries);
+      return entries.length === 0 ? undefined : coerceObject(outline, entries, budget);
     }
     const values = pairs.get(name) ?? [];
     // Several values are an array, also if the schema allows a scalar.
-    const isArray = values.length > 1 ? !json && outline.types.has('array') : shape === 'array';
+    const isArray =
+      values.length > 1 ? !json && (outline.typeBits & TYPE_BITS.array) !== 0 : shape === 'array';
     if (isArray && values.length > 0 && explode) return coerceItems(outline, values.map(decode));
     if (values.length > 1) throw new ParameterError(name, onceReason());
     return fromText(values[0], decode, false);
@@ -166,8 +177,8 @@ export function valueReader(parameter: Readable) {
   }
 
   function fromWholeQuery(query: string): unknown {
-    const text = decodeURIComponent(query);
-    return json ? readJson(name, [outline], text) : coerce([outline], text);
+    const text = percentDecoded(query);
+    return json ? readJson(name, outline, text) : coerce(outline, text);
   }
 }
 

@@ -1,35 +1,51 @@
 import { parseJson, parseNumber } from '../json/exact.ts';
-import { type TypeName, typeBitOf, typeBits } from '../schema/json-types.ts';
+import type { Budget } from '../schema/budget.ts';
+import { formOf, TYPE_BITS, typeBitOf } from '../schema/json-types.ts';
 import type { Outline } from '../schema/outline.ts';
-import { decoded } from '../source/document.ts';
+import { decoded, isObject } from '../source/document.ts';
 
 /** The facts about a schema that decide which value a text stands for. */
 export interface TextSchema
   extends Pick<
     Outline,
-    | ('form' | 'types' | 'names' | 'describesOtherMembers' | 'allowsEmptyText')
-    | ('isAnything' | 'isFile')
+    'typeBits' | 'isTyped' | 'names' | 'describesOtherMembers' | 'allowsEmptyText'
   > {
-  member(name: string): TextSchema;
-  members(name: string): readonly TextSchema[];
-  items(index: number): readonly TextSchema[];
+  /** @throws {BudgetExceeded} */
+  member(name: string, budget?: Budget): TextSchema;
+  item(index: number): TextSchema;
 }
 
-/** Converts a string to one of the types of the schemas, if possible. */
-export function coerce(schemas: readonly TextSchema[], text: string): unknown {
-  const allows = (type: TypeName) => schemas.some(({ types }) => types.has(type));
-  if (allows('integer') || allows('number')) {
+/** Returns the schema that reads the texts of a value as the same value. `null` has no text. */
+export function schemaOfValue(value: unknown): TextSchema {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  const members = isObject(value) ? value : {};
+  const memberOf = (name: string) =>
+    schemaOfValue(Object.hasOwn(members, name) ? members[name] : undefined);
+  return {
+    typeBits: typeBitOf(value),
+    isTyped: true,
+    names: new Set(Object.keys(members)),
+    describesOtherMembers: false,
+    allowsEmptyText: true,
+    member: memberOf,
+    item: (index) => schemaOfValue(items[index]),
+  };
+}
+
+/** Converts a string to one of the types of the schema, if possible. */
+export function coerce(schema: TextSchema, text: string): unknown {
+  const { typeBits: types } = schema;
+  if ((types & TYPE_BITS.number) !== 0) {
     const number = parseNumber(text);
-    const types = typeBits(schemas.flatMap((schema) => [...schema.types]));
     if (number !== undefined && (typeBitOf(number) & types) !== 0) return number;
   }
-  if ((text === 'true' || text === 'false') && allows('boolean')) return text === 'true';
-  if (text !== '' || !allows('null')) return text;
-  return schemas.some(({ allowsEmptyText }) => allowsEmptyText) ? text : null;
+  if ((types & TYPE_BITS.boolean) !== 0 && (text === 'true' || text === 'false'))
+    return text === 'true';
+  return text === '' && (types & TYPE_BITS.null) !== 0 && !schema.allowsEmptyText ? null : text;
 }
 
 export const coerceItems = (schema: TextSchema, texts: readonly string[]): unknown[] =>
-  texts.map((text, index) => coerce(schema.items(index), text));
+  texts.map((text, index) => coerce(schema.item(index), text));
 
 /** The path to a value inside an object, and its serialized value. */
 export type PathText = readonly [path: readonly string[], text: string];
@@ -38,28 +54,30 @@ export type PathText = readonly [path: readonly string[], text: string];
  * Builds an object. A name with several values is an array. OpenAPI defines `deepObject` only for
  * objects of scalars. Deeper values follow the common convention: `[a][b]=1` for members, and
  * `[]=1`, `[0]=1` or `[0][a]=1` for the items of an array, in order.
+ *
+ * @throws {BudgetExceeded}
  */
 export function coerceObject(
-  schemas: readonly TextSchema[],
+  schema: TextSchema,
   entries: readonly PathText[],
+  budget?: Budget,
 ): unknown {
-  const array = schemas.find(({ form }) => form === 'array');
   const isNested = entries.some(([path]) => path.length > 1);
   const index = isNested ? /^\d+$/ : /^\d*$/;
   const texts = entries.map(([, text]) => text);
-  if (array !== undefined && entries.every(([[first = '']]) => index.test(first))) {
-    if (!isNested) return coerceItems(array, texts);
+  if (formOf(schema.typeBits) === 'array' && entries.every(([[first = '']]) => index.test(first))) {
+    if (!isNested) return coerceItems(schema, texts);
     return membersOf(entries).map(([, inside], position) =>
-      coerceObject(array.items(position), inside),
+      coerceObject(schema.item(position), inside, budget),
     );
   }
   const leaf = entries.find(([path]) => path.length === 0);
   // `a=1&a[b]=2` is neither a string nor an object. Returns an array, which validation rejects.
-  if (leaf !== undefined) return entries.length === 1 ? coerce(schemas, leaf[1]) : texts;
-  const members = membersOf(entries).map(([key, inside]) => {
-    const inner = schemas.flatMap((schema) => schema.members(key));
-    return [key, coerceObject(inner, inside)];
-  });
+  if (leaf !== undefined) return entries.length === 1 ? coerce(schema, leaf[1]) : texts;
+  const members = membersOf(entries).map(([key, inside]) => [
+    key,
+    coerceObject(schema.member(key, budget), inside, budget),
+  ]);
   return Object.fromEntries(members);
 }
 
@@ -82,30 +100,36 @@ export function jsonOrText(text: string): unknown {
 export type Pairs = ReadonlyMap<string, readonly string[]>;
 
 /** Splits a query or a form. `+` becomes an encoded space. */
-export const pairsOf = (text: string): Pairs =>
-  byName(text.replaceAll('+', '%20').split('&'), (name, value) => [decoded(name), value]);
+export function pairsOf(text: string): Pairs {
+  const pairs = new Map<string, string[]>();
+  for (const pair of text.replaceAll('+', '%20').split('&')) {
+    if (pair === '') continue;
+    const [name, value] = splitOnce(pair, '=');
+    add(pairs, decoded(name), value);
+  }
+  return pairs;
+}
 
 /** Splits a Cookie header (RFC 6265 §4.2.1). */
-export const cookiesOf = (header: unknown): Pairs =>
-  byName(
-    typeof header === 'string' ? header.split(';').filter((pair) => pair.includes('=')) : [],
-    (name, value) => [name.trim(), value.trim().replace(/^"(.*)"$/, '$1')],
-  );
-
-function byName(
-  pairs: readonly string[],
-  read: (name: string, value: string) => readonly [string, string],
-): Pairs {
-  const valuesByName = new Map<string, string[]>();
-  for (const pair of pairs) {
-    if (pair === '') continue;
-    const [name, value] = read(...splitOnce(pair, '='));
-    const values = valuesByName.get(name);
-    if (values === undefined) valuesByName.set(name, [value]);
-    else values.push(value);
+export function cookiesOf(header: unknown): Pairs {
+  const pairs = new Map<string, string[]>();
+  for (const pair of typeof header === 'string' ? header.split(';') : []) {
+    if (!pair.includes('=')) continue;
+    const [name, value] = splitOnce(pair, '=');
+    add(pairs, name.trim(), value.trim().replace(/^"(.*)"$/, '$1'));
   }
-  return valuesByName;
+  return pairs;
 }
+
+function add(pairs: Map<string, string[]>, name: string, value: string): void {
+  const values = pairs.get(name);
+  if (values === undefined) pairs.set(name, [value]);
+  else values.push(value);
+}
+
+/** Decodes a percent-encoded text. @throws {URIError} */
+export const percentDecoded = (text: string): string =>
+  text.includes('%') ? decodeURIComponent(text) : text;
 
 export function splitOnce(text: string, separator: string): [string, string] {
   const index = text.indexOf(separator);

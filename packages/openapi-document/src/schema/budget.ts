@@ -3,6 +3,9 @@ export interface Budget {
   steps: number;
 }
 
+/** For work that the document decides: it is trusted. */
+export const UNLIMITED: Budget = { steps: Number.POSITIVE_INFINITY };
+
 /** Ends a check that needs more steps than its budget has. */
 export class BudgetExceeded extends Error {
   override readonly name = 'BudgetExceeded';

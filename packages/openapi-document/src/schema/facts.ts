@@ -1,5 +1,5 @@
 import { asArray, asObject, asStrings, type Json } from '../source/document.ts';
-import { type TypeName, typeBitOf, typeBits, typeNames } from './json-types.ts';
+import { TYPE_BITS, typeBitOf, typeBits } from './json-types.ts';
 import { type Exact, isExact } from './numbers.ts';
 
 /** The facts that several schemas of one value state, each in its own keywords. */
@@ -27,9 +27,9 @@ export class Facts {
     return masks.length === 0 ? undefined : masks.reduce((types, next) => types & next);
   }
 
-  /** The types that each schema names or implies, as `properties` implies `object`. */
-  get impliedTypes(): readonly TypeName[] {
-    return this.schemas.flatMap(typesIn);
+  /** The types that any schema names or implies, as `properties` implies `object`, as bits. */
+  get impliedTypes(): number {
+    return this.schemas.reduce((types, schema) => types | typesIn(schema), 0);
   }
 
   /** The lists of values in `enum` and `const`. */
@@ -147,22 +147,21 @@ const VALUE_KEYWORDS = [
 
 const isBigInt = (value: unknown): boolean => typeof value === 'bigint';
 
-/** The types in `type`, or else the types that other keywords imply. */
-function typesIn(schema: Json): readonly TypeName[] {
+/** Returns the types in `type`, or else the types that other keywords imply, as bits. */
+function typesIn(schema: Json): number {
   const { type, items, prefixItems, properties } = schema;
-  if (type !== undefined) return [type].flat().flatMap((name) => typeNames(typeBits([name])));
+  if (type !== undefined) return typeBits([type].flat());
   const values = Object.hasOwn(schema, 'const') ? [schema.const] : asArray(schema.enum);
-  const types = values.flatMap((value): readonly TypeName[] => {
-    const names = typeNames(typeBitOf(value));
-    return names.length > 0 ? names : ['number'];
-  });
-  if ((items ?? prefixItems) !== undefined) types.push('array');
-  if (properties !== undefined) types.push('object');
+  let types = (items ?? prefixItems) === undefined ? 0 : TYPE_BITS.array;
+  if (properties !== undefined) types |= TYPE_BITS.object;
+  for (const value of values)
+    types |=
+      typeof value === 'number' && !Number.isInteger(value) ? TYPE_BITS.number : typeBitOf(value);
   return types;
 }
 
 /** Returns the types that all schemas allow, as bits, or else the types that they imply. */
 export function namedTypes(schemas: readonly Json[]): number | undefined {
   const facts = new Facts(schemas);
-  return facts.declaredTypes ?? (typeBits(facts.impliedTypes) || undefined);
+  return facts.declaredTypes ?? (facts.impliedTypes || undefined);
 }

@@ -15,6 +15,18 @@ export const TYPE_BITS = {
 /** The bit of values that JSON cannot express, such as `undefined` and `NaN`. */
 const NOT_JSON = 128;
 
+/** The forms of serialized values: a list, pairs of names and values, or one text. */
+export type Form = 'array' | 'object' | 'text';
+
+/** Returns the form of the texts of values that may have the types. */
+export function formOf(types: number): Form {
+  if ((types & SCALARS) !== 0) return 'text';
+  if ((types & TYPE_BITS.array) !== 0) return 'array';
+  return (types & TYPE_BITS.object) === 0 ? 'text' : 'object';
+}
+
+const SCALARS = TYPE_BITS.string | TYPE_BITS.number | TYPE_BITS.boolean;
+
 /** Allows every value. */
 export const ANY_TYPE = 255;
 

@@ -1,8 +1,7 @@
 import { escapePointerToken, type Json } from '../source/document.ts';
 import { type Budget, BudgetExceeded, spend } from './budget.ts';
 import type { Facts } from './facts.ts';
-import type { TypedFormat } from './formats.ts';
-import type { SchemaTree, TextTest, View } from './tree.ts';
+import type { SchemaTree, View } from './tree.ts';
 
 /** A difference between a value and its schema. */
 export interface Violation {
@@ -20,10 +19,6 @@ export interface Violation {
 export interface Context {
   readonly tree: SchemaTree;
   readonly view: View;
-  /** Returns the test of a format, or `undefined` if the format is not checked. */
-  formatTest(format: string): TextTest | undefined;
-  /** Returns the format if its values have a type. `undefined` if no format has typed values. */
-  readonly typedFormat: ((format: string) => TypedFormat | undefined) | undefined;
   /**
    * Returns the set of schemas that apply to one value.
    *

@@ -1,5 +1,5 @@
 import { asStrings, entriesOf, type Json } from '../source/document.ts';
-import type { Budget } from './budget.ts';
+import { type Budget, UNLIMITED } from './budget.ts';
 import { typeBitOf } from './json-types.ts';
 import { type Assertion, type Member, type ObjectRules, Run, type SchemaSet } from './model.ts';
 import { countRules } from './scalar-rules.ts';
@@ -18,8 +18,6 @@ const REJECTIONS: Readonly<Record<string, string>> = {
   readOnly: 'must not be present',
   writeOnly: 'must not be present',
 };
-
-const NO_STEPS: Budget = { steps: Number.POSITIVE_INFINITY };
 
 /** A default, and the member that it fills in. */
 interface Default {
@@ -53,7 +51,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
     (schema) => schema.unevaluatedProperties !== undefined,
   );
   const members = new Map<string, Member>();
-  const rest = facts.namePatterns.length === 0 ? createMember(undefined, NO_STEPS) : undefined;
+  const rest = facts.namePatterns.length === 0 ? createMember(undefined, UNLIMITED) : undefined;
   const assertions = objectAssertions(set, (name, budget) => member(name, budget));
   const defaults = view === 'request' ? defaultsOf() : [];
   /** The members of the last object, in its order: the next object often has the same. */
@@ -62,7 +60,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
 
   return {
     read,
-    member: (name) => member(name, NO_STEPS),
+    member: (name) => member(name, UNLIMITED),
     required,
     isFilled: (name) => defaults.some((preset) => preset.name === name && fits(preset)),
   };
@@ -158,7 +156,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
     }
   }
 
-  function fits({ set: memberSet, value }: Default, run = new Run({ budget: NO_STEPS })): boolean {
+  function fits({ set: memberSet, value }: Default, run = new Run({ budget: UNLIMITED })): boolean {
     return run.test(memberSet, value, true);
   }
 
@@ -182,7 +180,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
     const known = members.get(name);
     if (known !== undefined) return known;
     if (!fixedNames.has(name)) return rest ?? createMember(name, budget);
-    const created = createMember(name, NO_STEPS);
+    const created = createMember(name, UNLIMITED);
     members.set(name, created);
     return created;
   }
@@ -235,7 +233,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
       entriesOf(properties).flatMap(([name, property]) => (hasDefault(property) ? [name] : [])),
     );
     return [...new Set(names)].flatMap((name) => {
-      const { set: memberSet } = member(name, NO_STEPS);
+      const { set: memberSet } = member(name, UNLIMITED);
       const preset = memberSet?.facts.default;
       if (memberSet === undefined || preset === undefined) return [];
       return [{ name, set: memberSet, value: preset.value, isValid: undefined }];

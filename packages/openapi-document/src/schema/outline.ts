@@ -1,59 +1,83 @@
-import { asArray, asObject, isObject, type Json } from '../source/document.ts';
-import { type Form, isTextual } from '../source/media-types.ts';
-import { BudgetExceeded } from './budget.ts';
+import { asArray, asObject, isObject, type Json, onFirstUse } from '../source/document.ts';
+import { isTextual } from '../source/media-types.ts';
+import { type Budget, UNLIMITED } from './budget.ts';
 import { Facts } from './facts.ts';
-import type { TypeName } from './json-types.ts';
-import type { SchemaTree } from './tree.ts';
-
-const SCALARS = ['string', 'number', 'integer', 'boolean'] as const;
+import { type Form, formOf, type TypeName, typeNames } from './json-types.ts';
+import type { Context } from './model.ts';
+import { Schema } from './schema.ts';
+import { ANYTHING, NOTHING } from './tree.ts';
 
 /** Keywords that restrict texts and bytes, besides `type` and `format`. */
 const RESTRICTING = /^(enum|const|pattern|minLength|maxLength|properties|required|items|not)$/;
 
 /** Keywords of schemas for values other than bytes. */
-const TYPED =
-  /^(type|enum|const|properties|items|prefixItems|(all|any|one)Of|pattern|format|m(in|ax).*)$/;
+const TYPED = /^(type|enum|const|properties|items|prefixItems|pattern|format|m(in|ax).*)$/;
+
+type Outlines = (sources: readonly Json[]) => Outline;
+
+/** Returns a function that returns the outline of a value that any of some schemas may describe. */
+export function createOutlines(context: Context): Outlines {
+  const outlineOfOne = onFirstUse((schema: Json) => new Outline(context, [schema], outlineOf));
+  return outlineOf;
+
+  function outlineOf(sources: readonly Json[]): Outline {
+    const [schema] = sources;
+    return schema !== undefined && sources.length === 1
+      ? outlineOfOne(schema)
+      : new Outline(context, sources, outlineOf);
+  }
+}
 
 /**
- * The form of the values of a schema, with all its alternatives together. It is enough to parse a
- * text or to guess values, not to validate a value.
+ * All schemas that may apply to a value, with all its alternatives together. It is enough to parse
+ * a text or to guess values, not to validate a value.
  */
 export class Outline extends Facts {
-  readonly #tree: SchemaTree;
-  readonly #sources: readonly unknown[];
-  #types: ReadonlySet<TypeName> | undefined;
+  /** The types that the schemas name or imply, as bits. 0 if they allow any type. */
+  readonly typeBits: number;
+  readonly #context: Context;
+  readonly #sources: readonly Json[];
+  readonly #outlineOf: Outlines;
+  #names: ReadonlySet<string> | undefined;
+  /** The members with names in `properties`: clients choose other names. */
+  readonly #members = new Map<string, Outline>();
+  /** Members with any other name, unless patterns distinguish them. */
+  #otherMember: Outline | undefined;
+  readonly #items: Outline[] = [];
   #allowsEmptyText: boolean | undefined;
-  readonly #items = new Map<number, readonly Outline[]>();
 
   /** @param sources schemas of the document. Each of them may describe a value. */
-  constructor(tree: SchemaTree, ...sources: readonly unknown[]) {
-    const possible = sources.filter(isObject).flatMap((source) => tree.possible(source));
+  constructor(context: Context, sources: readonly Json[], outlineOf: Outlines) {
+    const possible = sources.flatMap((source) => context.tree.possible(source));
     super(sources.length > 1 ? [...new Set(possible)] : possible);
-    this.#tree = tree;
+    this.#context = context;
     this.#sources = sources;
+    this.#outlineOf = outlineOf;
+    this.typeBits = this.impliedTypes;
   }
 
-  /** True for the schema `false`. */
+  /** True for the schema `false`, and without a schema. */
   get isNothing(): boolean {
-    return this.#sources.every((source) => source === false);
-  }
-
-  /** True for the schema `true`. */
-  get isAnything(): boolean {
-    return this.#sources.includes(true);
+    return this.#sources.every((source) => source === NOTHING);
   }
 
   /** False without a schema, and for the schemas `true` and `false`. */
   get isDescribed(): boolean {
-    return this.schemas.length > 0;
+    return this.schemas.some((schema) => schema !== ANYTHING && schema !== NOTHING);
+  }
+
+  /** True if each of the schemas names or implies types. */
+  get isTyped(): boolean {
+    const { tree } = this.#context;
+    const typesOf = (source: Json) => new Facts(tree.possible(source)).impliedTypes;
+    return this.typeBits !== 0 && this.#sources.every((source) => typesOf(source) !== 0);
   }
 
   /** The name of the component that the schema references. */
   get componentName(): string | undefined {
+    const { tree } = this.#context;
     const { $ref } = asObject(this.#sources[0]);
-    return typeof $ref === 'string'
-      ? this.#tree.componentNames.get(this.#tree.resolve($ref))
-      : undefined;
+    return typeof $ref === 'string' ? tree.componentNames.get(tree.resolve($ref)) : undefined;
   }
 
   /** The values in `enum` and `const`. */
@@ -66,38 +90,21 @@ export class Outline extends Facts {
     return [...this.values('oneOf'), ...this.values('anyOf')].flatMap(asArray).filter(isObject);
   }
 
-  /**
-   * The types that the schema names or implies, as `properties` implies `object`. Empty if it
-   * allows any type.
-   */
+  /** The types that the schemas name or imply. Empty if they allow any type. */
   get types(): ReadonlySet<TypeName> {
-    this.#types ??= new Set(this.impliedTypes);
-    return this.#types;
+    return new Set(typeNames(this.typeBits));
   }
 
-  /** True if an empty text may be a valid string: no keyword of a schema excludes it. */
+  /** True if an empty text is a valid value. */
   get allowsEmptyText(): boolean {
-    this.#allowsEmptyText ??= this.schemas.some((schema) => this.#isEmptyTextValid(schema));
+    this.#allowsEmptyText ??= this.#sources.some((source) =>
+      new Schema(this.#context.setOf([source])).isValid(''),
+    );
     return this.#allowsEmptyText;
   }
 
-  #isEmptyTextValid(schema: Json): boolean {
-    const facts = new Facts([schema]);
-    return (
-      facts.impliedTypes.includes('string') &&
-      facts.constantLists.every((list) => list.includes('')) &&
-      facts.sizes('Length').min === 0 &&
-      facts.patterns.every((pattern) =>
-        this.#tree.patternTest(pattern)('', { steps: MAX_STEPS }),
-      ) &&
-      facts.formats.every((name) => this.#tree.formatOf(name)?.test('', { steps: 1 }) !== false)
-    );
-  }
-
   get form(): Form {
-    if (SCALARS.some((type) => this.types.has(type))) return 'text';
-    if (this.types.has('array')) return 'array';
-    return this.types.has('object') ? 'object' : 'text';
+    return formOf(this.typeBits);
   }
 
   /** True if `additionalProperties` describes members of any name. */
@@ -107,35 +114,55 @@ export class Outline extends Facts {
     );
   }
 
-  /** Lists the schemas that may describe a member. */
-  members(name: string): readonly Outline[] {
-    return this.#sourcesOfMember(name).map((source) => new Outline(this.#tree, source));
+  /**
+   * Returns all schemas that may describe a member.
+   *
+   * @throws {BudgetExceeded} if the patterns of names take too many steps.
+   */
+  member(name: string, budget: Budget = UNLIMITED): Outline {
+    this.#names ??= this.names;
+    if (this.#names.has(name)) {
+      const existing = this.#members.get(name) ?? this.#memberOf(name, budget);
+      this.#members.set(name, existing);
+      return existing;
+    }
+    if (this.#otherMember !== undefined) return this.#otherMember;
+    const member = this.#memberOf(name, budget);
+    if (this.namePatterns.length === 0) this.#otherMember = member;
+    return member;
   }
 
-  /** Returns all schemas that may describe a member as one. */
-  member(name: string): Outline {
-    return new Outline(this.#tree, ...this.#sourcesOfMember(name));
+  #memberOf(name: string, budget: Budget): Outline {
+    return this.#outline(
+      this.schemas.flatMap((schema) => {
+        const declared = this.#context.tree.declared(schema, name, budget);
+        const others = schema.additionalProperties ?? schema.unevaluatedProperties ?? [];
+        return declared.length > 0 ? declared : others;
+      }),
+    );
   }
 
-  /** Lists the schemas that may describe an item of an array. */
-  items(index: number): readonly Outline[] {
+  /** Returns all schemas that may describe an item of an array. */
+  item(index: number): Outline {
     const prefixes = this.schemas.map(({ prefixItems }) => asArray(prefixItems).length);
     const place = Math.min(index, Math.max(0, ...prefixes));
-    const existing = this.#items.get(place);
-    if (existing !== undefined) return existing;
-    const items = this.#sourcesOfItem(place).map((source) => new Outline(this.#tree, source));
-    this.#items.set(place, items);
-    return items;
+    this.#items[place] ??= this.#outline(
+      this.schemas.flatMap(
+        ({ prefixItems, items, unevaluatedItems }) =>
+          asArray(prefixItems)[place] ?? items ?? unevaluatedItems ?? [],
+      ),
+    );
+    return this.#items[place];
   }
 
-  /** Returns all schemas that may describe an item of an array as one. */
-  item(index: number): Outline {
-    return new Outline(this.#tree, ...this.#sourcesOfItem(index));
+  #outline(sources: readonly unknown[]): Outline {
+    const { tree } = this.#context;
+    return this.#outlineOf(sources.map((source) => tree.schemaOf(source)));
   }
 
   /** True if the schema probably rejects some texts or bytes. */
   get restrictsBytes(): boolean {
-    if (this.#sources.includes(false)) return true;
+    if (this.#sources.includes(NOTHING)) return true;
     return this.schemas.some(
       ({ type, format, ...others }) =>
         (type ?? 'string') !== 'string' ||
@@ -146,58 +173,34 @@ export class Outline extends Facts {
 
   /** The maximum length of texts in characters, or of bytes. */
   get maxLength(): number {
-    const sources = this.#sources.filter(isObject);
-    return new Facts(sources.flatMap((source) => this.#tree.applied(source))).sizes('Length').max;
+    const { tree } = this.#context;
+    return new Facts(this.#sources.flatMap((source) => tree.applied(source))).sizes('Length').max;
   }
 
   /**
-   * True if a field of a form is a file (OpenAPI 3.1 §4.8.14.3, §4.8.15.1). A schema with
-   * `contentEncoding` describes text, and one with `format: binary` a file. Other schemas describe
-   * a file if they have `contentMediaType` or no type, unless the media type is JSON, text or a
-   * form.
+   * Tells if a field of a form, or an item of it, may be a file or a text (OpenAPI 3.1 §4.8.14.3,
+   * §4.8.15.1). A schema with `contentEncoding` describes text, and one with `format: binary` a
+   * file. Other schemas describe a file if they have `contentMediaType` or no type, unless the
+   * media type is JSON, text or a form. Without a schema, the field may be both.
    *
    * @param encodingType `contentType` of the Encoding Object.
    */
-  isFile(encodingType?: unknown): boolean {
-    const [schema] = this.#sources;
-    if (schema === false || schema === undefined) return false;
-    const source = isObject(schema) ? this.#tree.referenced(schema) : {};
-    if (source.contentEncoding !== undefined) return false;
-    if (source.format === 'binary') return true;
-    const type = source.contentMediaType ?? encodingType;
-    if (typeof type === 'string' && isTextual(type)) return false;
-    const isTyped = Object.keys(source).some((key) => TYPED.test(key));
-    return source.contentMediaType !== undefined || !isTyped;
-  }
-
-  #sourcesOfItem(index: number): unknown[] {
-    return this.schemas.flatMap(
-      (schema) =>
-        asArray(schema.prefixItems)[index] ?? schema.items ?? schema.unevaluatedItems ?? [],
-    );
-  }
-
-  #sourcesOfMember(name: string): unknown[] {
-    return this.schemas.flatMap((schema) => this.#schemasOfMember(schema, name));
-  }
-
-  #schemasOfMember(schema: Json, name: string): readonly unknown[] {
-    const declared = this.#declared(schema, name);
-    if (declared.length > 0) return declared;
-    const others = schema.additionalProperties ?? schema.unevaluatedProperties;
-    return others === undefined ? [] : [others];
-  }
-
-  /** A name that takes too many steps has no schema here. Validation matches it, or rejects it. */
-  #declared(schema: Json, name: string): readonly unknown[] {
-    try {
-      return this.#tree.declared(schema, name, { steps: MAX_STEPS });
-    } catch (error) {
-      if (error instanceof BudgetExceeded) return [];
-      throw error;
-    }
+  fieldKind(encodingType?: unknown): { readonly isFile: boolean; readonly isText: boolean } {
+    const items = this.item(0);
+    if (items.#sources.length > 0) return items.fieldKind(encodingType);
+    if (this.#sources.length === 0 || this.schemas.includes(ANYTHING))
+      return { isFile: true, isText: true };
+    const kinds = new Set(this.schemas.map(fieldKindOf));
+    if (!kinds.has('file') && !kinds.has('text'))
+      kinds.add(isTextual(String(encodingType)) ? 'text' : 'file');
+    return { isFile: kinds.has('file'), isText: kinds.has('text') };
   }
 }
 
-/** The steps for matching one text. */
-const MAX_STEPS = 10_000;
+function fieldKindOf(schema: Json): 'file' | 'text' | undefined {
+  const { contentEncoding, contentMediaType, format } = schema;
+  if (contentEncoding !== undefined) return 'text';
+  if (format === 'binary') return 'file';
+  if (contentMediaType !== undefined) return isTextual(String(contentMediaType)) ? 'text' : 'file';
+  return Object.keys(schema).some((key) => TYPED.test(key)) ? 'text' : undefined;
+}

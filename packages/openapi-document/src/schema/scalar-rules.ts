@@ -1,7 +1,7 @@
 /** The assertions about values without members: texts, numbers, files, and constants. */
 
 import { stringifyJson } from '../json/exact.ts';
-import { spend } from './budget.ts';
+import { spend, UNLIMITED } from './budget.ts';
 import { equalityKey } from './equality.ts';
 import { Facts, type LimitKeyword } from './facts.ts';
 import type { TypedFormat } from './formats.ts';
@@ -11,9 +11,6 @@ import { type Exact, INTEGER_RANGES, multipleOf, SAFE_RANGE } from './numbers.ts
 
 /** The maximum number of values of an enum in a message. */
 const MAX_VALUES = 50;
-
-/** The steps that preparing an assertion may take: the document is trusted. */
-const UNLIMITED = { steps: Number.POSITIVE_INFINITY };
 
 /** Returns the assertions of `enum` and `const`, which apply to values of all types. */
 export const constantRules = ({ facts }: SchemaSet): Assertion<unknown>[] =>
@@ -120,12 +117,12 @@ export function textRules({ facts, context }: SchemaSet): Assertion<string>[] {
   });
   const { min, max } = facts.sizes('Length');
   if (min > 0 || max < Number.POSITIVE_INFINITY) rules.unshift(lengthRule(min, max));
-  for (const format of facts.formats) {
-    const hasFormat = context.formatTest(format);
-    if (hasFormat === undefined) continue;
-    const message = `must match format "${format}"`;
+  for (const name of facts.formats) {
+    const format = context.tree.formatOf(name);
+    if (format?.type !== 'string') continue;
+    const message = `must match format "${name}"`;
     rules.push((text, run) => {
-      if (!hasFormat(text, run)) run.report('format', message, { format });
+      if (!format.test(text, run)) run.report('format', message, { format: name });
     });
   }
   return rules;
@@ -205,9 +202,9 @@ export function isDay(set: SchemaSet): boolean {
  * none. A reply is converted before alternatives are selected, so they count as well.
  */
 export function typedFormatOf(set: SchemaSet): TypedFormat | undefined {
-  const { typedFormat, view } = set.context;
-  if (typedFormat === undefined) return undefined;
+  const { tree, view } = set.context;
+  if (!tree.hasTypedFormats) return undefined;
   const { constantLists, formats } = view === 'response' ? possibleFacts(set) : set.facts;
   if (constantLists.length > 0) return undefined;
-  return formats.map(typedFormat).find((format) => format !== undefined);
+  return formats.map((name) => tree.formatOf(name)?.typed).find((typed) => typed !== undefined);
 }

@@ -1,8 +1,8 @@
 import { type Json, onFirstUse, valueAt } from '../source/document.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
-import { createFormats, type Format, type Formats } from './formats.ts';
+import type { Formats } from './formats.ts';
 import type { Context, SchemaSet } from './model.ts';
-import { Outline } from './outline.ts';
+import { createOutlines, type Outline } from './outline.ts';
 import { Schema } from './schema.ts';
 import { JoinedSchemas, SelectionCounter } from './set.ts';
 import { type Shape, Shapes } from './shape.ts';
@@ -21,29 +21,29 @@ const NO_NAMES: ReadonlySet<string> = new Set();
 /** The schemas of a document. A place is a JSON pointer, or a Schema Object. */
 export class Schemas {
   readonly tree: SchemaTree;
-  readonly #formatOf: (name: string) => Format | undefined;
   readonly #contextOf: (view: View) => Context;
+  readonly #outlineOf: (schemas: readonly Json[]) => Outline;
 
   /** @param root the bundled document: each `$ref` points into it. */
   constructor(root: Json, { formats }: SchemasOptions) {
-    this.tree = new SchemaTree(root);
-    this.#formatOf = createFormats(formats);
-    const { tree } = this;
-    const formatTest = (name: string) => {
-      const format = this.#formatOf(name);
-      return format?.type === 'string' ? format.test : undefined;
-    };
-    const hasTypes = Object.values(formats ?? {}).some((format) => typeof format === 'object');
-    const typedFormat = hasTypes ? (name: string) => this.#formatOf(name)?.typed : undefined;
-    this.#contextOf = onFirstUse((view) => createContext({ tree, view, formatTest, typedFormat }));
+    const tree = new SchemaTree(root, formats);
+    this.tree = tree;
+    this.#contextOf = onFirstUse((view) => createContext(tree, view));
+    this.#outlineOf = createOutlines(this.#contextOf('request'));
+  }
+
+  /** The document. */
+  get root(): Json {
+    return this.tree.root;
   }
 
   at(place: unknown, view: View): Schema {
     return new Schema(this.#setAt(place, view));
   }
 
-  outline(place: unknown): Outline {
-    return new Outline(this.tree, this.#sourceAt(place));
+  /** Returns all schemas that may apply to a value that any of the places may describe. */
+  outline(...places: readonly unknown[]): Outline {
+    return this.#outlineOf(places.map((place) => this.#schemaAt(place)));
   }
 
   /** Returns the shape of a value, see {@link Shapes.of}. */
@@ -61,11 +61,6 @@ export class Schemas {
     return { shape, annotations: this.annotations(schema, view) };
   }
 
-  /** Returns false for a format that is not checked, since nobody knows it. */
-  knowsFormat(format: string): boolean {
-    return this.#formatOf(format) !== undefined;
-  }
-
   #setAt(place: unknown, view: View): SchemaSet {
     return this.#contextOf(view).setOf([this.#schemaAt(place)]);
   }
@@ -75,7 +70,7 @@ export class Schemas {
   }
 
   #sourceAt(place: unknown): unknown {
-    return typeof place === 'string' ? valueAt(this.tree.root, place) : place;
+    return typeof place === 'string' ? valueAt(this.root, place) : place;
   }
 }
 
@@ -88,12 +83,11 @@ interface Described {
 export const createSchemas = (root: Json, options: SchemasOptions = {}): Schemas =>
   new Schemas(root, options);
 
-function createContext(facts: Omit<Context, 'setOf'>): Context {
-  const { tree } = facts;
+function createContext(tree: SchemaTree, view: View): Context {
   const counter = new SelectionCounter();
   const single = new Map<Json, JoinedSchemas>();
   const joined = new Map<string, JoinedSchemas>();
-  const context = { ...facts, setOf };
+  const context = { tree, view, setOf };
   return context;
 
   function setOf(schemas: readonly Json[], hidden = NO_NAMES): JoinedSchemas {

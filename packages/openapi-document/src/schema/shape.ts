@@ -13,7 +13,7 @@ import { tagOfBase } from './discriminator.ts';
 import { Facts, namedTypes } from './facts.ts';
 import { TYPE_BITS, type TypeName, typeNames } from './json-types.ts';
 import type { Context, SchemaSet } from './model.ts';
-import { Outline } from './outline.ts';
+import { createOutlines } from './outline.ts';
 import { Schema } from './schema.ts';
 import { ANYTHING, NOTHING } from './tree.ts';
 import { type Union, unionsOf } from './unions.ts';
@@ -264,13 +264,14 @@ export class Shapes {
     });
   }
 
-  /** Returns the shape of a field of a form that is a file or a list of files. */
+  /** Returns the shape of a field of a form that may be a file or a list of files. */
   #file(field: readonly Json[], { contentType }: Json): Shape | undefined {
-    const outlines = field.map((schema) => new Outline(this.#context.tree, schema));
-    const isFile = (outline: Outline) => outline.isFile(contentType);
-    if (outlines.some(isFile)) return FILE;
-    const isList = outlines.some((outline) => outline.items(0).some(isFile));
-    return isList ? { kind: 'array', items: [], requiredItems: 0, rest: FILE } : undefined;
+    const outline = createOutlines(this.#context)(field);
+    const { isFile, isText } = outline.fieldKind(contentType);
+    if (!isFile) return undefined;
+    const isList = outline.types.has('array');
+    const file: Shape = isList ? { kind: 'array', items: [], requiredItems: 0, rest: FILE } : FILE;
+    return isText ? union([file, this.of(field)]) : file;
   }
 
   /** Returns the shapes of members that `properties` does not name. */

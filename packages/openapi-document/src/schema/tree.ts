@@ -9,7 +9,7 @@ import {
 } from '../source/document.ts';
 import { type Budget, BudgetExceeded } from './budget.ts';
 import { Facts } from './facts.ts';
-import { createFormats } from './formats.ts';
+import { createFormats, type Format, type Formats } from './formats.ts';
 import { alternativesIn } from './keywords.ts';
 import { compilePattern, type Pattern } from './patterns.ts';
 import type { Tag } from './tag.ts';
@@ -58,10 +58,19 @@ export class SchemaTree {
   readonly baseTags = new Map<Json, Tag | undefined>();
   readonly #ids = new Map<Json, number>();
   readonly #mappings = new WeakMap<Json, ReadonlyMap<Json, readonly string[]>>();
+  readonly formats: Formats | undefined;
+  /** Returns a format of the service, OpenAPI or JSON Schema. */
+  readonly formatOf: (name: string) => Format | undefined;
+  /** True if the values of some formats have a type. */
+  readonly hasTypedFormats: boolean;
   #extensions: ReadonlyMap<Json, readonly Json[]> | undefined;
 
-  constructor(root: Json) {
+  /** @param formats those of the service. */
+  constructor(root: Json, formats?: Formats) {
     this.root = root;
+    this.formats = formats;
+    this.formatOf = createFormats(formats);
+    this.hasTypedFormats = Object.values(formats ?? {}).some(isObject);
     const components = asObject(asObject(root.components).schemas);
     for (const [name, schema] of Object.entries(components))
       if (isObject(schema) && !this.componentNames.has(schema))
@@ -81,9 +90,6 @@ export class SchemaTree {
     this.#ids.set(schema, id);
     return id;
   }
-
-  /** Returns a format of OpenAPI or JSON Schema. */
-  readonly formatOf = createFormats();
 
   /** Compiles a regular expression (JSON Schema 2020-12 §6.4). @throws {SyntaxError} */
   readonly pattern = onFirstUse(compilePattern);

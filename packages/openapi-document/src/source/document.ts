@@ -62,6 +62,7 @@ export const refTo = (pointer: string): string =>
 
 /** Decodes a percent-encoded string (RFC 3986 §2.1). Returns an invalid one unchanged. */
 export function decoded(text: string): string {
+  if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);
   } catch {

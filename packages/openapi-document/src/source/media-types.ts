@@ -1,6 +1,3 @@
-/** The form of a serialized value: a list, pairs of names and values, or one text. */
-export type Form = 'array' | 'object' | 'text';
-
 export const FORM_DATA = 'multipart/form-data';
 export const URLENCODED = 'application/x-www-form-urlencoded';
 

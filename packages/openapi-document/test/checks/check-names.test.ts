@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkEncoding, checkNames } from '../../src/checks/check-names.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
-import { SchemaTree } from '../../src/schema/tree.ts';
 import { findingsOf } from '../support/findings.ts';
 
 const ROOT = {
@@ -77,7 +76,7 @@ test.each<[title: string, schema: unknown, names: readonly string[]]>([
   ['no schema', undefined, ['file', 'a/b']],
 ])('with %s, %j, the encodings without a property are %j', (_title, schema, names) => {
   const media = { schema, encoding: { file: {}, 'a/b': {} } };
-  expect(findingsOf((report) => checkEncoding(new SchemaTree(ROOT), media, '/m', report))).toEqual(
+  expect(findingsOf((report) => checkEncoding(createSchemas(ROOT), media, '/m', report))).toEqual(
     names.map(
       (name) =>
         `notice /m/encoding/${name.replace('/', '~1')} the schema has no property ${name}: check the name of this encoding`,

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { checkOperations } from '../../src/checks/check-operations.ts';
 import { Codecs } from '../../src/codecs/codecs.ts';
-import { SchemaTree } from '../../src/schema/tree.ts';
 import { findingsOf } from '../support/findings.ts';
 import { documentOf } from '../support/operations.ts';
 
@@ -11,8 +10,7 @@ const get = (members: object = {}) => ({ get: { responses, ...members } });
 async function check(paths: object, components: object = {}, members: object = {}) {
   const document = await documentOf(paths, components);
   const root = { ...document.root, ...members };
-  const tree = new SchemaTree(root);
-  return findingsOf((report) => checkOperations({ ...document, root }, tree, new Codecs(), report));
+  return findingsOf((report) => checkOperations({ ...document, root }, new Codecs(), report));
 }
 
 test.each<[title: string, paths: object, findings: readonly string[]]>([
@@ -164,7 +162,7 @@ test('links lead to an operation of the document', async () => {
   const document = await documentOf(paths, components);
   const { operations: webhooks } = await documentOf({ '/hook': get({ operationId: 'hook' }) });
   const findings = findingsOf((report) =>
-    checkOperations({ ...document, webhooks }, new SchemaTree(document.root), new Codecs(), report),
+    checkOperations({ ...document, webhooks }, new Codecs(), report),
   );
   const pointer = '/paths/~1a/get/responses/204/links';
   expect(findings).toEqual([

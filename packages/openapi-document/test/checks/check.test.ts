@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { checkDocument } from '../../src/checks/check.ts';
+import { loadDocument } from '../../src/operations/load.ts';
 import type { Formats } from '../../src/schema/formats.ts';
 import { documentOf } from '../support/operations.ts';
 
@@ -13,8 +14,8 @@ const broken = { pattern: '(' };
 const REASON = '( is not a valid regular expression (ECMA-262)';
 
 async function check(paths: object, components: object = {}, formats?: Formats) {
-  const document = await documentOf(paths, components);
-  const { problems, broken, notices } = checkDocument(document, formats && { formats });
+  const document = await loadDocument(await documentOf(paths, components), { formats });
+  const { problems, broken, notices } = checkDocument(document);
   const lines = (findings: typeof problems) =>
     findings.map(({ pointer, message }) => `${pointer} ${message}`);
   return {

@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { FormCoder, FormStorage } from '../../src/codecs/codec.ts';
 import { Codecs } from '../../src/codecs/codecs.ts';
 import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
-import { Outline } from '../../src/schema/outline.ts';
-import { SchemaTree } from '../../src/schema/tree.ts';
+import { createSchemas } from '../../src/schema/schemas.ts';
 
 const file = { type: 'string', format: 'binary' };
 const schema = {
@@ -25,7 +24,7 @@ const encoding = {
   any: { contentType: '*/*' },
 };
 const TYPE = 'multipart/form-data; boundary=b';
-const outline = new Outline(new SchemaTree({}), schema);
+const outline = createSchemas({}).outline(schema);
 const format = { type: 'multipart/form-data', encoding, outline };
 
 const codecs = new Codecs();

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { formReader } from '../../src/parameters/form-reader.ts';
+import { formField, formReader } from '../../src/parameters/form-reader.ts';
 import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
-import { Outline } from '../../src/schema/outline.ts';
-import { SchemaTree } from '../../src/schema/tree.ts';
+import { createSchemas } from '../../src/schema/schemas.ts';
 
 const integer = { type: 'integer' };
 const integers = { type: 'array', items: integer };
@@ -19,7 +18,7 @@ const schema = {
     open: {},
   },
 };
-const outlineOf = (source: unknown) => new Outline(new SchemaTree({}), source);
+const outlineOf = (source: unknown) => createSchemas({}).outline(source);
 const readerOf = (encoding: FormEncoding = {}) =>
   formReader({ outline: outlineOf(schema), encoding });
 
@@ -111,15 +110,18 @@ test.each<[properties: object, encoding: { contentType?: string }, kinds: string
   [{ field: {} }, { contentType: 'image/png, image/jpeg' }, 'file'],
   [{ field: {} }, { contentType: 'text/plain' }, 'text'],
   [{ field: { anyOf: [{ type: 'string' }] } }, {}, 'text'],
+  [
+    { field: { oneOf: [{ type: 'string', format: 'binary' }, { type: 'integer' }] } },
+    {},
+    'file or text',
+  ],
   [{ field: { type: 'array', items: { format: 'binary' } } }, {}, 'file'],
   [{ field: { type: 'array', items: { type: 'string' } } }, {}, 'text'],
   [{ field: { type: 'array' } }, {}, 'text'],
 ])('a part of a form of %j with the encoding %j is %s', (properties, field, kinds) => {
   const encoding: FormEncoding = { field };
-  const { isFile, isText, types } = formReader({
-    outline: outlineOf({ properties }),
-    encoding,
-  }).partOf('field');
+  const format = { outline: outlineOf({ properties }), encoding };
+  const { isFile, isText, types } = formField(format, 'field');
   expect([...(isFile ? ['file'] : []), ...(isText ? ['text'] : [])].join(' or ')).toBe(kinds);
   expect(types).toEqual(field.contentType?.split(', ') ?? []);
 });
@@ -141,4 +143,16 @@ test('a text part of JSON may contain all items of an array', () => {
     encoding: {},
   });
   expect(form.textValues('constructor', 'application/json', '[1]')).toEqual([1]);
+});
+
+test('the budget pays for the patterns of names', () => {
+  const { urlencoded } = formReader({
+    outline: outlineOf({ patternProperties: { '^a+$': integer } }),
+  });
+  const budget = { steps: 1_000 };
+  expect(urlencoded('aa=1', budget)).toEqual({ aa: 1 });
+  expect(budget.steps).toBeLessThan(1_000);
+  expect(() => urlencoded(`${'a'.repeat(1_000)}=1`, budget)).toThrow(
+    'is too expensive to validate',
+  );
 });

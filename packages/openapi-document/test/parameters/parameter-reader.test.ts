@@ -198,3 +198,11 @@ describe('numbers are parsed if they are described by', () => {
     expect(values.query).toEqual({ value });
   });
 });
+
+test('a name that is too long for a pattern is a violation', async () => {
+  const schema = { type: 'object', patternProperties: { '^(?!.*(a+)+b)(x+x+)+$': integer } };
+  const { read } = await readerOf([inQuery('filter', schema, { style: 'deepObject' })]);
+  expect(read(`/things?filter[${'x'.repeat(60)}]=1`).violations).toEqual([
+    { path: '/query/filter', message: 'is too expensive to validate', keyword: 'format' },
+  ]);
+});

@@ -6,6 +6,7 @@ import { writeParameters } from '../../src/client/parameters.ts';
 import { routesOf } from '../../src/client/routes.ts';
 import { operationsOf } from '../../src/operations/operations.ts';
 import { parameterReader } from '../../src/parameters/parameter-reader.ts';
+import { createSchemas } from '../../src/schema/schemas.ts';
 import { only } from '../support/operations.ts';
 
 const STYLES = {
@@ -76,7 +77,7 @@ test('a server reads the values that a client has sent, or the client rejects th
       const path = `/t${inPath.map(({ declared: { name } }) => `/{${name}}`).join('')}`;
       const parameters = named.map(({ declared }) => declared);
       const paths = { [path]: { get: { operationId: 'a', parameters } } };
-      const operations = operationsOf({ paths });
+      const operations = operationsOf(createSchemas({ paths }));
       const input: Record<string, Record<string, unknown>> = {};
       for (const { value, declared } of named)
         input[declared.in] = { ...input[declared.in], [declared.name]: value };

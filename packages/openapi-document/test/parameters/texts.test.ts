@@ -6,11 +6,9 @@ import {
   type PathText,
   pairsOf,
 } from '../../src/parameters/texts.ts';
-import { Outline } from '../../src/schema/outline.ts';
-import { SchemaTree } from '../../src/schema/tree.ts';
+import { createSchemas } from '../../src/schema/schemas.ts';
 
-const tree = new SchemaTree({ components: { schemas: { Count: { type: 'integer' } } } });
-const outlineOf = (source: unknown) => new Outline(tree, source);
+const schemas = createSchemas({ components: { schemas: { Count: { type: 'integer' } } } });
 const integer = { type: 'integer' };
 const string = { type: 'string' };
 
@@ -48,8 +46,14 @@ test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
   ['', [{ anyOf: [{ type: 'string', pattern: '^.+$' }, { type: 'null' }] }], null],
   ['', [{ anyOf: [{ type: 'string', format: 'password' }, { type: 'null' }] }], ''],
   ['', [{ anyOf: [{ type: 'string', format: 'colour' }, { type: 'null' }] }], ''],
-])('%j with the schemas %j becomes %p', (text, schemas, value) => {
-  expect(coerce(schemas.map(outlineOf), text)).toBe(value);
+])('%j with the schemas %j becomes %p', (text, places, value) => {
+  expect(coerce(schemas.outline(...places), text)).toBe(value);
+});
+
+test('an empty text is null if a format of the service rejects it', () => {
+  const formats = { iban: (text: string) => text !== '' };
+  const schema = { type: ['string', 'null'], format: 'iban' };
+  expect(coerce(createSchemas({}, { formats }).outline(schema), '')).toBeNull();
 });
 
 describe('an object', () => {
@@ -119,11 +123,11 @@ describe('an object', () => {
     ],
     [[[[], '1']], '1'],
   ])('of the entries %j is %j', (entries, value) => {
-    expect(coerceObject([outlineOf(schema)], entries)).toEqual(value);
+    expect(coerceObject(schemas.outline(schema), entries)).toEqual(value);
   });
 
   test('may have a member __proto__', () => {
-    const value = coerceObject([outlineOf(schema)], [[['__proto__', 'polluted'], 'true']]);
+    const value = coerceObject(schemas.outline(schema), [[['__proto__', 'polluted'], 'true']]);
     expect(Object.entries(Object(value))).toEqual([['__proto__', { polluted: 'true' }]]);
     expect(Object({}).polluted).toBeUndefined();
   });

@@ -35,14 +35,14 @@ test.each(
     [{ type: ['string', 'null', 5] }, ['string', 'null']],
     [
       { enum: ['a', 1, 1.5, 2n, true, null, [], {}] },
-      ['string', 'integer', 'number', 'boolean', 'null', 'array', 'object'],
+      ['number', 'string', 'boolean', 'array', 'object', 'null'],
     ],
     [{ const: null, enum: ['a'] }, ['null']],
     [{ type: 'string', enum: [1] }, ['string']],
     [{ items: {} }, ['array']],
     [{ prefixItems: [] }, ['array']],
     [{ properties: {} }, ['object']],
-    [{ anyOf: [{ type: 'string' }, { $ref: '#/A' }] }, ['string', 'integer']],
+    [{ anyOf: [{ type: 'string' }, { $ref: '#/A' }] }, ['integer', 'string']],
   ]),
 )('the types of %s are %j', (_text, types, schema) => {
   expect([...outlineOf(schema, { A: { type: 'integer' } }).types]).toEqual(types);
@@ -62,6 +62,5 @@ test.each([
   const outline = outlineOf({
     allOf: [named, { unevaluatedProperties: { const: 'unevaluated' } }],
   });
-  expect(outline.members(name).flatMap(({ constants }) => constants)).toEqual(expected);
   expect(outline.member(name).constants).toEqual(expected);
 });

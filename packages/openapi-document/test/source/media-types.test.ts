@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Outline } from '../../src/schema/outline.ts';
-import { SchemaTree } from '../../src/schema/tree.ts';
+import { createSchemas } from '../../src/schema/schemas.ts';
 import { essenceOf, isJsonType, mediaTypeFor } from '../../src/source/media-types.ts';
 
 test.each([
@@ -48,7 +47,7 @@ test.each<[schema: unknown, constrained: boolean]>([
   [{ anyOf: [{}, { $ref: '#/Short' }] }, true],
 ])('the schema %j restricts text: %j', (schema, constrained) => {
   const root = { Any: {}, Short: { type: 'string', maxLength: 1 } };
-  expect(new Outline(new SchemaTree(root), schema).restrictsBytes).toBe(constrained);
+  expect(createSchemas(root).outline(schema).restrictsBytes).toBe(constrained);
 });
 
 const FILE = { File: { format: 'binary' } };
@@ -62,7 +61,7 @@ test.each<[schema: unknown, encodingType: string, file: boolean]>([
   [{}, 'text/plain', false],
   [{ contentMediaType: 'application/json' }, 'image/png', false],
 ])('a field with the schema %j and the encoding %s is a file: %j', (schema, type, file) => {
-  expect(new Outline(new SchemaTree(FILE), schema).isFile(type)).toBe(file);
+  expect(createSchemas(FILE).outline(schema).fieldKind(type).isFile).toBe(file);
 });
 
 test.each([

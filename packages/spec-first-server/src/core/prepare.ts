@@ -2,7 +2,6 @@ import {
   type Codec,
   Codecs,
   checkDocument,
-  createSchemas,
   type Document,
   DocumentError,
   type DocumentSource,
@@ -136,16 +135,16 @@ export async function prepare(
   const { errorBody = PROBLEM_DETAILS, bodyLimit = 100 * 1024, log = SILENT, stopping } = options;
   const { missing = 'refuse', strict = false, inDevelopment = false, around, formats } = options;
   const { verifiers, trustedOrigins } = options;
-  const document = await loadDocument(source);
+  const document = await loadDocument(source, { formats });
   const settings = { accessTokens: options.accessTokens, ...options.security };
   const authenticator =
     options.authenticator ?? (await authenticatorFor([{ document, verifiers }], settings, log));
   const schemes = schemesOf(document.securitySchemes, authenticator, verifiers, trustedOrigins);
   const codecs = new Codecs(options.codecs);
-  const { problems, broken, notices } = checkDocument(document, { formats, codecs });
+  const { problems, broken, notices } = checkDocument(document, codecs);
   const reasons = document.describeEach(broken);
   const operations = document.operations.filter(({ id }) => !broken.has(id));
-  const schemas = createSchemas(document.root, { formats });
+  const { schemas } = document;
   const errorTypes = [errorBody, PROBLEM_DETAILS].map(({ mediaType }) => ({ type: mediaType }));
   await codecs.load([...operations.flatMap(mediaTypesOf), ...errorTypes]);
   const validatorOf = createValidators(schemas, {

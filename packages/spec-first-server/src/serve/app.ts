@@ -129,7 +129,7 @@ export async function createAppService(
   const { corsOrigins = [], docs = true, inDevelopment = false, missing, ready } = options;
   const { operatorPrefix: prefix = '', resources = new Resources() } = options;
   const hasCors = corsOrigins.length > 0;
-  const document = await loadDocument(options.document);
+  const document = await loadDocument(options.document, { formats: options.formats });
   const documents = [document, ...others.map((other) => other.document)];
   const pages = (docs ? documents : []).map(({ root, basePaths: [basePath] }) => {
     const pagePrefix = others.length > 0 ? basePath + prefix : prefix;

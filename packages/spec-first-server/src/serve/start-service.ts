@@ -298,7 +298,7 @@ async function serveOperators(
 /** Returns the documents by name. The one in OPENAPI_FILE has the name `''`. */
 async function readDocuments(
   config: Config,
-  { documents, allowOutside }: Pick<ServiceDefinition, 'allowOutside' | 'documents'>,
+  { documents, ...options }: Pick<ServiceDefinition, 'allowOutside' | 'documents' | 'formats'>,
 ): Promise<ReadonlyMap<string, Document>> {
   const files = documents ?? { '': config.OPENAPI_FILE };
   const entries = Object.entries(files).map(async ([name, file]) => {
@@ -306,7 +306,7 @@ async function readDocuments(
       const option = documents === undefined ? 'OPENAPI_FILE' : `documents: ${name}`;
       throw wrongValue(option, file, `a readable OpenAPI document (${cause.code})`, cause);
     });
-    return [name, await loadDocument(file, { allowOutside })] as const;
+    return [name, await loadDocument(file, options)] as const;
   });
   return new Map(await Promise.all(entries));
 }

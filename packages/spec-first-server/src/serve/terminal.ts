@@ -1,12 +1,11 @@
 import { styleText } from 'node:util';
 import {
-  createSchemas,
   type Document,
   DocumentError,
   isJsonType,
-  type Json,
   type MediaType,
   type Operation,
+  type Schemas,
   stringifyJson,
   writeParameter,
   writePath,
@@ -118,7 +117,7 @@ export function explain(error: unknown): string {
  * @param url the base URL of the document's paths, without a slash at the end.
  * @returns `undefined` if there is no suitable operation.
  */
-export async function exampleLine({ root, operations, securitySchemes }: Document, url: string) {
+export async function exampleLine({ schemas, operations, securitySchemes }: Document, url: string) {
   const bearerSchemes = tokenSchemes(securitySchemes);
   const headerOf = (key: string): string | undefined => {
     if (bearerSchemes.get(key)) return '"Authorization: Bearer $TOKEN"';
@@ -149,7 +148,7 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
   words.push(/^[\w.:/%-]+$/.test(target) ? target : shellQuoted(target));
   for (const header of headers) words.push('-H', String(header));
   if (media) {
-    const body = await exampleBody(root, media);
+    const body = await exampleBody(schemas, media);
     words.push('-H', shellQuoted(`Content-Type: ${media.type}`), '-d', shellQuoted(body));
   }
   return words.join(' ');
@@ -164,11 +163,11 @@ function pathExample({ parameters }: Operation, name: string): string | undefine
 /** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-async function exampleBody(root: Json, media: MediaType): Promise<string> {
+async function exampleBody(schemas: Schemas, media: MediaType): Promise<string> {
   const [example] = media.examples;
   if (example !== undefined) return stringifyJson(example.value) ?? '{}';
   const { valuesOf } = await import('openapi-document/samples');
-  const [value] = valuesOf(createSchemas(root), media.schema, 'request').take(1);
+  const [value] = valuesOf(schemas, media.schema, 'request').take(1);
   return stringifyJson(value) ?? '{}';
 }
 

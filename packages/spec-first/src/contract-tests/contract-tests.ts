@@ -4,7 +4,6 @@ import {
   type Codec,
   Codecs,
   checkDocument,
-  createSchemas,
   type Document,
   type DocumentSource,
   type Formats,
@@ -113,13 +112,13 @@ export interface ContractTestOptions {
  */
 export async function contractTests(options: ContractTestOptions): Promise<void> {
   const { allowOutside, test, report: print = console.log } = options;
-  const document = await loadDocument(options.document, { allowOutside });
-  const { root } = document;
   const { formats } = options;
+  const document = await loadDocument(options.document, { allowOutside, formats });
+  const { schemas } = document;
   const codecs = new Codecs(options.codecs);
   await codecs.load(document.operations.flatMap(mediaTypesOf));
   /** The ids of operations that a server cannot serve. Their status is 501. */
-  const { broken } = checkDocument(document, { formats, codecs });
+  const { broken } = checkDocument(document, codecs);
   const runs =
     integerFromEnvironment('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'an integer from 1 to 9999999') ??
     options.runs ??
@@ -140,7 +139,6 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
       !broken.has(operation.id),
   );
   const skipped = document.operations.filter(({ id }) => broken.has(id));
-  const schemas = createSchemas(root, { formats });
   const outcomes = new Map<Operation, Outcome>(skipped.map((operation) => [operation, SKIPPED]));
   const counts = new Map<string, number>();
 

@@ -3,6 +3,7 @@ import {
   asObject,
   type Coder,
   concreteType,
+  formField,
   formReader,
   isObject,
   type Json,
@@ -219,7 +220,7 @@ function bodyReader(media: MediaType, coder: Coder): (value: unknown) => unknown
     return (value) => (isTextOrBytes(coder) ? value : parseJson(stringifyJson(value) ?? 'null'));
   if (coder.isText) return (form) => coder.read(coder.write(form, media), media);
   const reader = formReader(media);
-  const isText = (name: string) => reader.partOf(name).isText;
+  const isText = (name: string) => formField(media, name).isText;
   return (form) => {
     const fields = Object.entries(asObject(form));
     const texts = Object.fromEntries(fields.filter(([name]) => isText(name)));

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import {
   type Codecs,
   concreteType,
-  formReader,
+  formField,
   type MediaType,
   type Operation,
 } from 'openapi-document';
@@ -212,9 +212,8 @@ async function* one(item: unknown): AsyncGenerator<unknown> {
 }
 
 function formWithFiles(media: MediaType, form: unknown, index: number): object {
-  const reader = formReader(media);
   const fields = Object.entries(Object(form)).map(([name, value]) => {
-    const { isText, types } = reader.partOf(name);
+    const { isText, types } = formField(media, name);
     if (isText) return [name, value];
     const type = concreteType(types[index % types.length] ?? '*/*');
     const files = [value].flat().map((item) => fileOf(item, type));

@@ -9,11 +9,11 @@ import { generateTypes, TYPES } from '../types.ts';
  * no types were written. The text is empty for a document that cannot be served.
  */
 export async function writeTypes(file: string, allowOutside: boolean) {
-  const { document, formats, problems, files, notices } = await checkFile(file, allowOutside);
+  const { document, problems, files, notices } = await checkFile(file, allowOutside);
   // The server prints why it cannot start.
   if (document === undefined) return { files, text: '' };
   try {
-    writeChanged(TYPES, await generateTypes(document, undefined, formats));
+    writeChanged(TYPES, await generateTypes(document));
     return { files, text: [...problems, ...notices()].join('\n') };
   } catch (error) {
     return { files, text: `${TYPES} is not written: ${messageOf(error)}` };

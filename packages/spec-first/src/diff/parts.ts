@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   asArray,
   asObject,
-  createSchemas,
   type Document,
   isObject,
   type Json,
@@ -51,8 +50,7 @@ const NULL: Json = { type: 'null' };
 
 /** Reads what clients, and receivers of webhooks, depend on. */
 export function documentPart(document: Document): Part {
-  const { root, operations, webhooks, securitySchemes } = document;
-  const schemas = createSchemas(root);
+  const { root, schemas, operations, webhooks, securitySchemes } = document;
   const { tree } = schemas;
   const pointers = new Map<Json, string>();
   walk(root, 'document', '', (object, _kind, pointer) => {

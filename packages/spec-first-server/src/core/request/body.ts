@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import {
+  BudgetExceeded,
   bodyLimitOf,
   type Coder,
   charsetOf,
@@ -173,7 +174,7 @@ export function bodyReader(
       const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
       account.charge(size - chargedSize);
       try {
-        const value = readAtOnce(coder, bytes, media, decode);
+        const value = readAtOnce(coder, bytes, media, decode, account);
         if (value === undefined) return withoutBody();
         return { contentType: media.type, body: check(value, account) };
       } catch (error) {
@@ -230,6 +231,8 @@ export function bodyReader(
 function rejectionOf(error: unknown): unknown {
   if (error instanceof UnreadableBody)
     return new HttpError(error.status, error.message, { reason: error.reason });
+  if (error instanceof BudgetExceeded)
+    return new Violations([{ path: '/body', message: error.message, keyword: 'budget' }]);
   if (!(error instanceof ParameterError)) return error;
   const path = `/body/${escapePointerToken(error.parameter)}`;
   return new Violations([{ path, message: error.reason, keyword: 'format' }]);

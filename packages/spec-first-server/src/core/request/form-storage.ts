@@ -35,6 +35,7 @@ export function formStorage(
   let textSize = 0;
 
   const storage: FormStorage = {
+    budget: account,
     run: (work) => account.inTurn(work),
 
     async readText(content, parse) {

@@ -17,7 +17,7 @@ export function parametersReader(
 ): (source: Source, budget: Budget) => Values {
   const parse = parameterReader(operation, ignored);
   return (source, budget) => {
-    const { values, violations: unread } = parse(source);
+    const { values, violations: unread } = parse(source, budget);
     const { value, violations = [], isComplete } = validator.parameters(values, budget);
     if (violations.length + unread.length === 0) return value as Values;
     // A parameter that cannot be parsed has no value, and would be reported as missing, too.
