@@ -164,7 +164,7 @@ test('PM2 starts the service from any folder, and waits long enough at a stop', 
 });
 
 describe('the unit of systemd', () => {
-  const unit = read('plants.service');
+  const unit = read('plants@.service');
 
   test('sets only variables of the service', () => {
     const lines = unit.match(/(?<=^Environment=).*/gm)?.join(' ') ?? '';
@@ -180,11 +180,11 @@ describe('the unit of systemd', () => {
   });
 
   (has('systemd-analyze') ? test : test.skip)('is valid (needs systemd-analyze)', () => {
-    const copy = join(folder, 'plants.service');
+    const copy = join(folder, 'plants@.service');
     // This machine has no such user and program.
     writeFileSync(copy, unit.replace(/^User=.*$/m, '').replaceAll('/opt/plants', PROJECT));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', copy], { encoding: 'utf8' });
-    expect({ status, stderr: stderr.match(/plants\.service.*/g) ?? [] }).toEqual({
+    expect({ status, stderr: stderr.match(/plants@.*/g) ?? [] }).toEqual({
       status: 0,
       stderr: [],
     });

@@ -22,6 +22,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   patroni: 'needs a cluster of PostgreSQL',
   pip: 'needs Python and Schemathesis',
   postgres: 'needs a PostgreSQL server; other tests run the commands with their own',
+  receiver: 'runs until it is stopped; the tests of the example have a receiver',
   registry: 'the libraries are on no registry yet; npm run test:registry uses one of its own',
   root: 'changes the users and services of the machine',
   service: 'needs a service in another language',
