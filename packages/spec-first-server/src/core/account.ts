@@ -28,8 +28,8 @@ export class Memory {
   }
 
   /**
-   * Returns false if too few bytes are left, or if the caller would hold more than is left for
-   * others. Then none are reserved.
+   * Reserves bytes, or releases them if the number is negative. Returns false if too few bytes are
+   * left, or if the caller would hold more than is left for others. Then none are reserved.
    */
   reserve(bytes: number, caller?: string): boolean {
     const left = this.#bytesLeft - bytes;
@@ -41,10 +41,6 @@ export class Memory {
       else this.#heldBy.set(caller, held);
     }
     return true;
-  }
-
-  release(bytes: number, caller?: string): void {
-    this.reserve(-bytes, caller);
   }
 }
 
@@ -79,7 +75,12 @@ export class Account {
     this.caller = client ?? '';
   }
 
-  /** Charges bytes until they are refunded, or the call is settled. @throws {HttpError} 503 */
+  /**
+   * Charges bytes until the call is settled. A negative number refunds bytes that the call does not
+   * need any more.
+   *
+   * @throws {HttpError} 503
+   */
   charge(bytes: number): void {
     if (this.#isSettled) return;
     const charged = this.#charged + bytes;
@@ -88,11 +89,6 @@ export class Account {
     if (!isReserved) throw NO_MEMORY;
     this.#charged = charged;
     this.#reserved = reserved;
-  }
-
-  /** Releases charged bytes that the call does not need any more. */
-  refund(bytes: number): void {
-    this.charge(-bytes);
   }
 
   /** Runs `cleanup` when the call is settled. */
@@ -108,7 +104,7 @@ export class Account {
   settle(): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#memory.release(this.#reserved, this.caller);
+    this.#memory.reserve(-this.#reserved, this.caller);
     if (this.#cleanups !== undefined) for (const cleanup of this.#cleanups) cleanup();
   }
 

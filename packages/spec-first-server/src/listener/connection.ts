@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpFailure, RejectableResponse } from '../http/failures.ts';
 import { isLarge } from '../http/request-body.ts';
@@ -29,8 +29,11 @@ export interface ServerState {
   readonly resources: Resources;
   /** True if each connection closes after the response to its newest request. */
   isDraining: boolean;
-  /** Begins a request, or rejects it if there is a failure. */
-  begin(connection: ClientConnection, response: ServerResponse, failure?: HttpFailure): void;
+  /** Resolves when a stop has closed the port. New requests wait for it. */
+  portClosing: Promise<void> | undefined;
+  readonly app: RequestListener;
+  /** Sends the response to a failure, and closes the connection. */
+  reject(connection: ClientConnection, response: ServerResponse, reason: HttpFailure): void;
 }
 
 /**
@@ -154,18 +157,30 @@ export class ClientConnection {
     });
     this.#newestResponse = response;
     this.count += 1;
-    const begin = () => {
-      this.#isAnswering = true;
-      const bodyFailure = response === this.#newestResponse ? this.bodyFailure : undefined;
-      this.#server.begin(this, response, hasMemory ? (bodyFailure ?? failure) : memory.failure);
-    };
-    if (isIdle && !isPipelined) begin();
+    const reason = hasMemory ? failure : memory.failure;
+    if (isIdle && !isPipelined) this.#begin(response, reason);
     else {
       // Keeps the async context of this request, which tracers use. Otherwise it would run in the
       // context of the previous request.
-      this.#next.push(AsyncResource.bind(begin));
+      this.#next.push(AsyncResource.bind(() => this.#begin(response, reason)));
       // Another request came in the same chunk, so this one takes turns with those of others.
       if (isIdle) this.#takeTurn();
+    }
+  }
+
+  /** Passes a request to the app, or rejects it if there is a failure. */
+  #begin(response: RejectableResponse, failure?: HttpFailure): void {
+    const { portClosing, reject, app } = this.#server;
+    this.#isAnswering = true;
+    const bodyFailure = response === this.#newestResponse ? this.bodyFailure : undefined;
+    const reason = bodyFailure ?? failure;
+    if (portClosing !== undefined) void portClosing.then(() => this.#begin(response, failure));
+    // The body may have been rejected while the request waited.
+    else if (response.headersSent) return;
+    else if (reason !== undefined) reject(this, response, reason);
+    else {
+      this.served = response;
+      app(response.req, response);
     }
   }
 
@@ -194,7 +209,7 @@ export class ClientConnection {
   #release(bytes: number): void {
     const released = Math.min(bytes, this.#reservedBytes);
     this.#reservedBytes -= released;
-    this.#server.resources.memory.release(released);
+    this.#server.resources.memory.reserve(-released);
   }
 
   /**

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import type { RequestListener, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import {
@@ -10,15 +10,16 @@ import {
   MAX_HEADERS,
   requestFailure,
 } from '../http/failures.ts';
-import { joinPieces } from '../http/join-pieces.ts';
-import { continueRequest } from '../http/request-body.ts';
+import { continueRequest, joinPieces } from '../http/request-body.ts';
 import { Arrivals } from './arrivals.ts';
 import { ClientConnection, type ServerState } from './connection.ts';
 import { Lingering } from './lingering.ts';
 import { type RejectOptions, rejecter } from './reject.ts';
 import type { Resources } from './resources.ts';
-import { http, ServerRequest } from './server-request.ts';
 import { watchMemory } from './watch-memory.ts';
+
+/** Loaded without `import`, which would also load HTTP/2 and undici, and take 40 ms. */
+const { createServer, IncomingMessage } = process.getBuiltinModule('node:http');
 
 /** The interval between two checks of the open connections during a stop, in milliseconds. */
 const STOP_CHECK = 10;
@@ -75,6 +76,20 @@ interface ListenOptions extends RejectOptions {
 export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /**
+ * A request. If its connection is closed, it has the mark of an upgrade, which Node does not queue:
+ * one chunk may contain 2,400 further requests, and Node would create a response and an error for
+ * each of them.
+ */
+class ServerRequest extends IncomingMessage {
+  constructor(socket: Socket) {
+    super(socket);
+    // Node sets the property when it has parsed the headers.
+    if (socket.destroyed)
+      Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });
+  }
+}
+
+/**
  * Listens, and passes the requests of each connection to the app one after the other. Rejects
  * requests that the app must not get: bytes that are not HTTP, ambiguous requests, `CONNECT`, an
  * unknown `Expect`, and requests that do not arrive in time.
@@ -86,17 +101,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   const limits = { ...LIMITS, ...options.limits };
   const { headersTimeout, requestTimeout, idleTimeout } = limits;
   const connections = new Map<Duplex, ClientConnection>();
-  const state: ServerState = {
-    arrivals: new Arrivals(),
-    lingering: new Lingering(limits),
-    resources,
-    isDraining: false,
-    begin,
-  };
-  /** Resolves when a stop has closed the port. New requests wait for it. */
-  let portClosing: PromiseWithResolvers<void> | undefined;
 
-  const server = http.createServer(
+  const server: Server = createServer(
     {
       ...limits,
       IncomingMessage: ServerRequest,
@@ -118,6 +124,15 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     requestTimeout,
     options,
   );
+  const state: ServerState = {
+    arrivals: new Arrivals(),
+    lingering: new Lingering(limits),
+    resources,
+    isDraining: false,
+    portClosing: undefined,
+    app,
+    reject: rejectRequest,
+  };
   server.once('close', watchMemory(connections, resources.memory, rejectConnection));
 
   function onRequest(
@@ -132,22 +147,6 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     // Node drops the bytes after a request for an upgrade.
     if (request.headers.upgrade !== undefined) connection.closeAfter(response);
     connection.add(response, failure);
-  }
-
-  function begin(
-    connection: ClientConnection,
-    response: ServerResponse,
-    failure?: HttpFailure,
-  ): void {
-    if (portClosing !== undefined)
-      void portClosing.promise.then(() => begin(connection, response, failure));
-    // The body may have been rejected while the request waited.
-    else if (response.headersSent) return;
-    else if (failure !== undefined) rejectRequest(connection, response, failure);
-    else {
-      connection.served = response;
-      app(response.req, response);
-    }
   }
 
   // Node's timer takes up to twice as long while bytes wait to be written.
@@ -245,15 +244,16 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       // Closing the port resets connections that are not accepted yet. Holds new requests until the
       // port is closed: a client that waits for a response does not connect again. A worker of a
       // cluster needs no delay: the primary gives new connections to other workers.
-      if (!cluster.isWorker) portClosing = Promise.withResolvers();
+      const portClosing = Promise.withResolvers<void>();
+      if (!cluster.isWorker) state.portClosing = portClosing.promise;
       await requestsArrived(
         ({ count }) => count === 0,
         limits.arrivalStopTimeout,
         cluster.isWorker ? 0 : limits.quietTimeout,
       );
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      portClosing?.resolve();
-      portClosing = undefined;
+      state.portClosing = undefined;
+      portClosing.resolve();
       // Closes idle connections whose last response was sent without `Connection: close`.
       using _closeTimer = setInterval(() => {
         for (const [socket, { newestResponse, isClosing }] of connections) {

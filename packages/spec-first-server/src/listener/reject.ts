@@ -2,7 +2,8 @@ import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type HttpFailure, parserFailure, type RejectableResponse } from '../http/failures.ts';
 import type { ClientConnection } from './connection.ts';
-import { http } from './server-request.ts';
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** The response to a request that the app does not answer. */
 export interface FailureResponse {
@@ -81,7 +82,7 @@ export function rejecter(
       const fields = ['Connection', 'close', 'Date', new Date().toUTCString(), ...headers];
       const lines = fields.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
       socket.cork();
-      socket.write(`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines.join('')}\r\n`);
+      socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`);
       socket.write(body);
       socket.uncork();
       connection.linger();

@@ -5,9 +5,11 @@ export interface Memory {
   readonly bytesLeft: number;
   /** The failure of a request for which there is no memory. */
   readonly failure: HttpFailure;
-  /** Returns false if too few bytes are left. Then none are reserved. */
+  /**
+   * Reserves bytes, or releases them if the number is negative. Returns false if too few bytes are
+   * left. Then none are reserved.
+   */
   reserve(bytes: number): boolean;
-  release(bytes: number): void;
 }
 
 /** Divides the time of the process between callers. */

@@ -57,7 +57,7 @@ test('a call is charged at most 16 MiB, or larger bodies could never be sent', (
   account.charge(10 * MIB);
   account.charge(90 * MIB);
   expect(memory.bytesLeft).toBe(48 * MIB);
-  account.refund(90 * MIB);
+  account.charge(-90 * MIB);
   expect(memory.bytesLeft).toBe(54 * MIB);
 });
 
@@ -72,7 +72,7 @@ test('a settled call holds nothing, and what it holds is removed once', () => {
   account.settle();
   expect(removed).toEqual(['a folder', 'another folder']);
   account.charge(MIB);
-  account.refund(MIB);
+  account.charge(-MIB);
   expect(memory.bytesLeft).toBe(64 * MIB);
   account.defer(() => removed.push('a late folder'));
   expect(removed).toEqual(['a folder', 'another folder', 'a late folder']);

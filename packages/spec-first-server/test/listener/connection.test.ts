@@ -166,7 +166,7 @@ describe('a connection', () => {
     add('second', 200);
     expect([connection.isClosing, socket.destroyed]).toEqual([true, true]);
     expect(begun).toHaveLength(1);
-    memory.release(left);
+    memory.reserve(-left);
     expect(memory.bytesLeft).toBe(left);
   });
 

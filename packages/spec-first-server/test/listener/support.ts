@@ -51,7 +51,9 @@ export const createState = (): ServerState => ({
   lingering: new Lingering({ lingerTimeout: 2_000, maxLinger: 4_000 }),
   resources: new Resources(),
   isDraining: false,
-  begin() {},
+  portClosing: undefined,
+  app() {},
+  reject() {},
 });
 
 const sockets: Socket[] = [];
@@ -74,8 +76,12 @@ export function createConnection(onBegin?: () => void) {
   const begun: string[] = [];
   const state: ServerState = {
     ...createState(),
-    begin(_connection, { req: { url } }, failure) {
-      begun.push(failure === undefined ? String(url) : `${url}, ${failure.status}`);
+    app({ url }) {
+      begun.push(String(url));
+      onBegin?.();
+    },
+    reject(_connection, { req: { url } }, { status }) {
+      begun.push(`${url}, ${status}`);
       onBegin?.();
     },
   };

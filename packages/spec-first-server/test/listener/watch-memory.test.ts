@@ -78,7 +78,7 @@ test.each([
   const { rejected } = watch(sizes);
   jest.advanceTimersByTime(150);
   expect(rejected).toHaveLength(held === 0 ? 0 : 2);
-  resources.memory.release(held);
+  resources.memory.reserve(-held);
 });
 
 test('connections are checked again and again, until the watch stops', () => {

@@ -2,10 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { HttpError } from '../../core/response/http-error.ts';
 import type { Service } from '../../core/service.ts';
 import { requestFailure } from '../../http/failures.ts';
-import { joinPieces } from '../../http/join-pieces.ts';
-import { hasBody } from '../../http/request-body.ts';
-import { clientAddress, type TrustProxy } from './client-address.ts';
-import { NodeCall } from './node-call.ts';
+import { hasBody, joinPieces } from '../../http/request-body.ts';
+import { clientAddress, NodeCall, type TrustProxy } from './node-call.ts';
 import { writeAnswer } from './write-answer.ts';
 
 export interface NodeOptions {

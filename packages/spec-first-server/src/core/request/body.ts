@@ -1,6 +1,7 @@
-import { isUtf8 } from 'node:buffer';
+import { constants, isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import {
   BudgetExceeded,
   bodyLimitOf,
@@ -24,7 +25,7 @@ import type { Bytes, Call } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
 import { type Check, type OperationValidator, Violations } from '../validation/validator.ts';
 import { formStorage } from './form-storage.ts';
-import { checkedItems, cutOff, limitedStream, readBytes, tooLarge } from './streams.ts';
+import { asBuffer, checkedItems, cutOff, limitedStream, readBytes, tooLarge } from './streams.ts';
 
 /** A parsed and validated body. */
 export interface ReceivedBody {
@@ -107,7 +108,7 @@ export function bodyReader(
     const isZipped = encoding !== undefined && checkEncoding(encoding, whole !== undefined);
     if (contentType.includes(';') && (coder.isText || coder.unit === 'form'))
       checkCharset(contentType);
-    const length = Number(lengthText ?? 0);
+    const length = bytes instanceof Uint8Array ? bytes.length : Number(lengthText ?? 0);
     const source = { bytes, contentType, length, isZipped, account };
     if (coder.unit === 'items') {
       const message = { format: media, contentType };
@@ -116,7 +117,12 @@ export function bodyReader(
       return { contentType: media.type, body: items };
     }
     if (length > limit) throw tooLarge(limit);
-    if (whole !== undefined) return readWhole(plan, whole, source);
+    if (whole !== undefined) {
+      // Waits only if the body has not arrived, is compressed, or must take turns.
+      if (isZipped || !(bytes instanceof Uint8Array)) return readArriving(plan, whole, source);
+      account.charge(length);
+      return parse(plan, whole, bytes, length, account);
+    }
     if (coder.unit === 'form' && coder.isText !== true) return readForm(plan, coder, source);
     return { contentType: media.type, body: unread(limitedStream(bytes, limit), account) };
   };
@@ -133,39 +139,24 @@ export function bodyReader(
     throw unsupported();
   }
 
-  /** Reads a body at once. Waits only if it has not arrived, is compressed, or must take turns. */
-  function readWhole(
-    plan: MediaPlan,
-    coder: TextCoder | ValueCoder,
-    source: Source,
-  ): ReceivedBody | Promise<ReceivedBody> {
-    const { bytes, isZipped, account } = source;
-    if (isZipped || !(bytes instanceof Uint8Array)) return readArriving(plan, coder, source);
-    account.charge(bytes.length);
-    return parse(plan, coder, readBytes(bytes, plan.limit), bytes.length, account);
-  }
-
   async function readArriving(
     plan: MediaPlan,
     coder: TextCoder | ValueCoder,
     { bytes: source, length, isZipped, account }: Source,
   ): Promise<ReceivedBody> {
     const { limit } = plan;
-    let chargedSize = source instanceof Uint8Array ? source.length : length || limit;
+    const chargedSize = isZipped ? limit + length : length || limit;
     account.charge(chargedSize);
-    let bytes = await readBytes(source, limit, length);
-    if (isZipped && bytes.length > 0) {
-      bytes = await decompress(bytes, limit, account);
-      chargedSize += bytes.length;
-    }
-    return parse(plan, coder, bytes, chargedSize, account);
+    const bytes = source instanceof Uint8Array ? source : await readBytes(source, limit, length);
+    const body = isZipped && bytes.length > 0 ? await decompress(bytes, limit) : bytes;
+    return parse(plan, coder, body, chargedSize, account);
   }
 
   /** Parses and validates a body in a turn of its call. */
   function parse(
     { media, check }: MediaPlan,
     coder: TextCoder | ValueCoder,
-    bytes: Buffer,
+    bytes: Bytes,
     chargedSize: number,
     account: Account,
   ): ReceivedBody | Promise<ReceivedBody> {
@@ -239,9 +230,9 @@ function rejectionOf(error: unknown): unknown {
 }
 
 /** @throws {UnreadableBody} */
-function decode(bytes: Buffer): string {
+function decode(bytes: Bytes): string {
   if (!isUtf8(bytes)) throw new UnreadableBody('must be UTF-8');
-  return bytes.toString();
+  return (Buffer.isBuffer(bytes) ? bytes : asBuffer(bytes)).toString();
 }
 
 /** @throws {HttpError} 415 */
@@ -274,22 +265,14 @@ function checkEncoding(header: string, canBeZipped: boolean): boolean {
   });
 }
 
-/** @throws {HttpError} 400, 413 or 503 */
-async function decompress(bytes: Buffer, limit: number, account: Account): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const gunzip = createGunzip();
-  gunzip.end(bytes);
+const unzip = promisify(gunzip);
+
+/** @throws {HttpError} 400 or 413 */
+async function decompress(bytes: Bytes, limit: number): Promise<Buffer> {
   try {
-    for await (const chunk of gunzip) {
-      size += chunk.length;
-      if (size > limit) throw tooLarge(limit);
-      account.charge(chunk.length);
-      chunks.push(chunk);
-    }
+    return await unzip(bytes, { maxOutputLength: Math.min(limit, constants.MAX_LENGTH) });
   } catch (error) {
-    if (error instanceof HttpError) throw error;
+    if (Object(error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
     throw new HttpError(400, 'the body does not have the declared Content-Encoding');
   }
-  return Buffer.concat(chunks, size);
 }

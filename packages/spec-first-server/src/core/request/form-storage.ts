@@ -89,7 +89,7 @@ export function formStorage(
   async function* refunded(chunks: AsyncIterable<Bytes>): AsyncGenerator<Bytes> {
     for await (const chunk of chunks) {
       yield chunk;
-      account.refund(chunk.length);
+      account.charge(-chunk.length);
     }
   }
 }

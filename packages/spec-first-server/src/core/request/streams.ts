@@ -11,26 +11,10 @@ import { type Check, Violations } from '../validation/validator.ts';
  * @param declaredLength the `Content-Length` in bytes, or 0.
  * @throws {HttpError} 400 or 413
  */
-export function readBytes(body: Bytes, limit: number): Buffer;
-export function readBytes(
-  body: Bytes | AsyncIterable<Bytes>,
-  limit: number,
-  declaredLength?: number,
-): Promise<Buffer> | Buffer;
-export function readBytes(
-  body: Bytes | AsyncIterable<Bytes>,
-  limit: number,
-  declaredLength = 0,
-): Promise<Buffer> | Buffer {
-  if (!(body instanceof Uint8Array)) return collect(body, limit, declaredLength);
-  if (body.length > limit) throw tooLarge(limit);
-  return Buffer.isBuffer(body) ? body : asBuffer(body);
-}
-
-async function collect(
+export async function readBytes(
   body: AsyncIterable<Bytes>,
   limit: number,
-  declaredLength: number,
+  declaredLength = 0,
 ): Promise<Buffer> {
   // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
   let bytes = EMPTY;
@@ -61,7 +45,7 @@ async function collect(
 
 const EMPTY = Buffer.alloc(0);
 
-const asBuffer = (bytes: Bytes): Buffer =>
+export const asBuffer = (bytes: Bytes): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 /**
@@ -123,7 +107,7 @@ export async function* checkedItems(
   async function* charged(): AsyncGenerator<Bytes> {
     for await (const chunk of bytes) {
       if (index > indexAtChunk) {
-        account.refund(chargedSize - chunkSize);
+        account.charge(chunkSize - chargedSize);
         chargedSize = chunkSize;
         indexAtChunk = index;
       }

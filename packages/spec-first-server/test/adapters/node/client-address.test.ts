@@ -3,7 +3,7 @@ import {
   clientAddress,
   type TrustProxy,
   validAddress,
-} from '../../../src/adapters/node/client-address.ts';
+} from '../../../src/adapters/node/node-call.ts';
 import { createRequest } from '../../listener/support.ts';
 
 const requestWith = (...rawHeaders: string[]) =>

@@ -366,7 +366,7 @@ describe('the memory of a body', () => {
     const send = (text: string) => read('/required', 'application/json', Buffer.from(text));
     await expect(send('[{},{},{},{}]')).rejects.toMatchObject({ status: 503 });
     await expect(send('"{}"')).resolves.toMatchObject({ body: '{}' });
-    memory.release(others);
+    memory.reserve(-others);
   });
 });
 

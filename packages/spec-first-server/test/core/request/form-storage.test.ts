@@ -106,7 +106,7 @@ describe('the memory of a form', () => {
     const others = memory.bytesLeft - MIB;
     expect(memory.reserve(others)).toBe(true);
     await expect(read(form(text), { limit })).rejects.toMatchObject({ status: 503 });
-    memory.release(others);
+    memory.reserve(-others);
   });
 });
 

@@ -27,13 +27,6 @@ test.each([
 test('does not copy a body that arrives in one piece', async () => {
   const piece = new Uint8Array(Buffer.from('-abc-').buffer, 0, 3);
   expect(Object((await readBytes(Readable.from([piece]), 3, 3)).buffer)).toBe(piece.buffer);
-  const bytes = await readBytes(piece, 3);
-  expect([bytes.buffer === piece.buffer, bytes.byteOffset, bytes.length]).toEqual([
-    true,
-    piece.byteOffset,
-    3,
-  ]);
-  expect(readBytes(bytes, 3)).toBe(bytes);
 });
 
 test('rejects a body as soon as it is too large, and closes its stream', async () => {
@@ -51,7 +44,6 @@ test('rejects a body as soon as it is too large, and closes its stream', async (
   }
   await expect(readBytes(large(), 3)).rejects.toMatchObject({ status: 413 });
   expect([reads, isClosed]).toEqual([2, true]);
-  expect(() => readBytes(Buffer.from('abcd'), 3)).toThrow(expect.objectContaining({ status: 413 }));
 });
 
 test('needs memory for the bytes of tiny chunks, not for each chunk', async () => {
