@@ -6,7 +6,7 @@ import type { HttpError } from '../core/response/http-error.ts';
 import type { Route } from '../core/router.ts';
 import type { Service } from '../core/service.ts';
 import { hasBody } from '../http/request-body.ts';
-import { discardBody, NodeCall, requestError, validAddress, writeBody } from './node/index.ts';
+import { NodeCall, requestError, validAddress } from './node/index.ts';
 
 /**
  * Connects a service to an Express app. A path that the document does not have goes to the next
@@ -50,7 +50,7 @@ export async function respond(
     error === undefined
       ? await service.handle(call, record, route)
       : service.fail(call, record, error);
-  await writeExpressAnswer(call.response, answer);
+  await call.write(answer);
 }
 
 /** A request of Express. A parser may have read its body. */
@@ -81,6 +81,14 @@ export class ExpressCall extends NodeCall {
     if (this.#isRead) throw new Error(BODY_LOST);
     return super.body;
   }
+
+  /** Keeps a header that the app has set, if the answer has no header of the same name. */
+  override write({ status, headers, body }: Answer): Promise<void> | undefined {
+    const { response } = this;
+    if (response.headersSent) response.destroy();
+    else addHeaders(response, headers);
+    return super.write({ status, headers: [], body });
+  }
 }
 
 const BODY_LOST =
@@ -108,18 +116,6 @@ function formText(values: unknown): string {
   };
   for (const [name, value] of Object.entries(Object(values))) append(name, value);
   return form.toString();
-}
-
-/** Keeps a header that the app has set, if the answer has no header of the same name. */
-export async function writeExpressAnswer(response: Response, answer: Answer): Promise<void> {
-  if (response.headersSent) {
-    discardBody(answer.body);
-    response.destroy();
-    return;
-  }
-  response.statusCode = answer.status;
-  addHeaders(response, answer.headers);
-  await writeBody(response, answer.body);
 }
 
 /** Default security headers do not replace those that the app has set. */

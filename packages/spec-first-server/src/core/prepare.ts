@@ -11,7 +11,7 @@ import {
   mediaTypesOf,
   type Operation,
 } from 'openapi-document';
-import type { AccessLogOptions } from './access-log.ts';
+import { type AccessLogOptions, SILENT } from './access-log.ts';
 import type { Resources } from './account.ts';
 import {
   type Binding,
@@ -22,7 +22,6 @@ import {
 import type { Endpoint } from './call.ts';
 import { declaredNames } from './declared-names.ts';
 import type { AnyAround, Log } from './handlers/types.ts';
-import { SILENT } from './hooks.ts';
 import type { RecordOptions } from './record.ts';
 import { removeDeadUploads } from './request/upload-folders.ts';
 import type { FailureContext } from './response/failures.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { guarded, SILENT } from './access-log.ts';
 import { Account, type Resources } from './account.ts';
 import type { Call, CallRecord, PlainReply } from './call.ts';
 import type { Log } from './handlers/types.ts';
-import { guarded, SILENT } from './hooks.ts';
 import { SECURITY_HEADERS } from './response/headers.ts';
 import { HttpError } from './response/http-error.ts';
 

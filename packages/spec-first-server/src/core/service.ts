@@ -1,8 +1,7 @@
 import type { Codecs, Document, DocumentSource, Operation } from 'openapi-document';
-import { accessLog } from './access-log.ts';
+import { accessLog, guarded } from './access-log.ts';
 import { Resources } from './account.ts';
 import type { Answer, Call, CallEnd, CallRecord, PlainReply } from './call.ts';
-import { guarded } from './hooks.ts';
 import { planOperation } from './operation.ts';
 import { prepare, type ServiceOptions } from './prepare.ts';
 import { recorder } from './record.ts';

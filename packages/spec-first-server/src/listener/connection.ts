@@ -59,8 +59,8 @@ export class ClientConnection {
   #isAnswering = false;
   /** Functions that begin the next requests or end the connection, in order. */
   readonly #next: (() => void)[] = [];
-  /** The bytes of the server's memory that its requests reserve. */
-  #reservedBytes = 0;
+  /** The number of requests that reserve memory of the server. */
+  #reserved = 0;
   /** The position of the first request whose body has not been read. */
   #unreadFrom = 0;
   #transferredBytes = -1;
@@ -77,7 +77,8 @@ export class ClientConnection {
     socket.destroySoon = () => this.linger();
     socket.once('close', () => {
       this.#next.length = 0;
-      this.#release(this.#reservedBytes);
+      server.resources.memory.reserve(-REQUEST_BYTES * this.#reserved);
+      this.#reserved = 0;
     });
   }
 
@@ -141,7 +142,7 @@ export class ClientConnection {
     const isIdle = this.#isIdle;
     const isPipelined = this.#pace.onHead(request);
     const hasMemory = memory.reserve(REQUEST_BYTES);
-    if (hasMemory) this.#reservedBytes += REQUEST_BYTES;
+    if (hasMemory) this.#reserved += 1;
     if (!isIdle && (!hasMemory || this.#next.length >= MAX_REQUESTS - 1)) {
       this.isClosing = true;
       socket.destroy();
@@ -151,10 +152,7 @@ export class ClientConnection {
     if (this.count === 0) arrivals.onFirstRequest(socket, this.#pace.isLargeChunk);
     // The connection stays open after other responses. The decision takes 2 µs.
     if (isDraining || isLarge(request)) this.#decideAtHead(response);
-    response.on('close', () => {
-      if (hasMemory) this.#release(REQUEST_BYTES);
-      this.#onClose(request);
-    });
+    response.on('close', () => this.#onClose(request, hasMemory));
     this.#newestResponse = response;
     this.count += 1;
     const reason = hasMemory ? failure : memory.failure;
@@ -184,7 +182,12 @@ export class ClientConnection {
     }
   }
 
-  #onClose(request: IncomingMessage): void {
+  #onClose(request: IncomingMessage, isReserved: boolean): void {
+    // The end of the connection releases all.
+    if (isReserved && this.#reserved > 0) {
+      this.#reserved -= 1;
+      this.#server.resources.memory.reserve(-REQUEST_BYTES);
+    }
     this.served = undefined;
     this.#isAnswering = false;
     this.idleSince = performance.now();
@@ -204,12 +207,6 @@ export class ClientConnection {
   #beginNext(): void {
     // After a response with `Connection: close`, no other response can be sent.
     if (this.socket.writable) this.#next.shift()?.();
-  }
-
-  #release(bytes: number): void {
-    const released = Math.min(bytes, this.#reservedBytes);
-    this.#reservedBytes -= released;
-    this.#server.resources.memory.reserve(-released);
   }
 
   /**

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { isIP } from 'node:net';
 import type { Express, RequestHandler } from 'express';
 import { type Document, type DocumentSource, loadDocument } from 'openapi-document';
-import { addHeaders, ExpressCall, respond, writeExpressAnswer } from '../adapters/express.ts';
+import { addHeaders, ExpressCall, respond } from '../adapters/express.ts';
 import { requestError, requestListener, type TrustProxy } from '../adapters/node/index.ts';
 import { Resources } from '../core/account.ts';
 import type { WhenMissing } from '../core/bind-handlers.ts';
@@ -109,7 +109,7 @@ async function createExpressApp(
       respond(service, call, failure ?? undefined).catch(next);
     };
     const answer = error === undefined ? service.intercept(call, record) : undefined;
-    if (answer !== undefined) void writeExpressAnswer(response, answer);
+    if (answer !== undefined) void call.write(answer);
     else if (error !== undefined) end(error);
     else router(request, response, end);
   });

@@ -10,7 +10,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import helmet from 'helmet';
 import request from 'supertest';
 import { withFiles } from 'test-support/documents';
-import { addHeaders, ExpressCall, writeExpressAnswer } from '../../src/adapters/express.ts';
+import { addHeaders, ExpressCall } from '../../src/adapters/express.ts';
 import { Resources } from '../../src/core/account.ts';
 import { recorder } from '../../src/core/record.ts';
 import {
@@ -299,16 +299,20 @@ test('addHeaders adds to Vary and Set-Cookie; others are replaced, but not by de
 });
 
 test('writeAnswer closes the connection if another response has started', async () => {
-  const app = express().use(async (_received, response) => {
+  const app = express().use((received, response) => {
     response.write('started');
-    await writeExpressAnswer(response, { status: 200, headers: [], body: 'late' });
+    void new ExpressCall(received, response, SERVICE).write({
+      status: 200,
+      headers: [],
+      body: 'late',
+    });
   });
   await expect(request(app).get('/')).rejects.toThrow(/aborted|hang up|reset/);
 });
 
 test('writeAnswer ends a stream that it cannot write', async () => {
   let isEnded = false;
-  const app = express().use(async (_received, response) => {
+  const app = express().use((received, response) => {
     response.write('started');
     const body: AsyncIterableIterator<Uint8Array> = {
       [Symbol.asyncIterator]() {
@@ -320,7 +324,7 @@ test('writeAnswer ends a stream that it cannot write', async () => {
         return { done: true, value: undefined };
       },
     };
-    await writeExpressAnswer(response, { status: 200, headers: [], body });
+    void new ExpressCall(received, response, SERVICE).write({ status: 200, headers: [], body });
   });
   await expect(request(app).get('/')).rejects.toThrow(/aborted|hang up|reset/);
   expect(isEnded).toBe(true);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/files';
+import { SILENT } from '../../src/core/access-log.ts';
 import type { AnyRequest } from '../../src/core/handlers/types.ts';
-import { SILENT } from '../../src/core/hooks.ts';
 import { createAppService } from '../../src/serve/app.ts';
 
 const DOCUMENT = `openapi: 3.1.0

@@ -1,3 +1,2 @@
 export { NodeCall, type TrustProxy, validAddress } from './node-call.ts';
 export { type NodeOptions, nodeListener, requestError, requestListener } from './node-listener.ts';
-export { discardBody, writeBody } from './write-answer.ts';

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import proxyAddress from 'proxy-addr';
-import type { Bytes, Call, CallRecord } from '../../core/call.ts';
+import type { Answer, Bytes, Call, CallRecord } from '../../core/call.ts';
+import { closeItems } from '../../core/response/item-body.ts';
 import type { Service } from '../../core/service.ts';
 import type { RejectableResponse } from '../../http/failures.ts';
 import { continueRequest, hasBody, readAll, requestBody } from '../../http/request-body.ts';
@@ -67,6 +69,51 @@ export class NodeCall implements Call {
   get signal(): AbortSignal {
     this.#signal ??= disconnectSignal(this.request, this.response);
     return this.#signal;
+  }
+
+  /** Writes an answer, unless a response has already started. */
+  write({ status, headers, body }: Answer): Promise<void> | undefined {
+    const { response } = this;
+    if (response.headersSent) {
+      if (isStream(body)) closeItems(body);
+      return undefined;
+    }
+    // One call with a flat list: setHeader for each header would take 4 µs more.
+    response.writeHead(status, headers);
+    return writeBody(response, body);
+  }
+}
+
+type Stream = Exclude<Answer['body'], string | Uint8Array | undefined>;
+
+function writeBody(response: ServerResponse, body: Answer['body']): Promise<void> | undefined {
+  if (typeof body === 'string') {
+    // To write UTF-8, Node allocates three times the length of the text.
+    const isAscii = Buffer.byteLength(body) === body.length;
+    response.end(body, isAscii ? 'latin1' : 'utf8');
+  } else if (isStream(body)) return writeStream(response, body);
+  else response.end(body);
+  return undefined;
+}
+
+const isStream = (body: Answer['body']): body is Stream =>
+  typeof body === 'object' && !(body instanceof Uint8Array);
+
+/** Writes a stream as fast as the client reads. Closes the connection if the stream fails. */
+async function writeStream(response: ServerResponse, body: Stream): Promise<void> {
+  const chunks = body[Symbol.asyncIterator]();
+  if (response.destroyed) return closeItems(body, chunks);
+  response.once('close', () => {
+    if (!response.writableFinished) closeItems(body, chunks);
+  });
+  // Delayed, so that headers and first chunk share a TCP segment if the chunk is ready.
+  const opening = setImmediate(() => response.flushHeaders());
+  try {
+    await pipeline({ [Symbol.asyncIterator]: () => chunks }, response);
+  } catch {
+    // The pipeline has destroyed the response.
+  } finally {
+    clearImmediate(opening);
   }
 }
 

@@ -4,7 +4,6 @@ import type { Service } from '../../core/service.ts';
 import { requestFailure } from '../../http/failures.ts';
 import { hasBody, joinPieces } from '../../http/request-body.ts';
 import { clientAddress, NodeCall, type TrustProxy } from './node-call.ts';
-import { writeAnswer } from './write-answer.ts';
 
 export interface NodeOptions {
   /** The proxies whose `X-Forwarded-For` is trusted. By default none. */
@@ -67,7 +66,7 @@ async function respond(service: Service, call: NodeCall, requestError?: HttpErro
       requestError === undefined
         ? await service.handle(call, record)
         : service.fail(call, record, requestError);
-    const writing = writeAnswer(response, answer);
+    const writing = call.write(answer);
     if (writing !== undefined) await writing;
   } catch (error) {
     // Records the failure for the log. The response has started and cannot be replaced.

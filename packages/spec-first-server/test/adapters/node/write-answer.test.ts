@@ -3,8 +3,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { writeAnswer, writeBody } from '../../../src/adapters/node/write-answer.ts';
+import { NodeCall } from '../../../src/adapters/node/node-call.ts';
+import { Resources } from '../../../src/core/account.ts';
 import type { Answer } from '../../../src/core/call.ts';
+import { recorder } from '../../../src/core/record.ts';
+
+const SERVICE = { begin: recorder(new Resources()), end() {} };
+const writeAnswer = (response: ServerResponse, answer: Answer) =>
+  new NodeCall(response.req, response, undefined, SERVICE).write(answer);
 
 let write: (response: ServerResponse) => void;
 const server = createServer((_request, response) => write(response));
@@ -82,9 +88,8 @@ describe('a stream', () => {
       const next = new Promise<typeof result>((resolve) => {
         response.once('close', () => setImmediate(resolve, result));
       });
-      void writeBody(response, { [Symbol.asyncIterator]: () => ({ next: () => next }) })?.then(
-        written.resolve,
-      );
+      const body = { [Symbol.asyncIterator]: () => ({ next: () => next }) };
+      void writeAnswer(response, { status: 200, headers: [], body })?.then(written.resolve);
     };
     const socket = await connected(port);
     const received = once(server, 'request');
