@@ -5,11 +5,13 @@ import type { HttpFailure, RejectableResponse } from '../http/failures.ts';
 import { isLarge } from '../http/request-body.ts';
 import type { Arrivals } from './arrivals.ts';
 import type { Lingering } from './lingering.ts';
-import { Pace } from './pace.ts';
 import type { Resources } from './resources.ts';
 
 /** The maximum number of requests of one connection that may wait for a response. */
 const MAX_REQUESTS = 64;
+
+/** The size of a chunk that may take more than 2 ms to parse, in bytes. */
+const LARGE_CHUNK = 16_384;
 
 /** The memory of a request without its body, in bytes. */
 const REQUEST_BYTES = 4_096;
@@ -39,6 +41,9 @@ export interface ServerState {
 /**
  * A client's connection, from its first byte until it is closed. Node may read several requests at
  * once. Each one begins after the response to the previous one.
+ *
+ * A chunk with many requests or many pieces of a body can take 10 ms to parse. So other connections
+ * get a turn after each large chunk.
  */
 export class ClientConnection {
   readonly socket: Socket;
@@ -53,7 +58,6 @@ export class ClientConnection {
   /** The number of requests that have arrived. */
   count = 0;
   readonly #server: ServerState;
-  readonly #pace: Pace;
   #newestResponse: ServerResponse | undefined;
   /** True from the start of a request until its response is closed. */
   #isAnswering = false;
@@ -64,15 +68,16 @@ export class ClientConnection {
   /** The position of the first request whose body has not been read. */
   #unreadFrom = 0;
   #transferredBytes = -1;
+  /** The first byte of the chunk that Node parses now, as a position in the connection. */
+  #chunkStart = 0;
+  /** The byte after that chunk. */
+  #chunkEnd = -1;
+  /** True if each chunk is paced. */
+  #isPaced = false;
 
   constructor(socket: Socket, server: ServerState) {
     this.socket = socket;
     this.#server = server;
-    this.#pace = new Pace(
-      socket,
-      () => server.resources.turns.nextRound(this),
-      () => this.newestResponse?.req,
-    );
     // Node calls it after each response with `Connection: close`.
     socket.destroySoon = () => this.linger();
     socket.once('close', () => {
@@ -140,7 +145,7 @@ export class ClientConnection {
     const { arrivals, isDraining, resources } = this.#server;
     const { memory } = resources;
     const isIdle = this.#isIdle;
-    const isPipelined = this.#pace.onHead(request);
+    const isPipelined = this.#onHead(request);
     const hasMemory = memory.reserve(REQUEST_BYTES);
     if (hasMemory) this.#reserved += 1;
     if (!isIdle && (!hasMemory || this.#next.length >= MAX_REQUESTS - 1)) {
@@ -148,8 +153,9 @@ export class ClientConnection {
       socket.destroy();
       return;
     }
-    if (!this.isWaiting) this.#unreadFrom = this.#pace.chunkStart;
-    if (this.count === 0) arrivals.onFirstRequest(socket, this.#pace.isLargeChunk);
+    if (!this.isWaiting) this.#unreadFrom = this.#chunkStart;
+    const isLargeChunk = this.#chunkEnd - this.#chunkStart >= LARGE_CHUNK;
+    if (this.count === 0) arrivals.onFirstRequest(socket, isLargeChunk);
     // The connection stays open after other responses. The decision takes 2 µs.
     if (isDraining || isLarge(request)) this.#decideAtHead(response);
     response.on('close', () => this.#onClose(request, hasMemory));
@@ -164,6 +170,50 @@ export class ClientConnection {
       // Another request came in the same chunk, so this one takes turns with those of others.
       if (isIdle) this.#takeTurn();
     }
+  }
+
+  /**
+   * Records that Node has parsed the head of a request.
+   *
+   * @returns true if the head of another request was in the same chunk.
+   */
+  #onHead({ headers }: IncomingMessage): boolean {
+    const { bytesRead } = this.socket;
+    const isPipelined = bytesRead === this.#chunkEnd;
+    if (!isPipelined) this.#chunkStart = Math.max(0, this.#chunkEnd);
+    this.#chunkEnd = bytesRead;
+    const hasPieces = isPipelined || headers['transfer-encoding'] !== undefined;
+    if (hasPieces && !this.#isPaced) this.#startPace();
+    return isPipelined;
+  }
+
+  #startPace(): void {
+    this.#isPaced = true;
+    const size = this.#chunkEnd - this.#chunkStart;
+    this.socket.on('data', (chunk: Buffer) => this.#onChunk(chunk.length));
+    setImmediate(() => this.#onChunk(size));
+  }
+
+  #onChunk(size: number): void {
+    const { socket } = this;
+    // After the end of its side, the server only drops bytes.
+    if (!socket.writable) return;
+    const request = this.newestResponse?.req;
+    // A body without a listener for its bytes is not being read.
+    const isUnread = request?.readableFlowing === null && !request.readableDidRead;
+    if (request?.complete === false && isUnread && isLarge(request)) {
+      // Reads on demand. Node resumes the socket itself for `readable`.
+      socket.pause();
+      request.once('resume', () => socket.resume());
+    } else if (size >= LARGE_CHUNK && !socket.isPaused()) {
+      this.#pauseForRound();
+    }
+  }
+
+  /** Reads no bytes until a later round of the event loop. */
+  #pauseForRound(): void {
+    this.socket.pause();
+    void this.#server.resources.turns.nextRound(this).then(() => this.socket.resume());
   }
 
   /** Passes a request to the app, or rejects it if there is a failure. */
@@ -258,7 +308,7 @@ export class ClientConnection {
     const request = this.newestResponse?.req;
     // Node forgets a request when its response is sent, and would let its readers wait forever.
     if (request?.complete === false) this.socket.once('close', () => request.destroy());
-    this.#server.lingering.add(this.socket, this.#pace);
+    this.#server.lingering.add(this.socket, () => this.#pauseForRound());
   }
 
   /** Closes the connection without a response to its requests. */

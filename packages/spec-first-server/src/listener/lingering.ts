@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import type { Pace } from './pace.ts';
 
 /** The maximum number of connections of a server that linger at the same time. */
 const MAX_LINGERING = 256;
@@ -38,8 +37,12 @@ export class Lingering {
     return this.#sockets.has(socket);
   }
 
-  /** Ends the server's side of a connection, and waits for the end of the client's side. */
-  add(socket: Socket, pace: Pace): void {
+  /**
+   * Ends the server's side of a connection, and waits for the end of the client's side.
+   *
+   * @param pause reads no bytes until a later round of the event loop.
+   */
+  add(socket: Socket, pause: () => void): void {
     const [oldest] = this.#sockets;
     if (this.#sockets.size >= MAX_LINGERING) oldest?.destroy();
     this.#sockets.add(socket);
@@ -51,17 +54,17 @@ export class Lingering {
     socket.setTimeout(this.#limits.lingerTimeout, () => socket.destroy());
     socket.end();
     // Node's parser reads past the stream of the socket, and continues only while it is attached.
-    if (socket.isPaused()) socket.once('resume', () => dropBytes(socket, pace)).resume();
-    else dropBytes(socket, pace);
+    if (socket.isPaused()) socket.once('resume', () => dropBytes(socket, pause)).resume();
+    else dropBytes(socket, pause);
   }
 }
 
-function dropBytes(socket: Socket, pace: Pace): void {
+function dropBytes(socket: Socket, pause: () => void): void {
   const maxBytesRead = socket.bytesRead + MAX_DROPPED;
   // Removes the listener of Node's parser, so that no further bytes are parsed.
   socket.removeAllListeners('data').on('data', () => {
     if (socket.bytesRead > maxBytesRead) socket.destroy();
-    else pace.pauseForRound();
+    else pause();
   });
   // Node may parse the rest of the last chunk, and pause at the body of a further request.
   setImmediate(() => socket.resume());

@@ -4,7 +4,6 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { Lingering, type LingerLimits } from '../../src/listener/lingering.ts';
-import { Pace } from '../../src/listener/pace.ts';
 
 const NEVER = 600_000;
 
@@ -27,14 +26,10 @@ async function linger(limits: Partial<LingerLimits> = {}, count = 1) {
     const [socket] = await accepted;
     for (const end of [client, socket]) end.on('error', () => undefined);
     pairs.push({ client, socket });
-    lingering.add(
-      socket,
-      new Pace(
-        socket,
-        () => immediate(),
-        () => undefined,
-      ),
-    );
+    lingering.add(socket, () => {
+      socket.pause();
+      void immediate().then(() => socket.resume());
+    });
   }
   return { lingering, pairs, ...pairs[0] };
 }
