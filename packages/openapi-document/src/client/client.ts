@@ -68,29 +68,30 @@ export function clientOf<Operations>(
       const type = input.body === undefined ? undefined : (input.contentType ?? media[0]?.type);
       const declared = media.find((format) => format.type === type);
       const sent = type && (await encodeBody(codecs, declared ?? { type }, input.body));
-      const request = async (
-        signal: AbortSignal | null | undefined,
-        extraHeaders: HeaderRecord = {},
-      ) =>
+      const headersWith = async (others: HeaderRecord = {}): Promise<HeaderRecord> => ({
+        ...(typeof headers === 'function' ? await headers(id, input) : headers),
+        ...(sent && { 'Content-Type': sent.contentType }),
+        ...written.headers,
+        ...others,
+      });
+      const request = async (allHeaders: HeaderRecord, signal: AbortSignal | null | undefined) =>
         send(url, {
           ...init,
           ...(signal && { signal }),
           method,
-          headers: {
-            ...(typeof headers === 'function' ? await headers(id, input) : headers),
-            ...(sent && { 'Content-Type': sent.contentType }),
-            ...written.headers,
-            ...extraHeaders,
-          },
+          headers: allHeaders,
           ...(sent && { body: sent.body, duplex: 'half' }),
         });
       const isRepeatable = /^(GET|HEAD|OPTIONS|TRACE|QUERY|PUT|DELETE)$/.test(method);
       const isSentOnce = !isRepeatable || (sent && sent.body instanceof ReadableStream);
-      const { response, end } = await responseTo(request, {
-        signal: init.signal,
-        timeout,
-        retries: isSentOnce ? 0 : retries,
-      });
+      const { response, end } = await responseTo(
+        async (signal) => request(await headersWith(), signal),
+        {
+          signal: init.signal,
+          timeout,
+          retries: isSentOnce ? 0 : retries,
+        },
+      );
       const header = response.headers.get('Content-Type');
       const contentType = header === null ? undefined : essenceOf(header);
       const declaredMedia = declaredFor(route, response.status)?.media ?? [];
@@ -105,8 +106,11 @@ export function clientOf<Operations>(
       }
       end();
       const reconnects = reconnect && contentType === 'text/event-stream' && method === 'GET';
-      const reopen = reconnects ? (extra: HeaderRecord) => request(init.signal, extra) : undefined;
-      const body = itemsOf(response, coder, format, init.signal, reopen);
+      const reopen = async (others: HeaderRecord) => {
+        const allHeaders = await headersWith(others);
+        return request(allHeaders, init.signal).catch(() => undefined);
+      };
+      const body = itemsOf(response, coder, format, init.signal, reconnects ? reopen : undefined);
       return { status: response.status, contentType, body, response };
     };
   const calls = Object.entries<Route>(routes).map(([id, route]) => [id, callOf(id, route)]);

@@ -12,7 +12,7 @@ export async function* itemsOf(
   coder: ItemsCoder,
   format: BodyFormat,
   signal: AbortSignal | null | undefined,
-  reopen: ((headers: Record<string, string>) => Promise<Response>) | undefined,
+  reopen: ((headers: Record<string, string>) => Promise<Response | undefined>) | undefined,
 ): AsyncGenerator<unknown> {
   let response: Response | undefined = first;
   let lastId: string | undefined;
@@ -40,7 +40,7 @@ export async function* itemsOf(
     if (lastId === undefined || reopen === undefined) return;
     do {
       await delay(pause, signal);
-      response = await reopen({ 'Last-Event-ID': lastId }).catch(() => undefined);
+      response = await reopen({ 'Last-Event-ID': lastId });
       // An unread body would keep its connection open.
       if (response?.status !== first.status) await response?.body?.cancel();
     } while (response === undefined || response.status >= 500);

@@ -25,18 +25,16 @@ function decimalOf(value: Exact): { readonly digits: bigint; readonly exponent: 
  * not (JSON Schema 2020-12, Validation §6.2.1).
  */
 export function multipleOf(divisor: Exact): (value: Exact) => boolean {
-  const inverse = Math.round(1 / Number(divisor));
-  const isFraction = typeof divisor === 'number' && inverse > 1 && 1 / inverse === divisor;
   const step = decimalOf(divisor);
+  const factor = 10 ** -step.exponent;
   return (value) => {
     // JSON can contain 1e400, which JavaScript parses as Infinity.
     if (typeof value === 'number' && !Number.isFinite(value)) return false;
-    if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
-      return Number(value) % Number(divisor) === 0;
-    if (isFraction && typeof value === 'number') {
-      const units = Math.round(value * inverse);
-      // The quotient of two exact integers is the double that is closest to the decimal.
-      if (Number.isSafeInteger(units)) return units / inverse === value;
+    if (typeof value === 'number' && factor >= 1 && factor <= MAX_FACTOR) {
+      const scaled = Math.round(value * factor);
+      // A decimal of at most 15 digits is the shortest one of the double that is closest to it.
+      if (Math.abs(scaled) < MAX_SCALED && scaled / factor === value)
+        return scaled % Number(step.digits) === 0;
     }
     const { digits, exponent } = decimalOf(value);
     const shift = Math.min(exponent, step.exponent);
@@ -44,3 +42,8 @@ export function multipleOf(divisor: Exact): (value: Exact) => boolean {
     return scaled % (step.digits * 10n ** BigInt(step.exponent - shift)) === 0n;
   };
 }
+
+/** Powers of ten up to this one are exact. */
+const MAX_FACTOR = 1e22;
+
+const MAX_SCALED = 1e15;

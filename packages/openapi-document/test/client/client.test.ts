@@ -220,6 +220,22 @@ test('a stream is read as the response of its status declares it', async () => {
   expect(await bodyOf(409)).toEqual([new TextEncoder().encode('data: 1\n\n')]);
 });
 
+test('a stream ends with the error of a function that makes headers', async () => {
+  const { fetch } = fetchOf(eventsOf('id: 1\ndata: a\n\n'));
+  let count = 0;
+  const headers = async (): Promise<Record<string, string>> => {
+    count += 1;
+    if (count > 1) throw new Error('no token');
+    return {};
+  };
+  const { body } = await callWith(EVENTS, { fetch, headers })({});
+  const items = Array.fromAsync(body);
+  await Promise.all([
+    expect(items).rejects.toThrow('no token'),
+    jest.advanceTimersByTimeAsync(1_000),
+  ]);
+});
+
 describe('a call with a timeout', () => {
   test.each<[title: string, responses: readonly (Response | Error)[], outcome: string]>([
     ['that succeeds', [new Response('done')], '200'],

@@ -45,11 +45,10 @@ const eventsOf = (body: ReadableStream | string | null, status = 200) =>
 
 function reopener(...responses: readonly (Response | Error)[]) {
   const ids: (string | undefined)[] = [];
-  const reopen = async (headers: Record<string, string>): Promise<Response> => {
+  const reopen = async (headers: Record<string, string>) => {
     ids.push(headers['Last-Event-ID']);
     const response = responses[ids.length - 1] ?? new Response(null, { status: 204 });
-    if (response instanceof Error) throw response;
-    return response;
+    return response instanceof Error ? undefined : response;
   };
   return { reopen, ids };
 }

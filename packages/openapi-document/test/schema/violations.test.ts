@@ -68,3 +68,15 @@ test('a check lists at most 20 violations, or as many as its caller wants', () =
   const counts = [undefined, 30, 60].map((limit) => violationsOf(texts, items, limit).length);
   expect(counts).toEqual([20, 30, 50]);
 });
+
+test.each([
+  [0.01, 19.99, true],
+  [0.01, 19.999, false],
+  [0.3333333333333333, 1, false],
+  [0.25, 0.5, true],
+  [1e-8, 0.000_000_03, true],
+  [1e20, 3e20, true],
+  [3, 2n ** 60n, false],
+])('multipleOf: %d is exact in decimals: %d is valid: %j', (multipleOf, value, isValid) => {
+  expect(violationsOf({ multipleOf }, value)).toHaveLength(isValid ? 0 : 1);
+});
