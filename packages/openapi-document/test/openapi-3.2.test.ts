@@ -43,8 +43,6 @@ paths:
               itemSchema: { $ref: 'https://example.com/apis/schemas.yaml#/Event' }
             multipart/mixed:
               itemSchema: {}
-              prefixEncoding: [{ contentType: application/json }]
-              itemEncoding: { contentType: image/* }
   /pets:
     get:
       operationId: pets

@@ -23,7 +23,6 @@ beforeAll(async () => {
     ...{
       pet: echo,
       shapes: echo,
-      described: echo,
       modern: echo,
       messages: echo,
       chains: echo,

@@ -179,9 +179,8 @@ const hasItems = (media: MediaType): boolean =>
 function useOf(media: MediaType, direction: Direction): Use {
   const { schema, items, source } = media;
   if (hasItems(media)) return { schema: items?.schema, direction };
-  const { unit, hasBytes } = new Codecs().factsOf(media);
-  const isForm = unit === 'form' && hasBytes;
-  return { schema, direction, form: isForm ? asObject(source.encoding) : undefined };
+  const { unit } = new Codecs().factsOf(media);
+  return { schema, direction, form: unit === 'parts' ? asObject(source.encoding) : undefined };
 }
 
 /** Returns a member for each path, with a member for each of its operations. */

@@ -28,12 +28,12 @@ export function checkDiscriminator(
 ): void {
   const { tree } = schemas;
   const discriminator = asObject(schema.discriminator);
-  const { propertyName: name, 'x-selects': selects } = discriminator;
+  const { propertyName: name } = discriminator;
   const mapping = asObject(discriminator.mapping);
   const place = `${pointer}/discriminator`;
   const union = schema.oneOf ?? schema.anyOf;
   checkTargets(tree.root, discriminator, union, place, report);
-  if (typeof name !== 'string' || selects === false) return;
+  if (typeof name !== 'string') return;
 
   const isBase = union === undefined;
   const parts = isBase

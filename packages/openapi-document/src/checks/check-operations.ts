@@ -149,7 +149,7 @@ function checkBodies(
     notice(media.pointer, `events are sent as plain bytes: ${limits}. ${USE_ITEMS}`);
   }
   const unchecked = [
-    ...received.filter((media) => !['value', 'form'].includes(codecs.factsOf(media).unit)),
+    ...received.filter((media) => !['value', 'form', 'parts'].includes(codecs.factsOf(media).unit)),
     ...sent.filter((media) => codecs.factsOf(media).unit !== 'value' && !isRange(media.type)),
   ];
   for (const { outline, type, pointer: mediaPointer } of unchecked) {

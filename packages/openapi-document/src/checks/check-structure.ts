@@ -45,7 +45,6 @@ const OPENAPI_KEYWORDS: Json = {
       propertyName: { type: 'string' },
       mapping: { type: 'object' },
       defaultMapping: { type: 'string' },
-      'x-selects': { type: 'boolean' },
     },
     patternProperties: { '^x-': true },
     additionalProperties: false,
@@ -64,8 +63,10 @@ const EXTENSIONS: Readonly<Record<string, { kinds: readonly Kind[]; place: strin
     kinds: ['document', 'schema'],
     place: 'in a schema or at the top of the document',
   },
-  'x-selects': { kinds: ['discriminator'], place: 'in a discriminator, beside propertyName' },
 };
+
+/** Members that are not read. */
+const UNSUPPORTED = ['itemEncoding', 'prefixEncoding', 'x-selects'];
 
 /**
  * Matches references of the official schemas to objects of other kinds. Each object is checked
@@ -157,6 +158,9 @@ function checkExtensions(object: Json, kind: Kind, pointer: string, { notice }: 
     if (object[name] === undefined || kinds.includes(kind)) continue;
     notice(`${pointer}/${name}`, `${name} is ignored here: write it ${place}`);
   }
+  for (const name of UNSUPPORTED)
+    if (object[name] !== undefined)
+      notice(`${pointer}/${name}`, `${name} is not supported: it is ignored`);
 }
 
 /** Returns the violations without those that follow from others. */

@@ -25,7 +25,7 @@ export async function encodeBody(
     const message = { format, contentType: coder.contentType?.(type) ?? type };
     return { contentType: message.contentType, body: streamOf(coder, message, value) };
   }
-  if (coder.unit === 'form' && !coder.isText) {
+  if (coder.unit === 'parts') {
     const contentType = coder.contentType(type);
     return { contentType, body: coder.write(value, { format, contentType }) };
   }
@@ -50,7 +50,6 @@ function streamOf(
   const close = async () => {
     await iterator.return?.();
   };
-  let index = 0;
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await iterator.next();
@@ -60,12 +59,11 @@ function streamOf(
         return controller.close();
       }
       try {
-        controller.enqueue(encode(coder.write(value, message, index)));
+        controller.enqueue(encode(coder.write(value, message)));
       } catch (error) {
         await close().catch(() => undefined);
         throw error;
       }
-      index += 1;
     },
     cancel: close,
   });

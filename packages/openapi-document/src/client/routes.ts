@@ -68,10 +68,9 @@ export const routesOf = <Id extends PropertyKey = string>(operations: readonly O
   ) as { readonly [Key in Id]: Route };
 
 function formatOf({ type, encoding, items }: MediaType): BodyFormat {
-  const { data, partTypes } = items ?? {};
   return {
     type,
     ...(Object.keys(encoding).length > 0 && { encoding }),
-    ...(data && { items: { data, ...(partTypes && { partTypes }) } }),
+    ...(items && { items: { data: items.data } }),
   };
 }

@@ -25,8 +25,8 @@ export type Chunks = AsyncIterable<Uint8Array>;
 
 /** The facts about a codec that do not need its code. */
 export interface CodecFacts {
-  /** The part of a body that is read at once: the value, a form, an item, or a chunk. */
-  readonly unit: 'value' | 'form' | 'items' | 'bytes';
+  /** The unit that is read at once: the value, a form, a part of one, an item, or bytes. */
+  readonly unit: 'value' | 'form' | 'parts' | 'items' | 'bytes';
   /** True if values may have bytes in place of strings: `Uint8Array`, `Blob` or `File`. */
   readonly hasBytes?: boolean;
   /** True for bodies that are read at once, as a text in UTF-8. */
@@ -75,7 +75,7 @@ export interface ItemsCoder extends CodecFacts {
    */
   read(chunks: Chunks, message: Message, limit: number): AsyncIterable<unknown>;
   /** @throws {TypeError} if the format cannot represent the item. */
-  write(item: unknown, message: Message, index: number): string | Uint8Array;
+  write(item: unknown, message: Message): string | Uint8Array;
   /** Returns the text after the last item. */
   end?(message: Message): string;
 }
@@ -87,8 +87,7 @@ export interface BytesCoder extends CodecFacts {
 
 /** Reads and writes forms with files. */
 export interface FormCoder extends CodecFacts {
-  readonly unit: 'form';
-  readonly isText?: false;
+  readonly unit: 'parts';
   contentType(type: string): string;
   /**
    * Reads parts as they arrive.
@@ -117,7 +116,7 @@ export type Code<C extends Coder> = Omit<C, keyof CodecFacts>;
 
 /** Returns true if a body is read at once, and not as it arrives. */
 export const isReadAtOnce = (coder: Coder): coder is TextCoder | ValueCoder =>
-  coder.unit === 'value' || coder.isText === true;
+  coder.unit === 'value' || coder.unit === 'form';
 
 /** Returns true if a body is sent as it is: a text, bytes, or a stream of them. */
 export const isSentAsItIs = (coder: Coder, body: unknown): boolean =>

@@ -42,7 +42,7 @@ const CODECS: readonly LazyCodec[] = [
   ),
   lazy(
     (type) => type === FORM_DATA,
-    { unit: 'form', hasBytes: true },
+    { unit: 'parts', hasBytes: true },
     async () => (await import('./multipart.ts')).multipart,
   ),
   lazy(

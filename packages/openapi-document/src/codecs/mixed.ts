@@ -26,12 +26,9 @@ export const mixed: Code<ItemsCoder> = {
     }
   },
 
-  write(item, { format: { items }, contentType }, index) {
-    const { partTypes = [] } = items ?? {};
-    const type = partTypes[Math.min(index, partTypes.length - 1)] || defaultType(item);
-    const isText = typeof item === 'string' && !isJsonType(type);
-    const text = isText ? item : (stringifyJson(item) ?? '');
-    const head = `--${boundaryOf(contentType)}\r\nContent-Type: ${type}\r\n\r\n`;
+  write(item, { contentType }) {
+    const text = typeof item === 'string' ? item : (stringifyJson(item) ?? '');
+    const head = `--${boundaryOf(contentType)}\r\nContent-Type: ${typeOf(item)}\r\n\r\n`;
     if (!(item instanceof Uint8Array)) return `${head}${text}\r\n`;
     return joined(joined(encoder.encode(head), item), encoder.encode('\r\n'));
   },
@@ -58,7 +55,7 @@ async function allBytes(chunks: Chunks, limit: number): Promise<Uint8Array> {
   return bytes.slice(0, size);
 }
 
-function defaultType(item: unknown): string {
+function typeOf(item: unknown): string {
   if (item instanceof Uint8Array) return 'application/octet-stream';
   return typeof item === 'string' ? 'text/plain; charset=utf-8' : 'application/json';
 }

@@ -7,7 +7,6 @@ import type { Outline } from '../schema/outline.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import {
-  asArray,
   asObject,
   entriesOf,
   escapePointerToken,
@@ -15,7 +14,7 @@ import {
   type Json,
   resolveRef,
 } from '../source/document.ts';
-import { essenceOf, isRange } from '../source/media-types.ts';
+import { essenceOf } from '../source/media-types.ts';
 
 /** A Media Type Object (`source`, OpenAPI 3.1 §4.8.14) with its name. */
 export interface MediaType extends BodyFormat {
@@ -57,20 +56,11 @@ export const mediaOf = (schemas: Schemas, content: unknown, parentPointer: strin
 
 /** @param source a Media Type Object. */
 function itemsOf(tree: SchemaTree, type: string, source: Json): Items | undefined {
-  const { itemSchema: schema, itemEncoding, prefixEncoding } = source;
+  const { itemSchema: schema } = source;
   if (schema === undefined) return undefined;
   const isEvents = essenceOf(type) === 'text/event-stream';
   const data = isEvents ? eventDataOf(tree, schema) : 'text';
-  const items = { schema: isEvents ? decodedEvent(tree, schema, data) : schema, data };
-  if (itemEncoding === undefined && prefixEncoding === undefined) return items;
-  return { ...items, partTypes: [...asArray(prefixEncoding), itemEncoding].map(partTypeOf) };
-}
-
-/** Returns the first declared media type of a part, unless it is a range. */
-function partTypeOf(encoding: unknown): string {
-  const { contentType } = asObject(encoding);
-  const [type = ''] = typeof contentType === 'string' ? contentType.split(',') : [];
-  return isRange(type) ? '' : type.trim();
+  return { schema: isEvents ? decodedEvent(tree, schema, data) : schema, data };
 }
 
 const encodingOf = (encoding: unknown): FormEncoding =>

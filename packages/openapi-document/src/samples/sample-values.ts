@@ -445,7 +445,7 @@ export function* bodiesOf(
   const message = { format: media, contentType: type };
   const coder = isJsonLines(type) ? lines : isJsonSequence(type) ? records : undefined;
   if (coder !== undefined) {
-    const write = (item: unknown, index: number) => coder.write(item, message, index);
+    const write = (item: unknown) => coder.write(item, message);
     for (const value of values) yield [value].flat().map(write).join('');
   } else if (codecs.factsOf(media, type).unit === 'value') yield* values;
   else yield `a mock of ${essenceOf(type)}`;

@@ -8,14 +8,13 @@ import type { SchemaTree } from './tree.ts';
 /**
  * Returns the member that distinguishes the alternatives of a `oneOf` or an `anyOf`. This is a
  * required member with different constants in each alternative, or the member of the discriminator.
- * With `x-selects: false`, only constants distinguish them.
  */
 export function tagOfUnion(
   tree: SchemaTree,
   alternatives: readonly Json[],
   discriminator: unknown,
 ): Tag | undefined {
-  const { propertyName, mapping, defaultMapping, 'x-selects': selects } = asObject(discriminator);
+  const { propertyName, mapping, defaultMapping } = asObject(discriminator);
   const isNull = ({ type }: Json) => [type].flat().join() === 'null';
   const objects = alternatives.filter((schema) => !isNull(schema));
   const [first] = objects;
@@ -26,7 +25,7 @@ export function tagOfUnion(
     const values = distinctValues(objects, (schema) => requiredConstants(tree, schema, name));
     if (values !== undefined) return { name, values, others: undefined, allowsNull };
   }
-  if (typeof propertyName !== 'string' || selects === false) return undefined;
+  if (typeof propertyName !== 'string') return undefined;
   const isOthers = (schema: Json) => schema.$ref !== undefined && schema.$ref === defaultMapping;
   const values = distinctValues(objects, (schema) =>
     selectingValues(tree, schema, propertyName, asObject(mapping)),
@@ -77,8 +76,8 @@ function baseValues(tree: SchemaTree, base: Json, name: string, mapping: Json): 
 
 /** The name of the member that selects among the schemas that extend a schema. */
 export function baseTagName({ discriminator, oneOf, anyOf }: Json): string | undefined {
-  const { propertyName, 'x-selects': selects } = asObject(discriminator);
-  const isBase = (oneOf ?? anyOf) === undefined && selects !== false;
+  const { propertyName } = asObject(discriminator);
+  const isBase = (oneOf ?? anyOf) === undefined;
   return typeof propertyName === 'string' && isBase ? propertyName : undefined;
 }
 

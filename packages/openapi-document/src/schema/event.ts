@@ -12,11 +12,6 @@ export interface Items {
   /** The schema of an item. That of an event has the decoded `data`. */
   readonly schema: unknown;
   readonly data: EventData;
-  /**
-   * The declared media types of the parts of a multipart body (OpenAPI 3.2 §4.14.5.2), and at last
-   * that of all others. Empty strings stand for undeclared types and ranges.
-   */
-  readonly partTypes?: readonly string[];
 }
 
 const STRING_KEYWORDS = /^(type|const|enum|pattern|format|(min|max)Length)$/;

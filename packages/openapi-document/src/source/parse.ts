@@ -59,14 +59,15 @@ export function parseFile(file: string, text: string): unknown {
     // The YAML parser reports the position of the error.
   }
   try {
-    const value = readYaml(text, (readable) => load(readable, { schema: yamlSchema, maxDepth }));
+    const value = load(text, { schema: yamlSchema, maxDepth });
     const sizes = new Map<object, number>();
     if (countComposites(value, sizes) <= sizes.size + MAX_REPEATED) return value;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const conflict = conflictIn(text);
     if (conflict !== undefined) throw new DocumentError(`${file}:${conflict}`);
-    throw new DocumentError(`${file}:${describeSyntaxError(text, error)}`);
+    const { line, column } = error.mark ?? { line: 0, column: 0 };
+    throw new DocumentError(`${file}:${line + 1}:${column + 1} ${error.reason}`);
   }
   throw new DocumentError(
     `${file}:1:1 aliases repeat more than ${MAX_REPEATED} lists and mappings: use fewer aliases`,
@@ -80,65 +81,6 @@ export function conflictIn(text: string): string | undefined {
   const line = text.slice(0, marker.index).split('\n').length;
   return `${line}:1 has a merge conflict (${marker[0]}): resolve it first`;
 }
-
-/** Returns `line:column message`. The parser finds some mistakes in the line below them only. */
-function describeSyntaxError(text: string, { reason, mark }: YAMLException): string {
-  const lines = text.split(/\r?\n/);
-  const line = mark?.line ?? 0;
-  const current = lines[line] ?? '';
-  const marked = mark?.column ?? 0;
-  const column = marked > current.length ? marked - INDENT.length : marked;
-  const place = `${line + 1}:${column + 1}`;
-  const character = current.charAt(column);
-  if (character === '#') return `${place} a comment needs a space before #`;
-  if (reason === 'deficient indentation') return `${place} ${reason}: ${UNFINISHED}`;
-  if (!/^bad indentation|multiline key/.test(reason)) return `${place} ${reason}`;
-  const before = current.slice(0, column);
-  const isFirst = character === ':' ? !before.includes(': ') : before.trim() === '';
-  if (/[@`%]/.test(character) || (character === ':' && !isFirst))
-    return `${place} a text that contains ": ", or begins with @, % or \`, needs quotation marks`;
-  if (!isFirst) return `${place} unexpected text after the end of a value`;
-  const above = lines.findLastIndex((other, index) => index < line && other.trim() !== '');
-  const [start, startAbove] = [line, above].map((index) => lines[index]?.search(/\S/));
-  // The key without a colon and this line were read as one text.
-  if (character === ':' && start === startAbove)
-    return `${above + 1}:${(startAbove ?? 0) + 1} a key needs a colon and a space after it`;
-  return `${place} wrong indentation: indent this line like the entries beside it`;
-}
-
-const UNFINISHED =
-  'indent this line more than its key, or close the bracket or quotation mark above it';
-
-/**
- * Reads YAML 1.2. In some documents, the brackets of a flow collection are not indented more than
- * its key. YAML 1.2 forbids this, but other parsers accept it. In such a text, lines that begin
- * with a bracket are indented, which does not change the value.
- *
- * @throws {YAMLException} for the first mistake that this does not correct.
- */
-function readYaml<T>(text: string, read: (text: string) => T): T {
-  try {
-    return read(text);
-  } catch (error) {
-    try {
-      return read(text.replace(BLOCK_OR_BRACKET, (match) => match || INDENT));
-    } catch (other) {
-      throw lineOf(other) > lineOf(error) ? other : error;
-    }
-  }
-}
-
-const lineOf = (error: unknown): number =>
-  error instanceof YAMLException ? (error.mark?.line ?? 0) : 0;
-
-const INDENT = ' '.repeat(80);
-
-/**
- * Matches a block scalar (YAML 1.2 §8.1) with the line before it, so that its lines are skipped.
- * Otherwise matches the start of a line that begins with a bracket.
- */
-const BLOCK_OR_BRACKET =
-  /^( *).*[|>][-+\d]*(?:[ \t]+(?:#.*)?)?\r?\n(?:(?:\1 .*| *)(?:\n|$))*|^(?= *[[\]{}])/gm;
 
 /** Counts the arrays and objects in a value. Each alias counts as a copy. Infinite if circular. */
 function countComposites(value: unknown, sizes: Map<object, number>): number {
@@ -237,10 +179,8 @@ export function positionsOf(
 /** Returns a function that finds `line:column` of a key of a mapping or an item of a sequence. */
 function positionsIn(file: string): (pointer: string) => string | undefined {
   if (isMarkdown(file)) return () => undefined;
-  const { text, events } = readYaml(readFileSync(file, 'utf8'), (readable) => ({
-    text: readable,
-    events: parseEvents(readable, { maxDepth }),
-  }));
+  const text = readFileSync(file, 'utf8');
+  const events = parseEvents(text, { maxDepth });
   const offsets = new Map<string, number>();
   const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   let eventIndex = events.findIndex(({ type }) => type !== EVENT_ID.DOCUMENT);

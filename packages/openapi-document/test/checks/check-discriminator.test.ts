@@ -43,7 +43,6 @@ test.each<[title: string, schema: object]>([
   ['with a pattern for the property', { patternProperties: { k: {} }, ...union(['Open'], {}) }],
   ['with null', { ...union([], {}), oneOf: [ref('Cat'), { type: 'null' }] }],
   ['that no schema extends', { discriminator: { propertyName: 'kind' } }],
-  ['with x-selects: false', union(['Open', 'Open'], { 'x-selects': false })],
   ['without propertyName', { oneOf: [ref('Open')], discriminator: {} }],
   ['with defaultMapping', union(['Cat', 'Any'], { defaultMapping: target('Any') })],
 ])('a schema %s has no findings', (_title, S) => {

@@ -12,7 +12,7 @@ test.each<[type: string, unit: Unit, unitWithItems: Unit]>([
   ['application/json', 'value', 'value'],
   ['Application/Problem+JSON; charset=utf-8', 'value', 'value'],
   ['application/x-www-form-urlencoded', 'form', 'form'],
-  ['multipart/form-data; boundary=a', 'form', 'form'],
+  ['multipart/form-data; boundary=a', 'parts', 'parts'],
   ['text/plain', 'value', 'value'],
   ['x-text/plain', 'bytes', 'bytes'],
   ['image/png', 'bytes', 'bytes'],

@@ -27,17 +27,6 @@ test('only the data of events is decoded', () => {
   });
 });
 
-test.each([
-  [{ itemEncoding: { contentType: 'text/csv, text/plain' } }, ['text/csv']],
-  [{ itemEncoding: { contentType: ' text/csv' } }, ['text/csv']],
-  [{ itemEncoding: { contentType: 'text/*' } }, ['']],
-  [{ itemEncoding: { contentType: 5 } }, ['']],
-  [{ prefixEncoding: [{ contentType: 'image/png' }] }, ['image/png', '']],
-])('the parts of a multipart body with %j have the media types %j', (encodings, partTypes) => {
-  const source = { itemSchema: {}, ...encodings };
-  expect(mediaType('multipart/mixed', source).items).toMatchObject({ partTypes });
-});
-
 describe('examples', () => {
   test('are values, serialized values or references', () => {
     const source = {

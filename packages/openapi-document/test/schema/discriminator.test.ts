@@ -119,7 +119,6 @@ describe('the tag of a discriminator', () => {
   });
 
   test.each<[title: string, members: object, alternatives: Json[]]>([
-    ['x-selects: false', { 'x-selects': false }, alternatives],
     ['no propertyName', { propertyName: undefined }, alternatives],
     ['an alternative without a name', {}, [ref('Cat'), {}]],
     ['an alternative inside a component', {}, [ref('Cat'), ref('Dog/properties/a')]],
@@ -203,10 +202,6 @@ describe('the tag of a schema that others extend', () => {
     ],
     ['with oneOf', { Pet: { ...pet, oneOf: [{}] }, Cat: extend('Pet') }],
     ['with anyOf', { Pet: { ...pet, anyOf: [{}] }, Cat: extend('Pet') }],
-    [
-      'with x-selects: false',
-      { Pet: { discriminator: { propertyName: 'kind', 'x-selects': false } }, Cat: extend('Pet') },
-    ],
     [
       'with the same constant in two schemas',
       {

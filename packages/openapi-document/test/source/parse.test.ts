@@ -55,26 +55,12 @@ describe('a file', () => {
   test.each<[text: string, message: string | RegExp]>([
     ['a: 1\nb: [', 'openapi.yaml:2:5 '],
     ['{ "a": 1,\n "b" 2 }', 'openapi.yaml:2:'],
-    ['a: b: c', 'openapi.yaml:1:5 a text that contains ": ", or begins with @, % or `, needs quot'],
-    ['a: @b', 'openapi.yaml:1:4 a text that contains ": ", or begins with @, % or `, needs quot'],
-    ['a: "b" c', 'openapi.yaml:1:8 unexpected text after the end of a value'],
-    [
-      'a:\n  b: c\n   d: e',
-      'openapi.yaml:3:5 wrong indentation: indent this line like the entries',
-    ],
-    ['a:\n  b:\n    c: d\n   e: f', 'openapi.yaml:4:4 wrong indentation: indent this line like'],
-    ['a:\n  - b: 1\n   c: 2', 'openapi.yaml:3:4 wrong indentation: indent this line like'],
-    ['a:\n  b: 1\n  c\n\n  d: 2', 'openapi.yaml:3:3 a key needs a colon and a space after it'],
-    ['a:\n  b:1\n  c: 2', 'openapi.yaml:2:3 a key needs a colon and a space after it'],
-    ['a:\n  b: "one\n  two\n', 'openapi.yaml:'],
-    [
-      'a:\n  b: "one\n  two"',
-      'openapi.yaml:3:3 deficient indentation: indent this line more than its key',
-    ],
-    ["a: 'one'\nb: 'two'#three", 'openapi.yaml:2:9 a comment needs a space before #'],
-    ['a: [\n  "one"#two\n]', 'openapi.yaml:2:8 a comment needs a space before #'],
-    ['a: [\n]\nb: c: d', 'openapi.yaml:3:5 a text that contains ": "'],
-    ['a: [\n]\nb: [\n] c', 'openapi.yaml:4:3 unexpected text after the end of a value'],
+    ['a: b: c', 'openapi.yaml:1:5 '],
+    ['a: @b', 'openapi.yaml:1:4 '],
+    ['a: "b" c', 'openapi.yaml:1:8 '],
+    ['a:\n  b: c\n   d: e', 'openapi.yaml:3:5 '],
+    ['a:\n  b: "one\n  two"', 'openapi.yaml:3:3 deficient indentation'],
+    ['a: [\n]', 'openapi.yaml:2:1 deficient indentation'],
     ['a: 1\na: 2', /^openapi\.yaml:2:1 duplicated mapping key$/],
     ['a: 1\n<<<<<<< HEAD\nb: 2', 'openapi.yaml:2:1 has a merge conflict (<<<<<<<): resolve'],
     ['a: !unknown 1', 'openapi.yaml:1:'],
@@ -123,48 +109,6 @@ test.each([
   '========\n <<<<<<< HEAD\n<<<<<<<HEAD',
 ])('the text %j has no conflict', (text) => {
   expect(conflictIn(text)).toBeUndefined();
-});
-
-describe('a flow collection with brackets in the column of its key', () => {
-  const text = [
-    'get:',
-    '  tags: [',
-    '    a',
-    '  ]',
-    '  nested: {',
-    '    b: [{',
-    "      c: '}'",
-    '    }]',
-    '  }',
-    '  text: | # comment',
-    '    {',
-    '      a',
-    '    }',
-    '  folded: >- ',
-    '    [',
-    '    ]',
-    '  list: [',
-    '  { d: 1 }]',
-    '  last: 1',
-  ].join('\n');
-
-  test('is parsed, and block scalars stay the same', () => {
-    expect(parse(text)).toEqual({
-      get: {
-        tags: ['a'],
-        nested: { b: [{ c: '}' }] },
-        text: '{\n  a\n}\n',
-        folded: '[ ]',
-        list: [{ d: 1 }],
-        last: 1,
-      },
-    });
-  });
-
-  test('does not change the positions of values', async () => {
-    const pointers = ['/get/tags/0', '/get/nested/b/0/c', '/get/last'];
-    expect(await positionsIn(text, pointers)).toEqual(['3:5', '7:7', '19:3']);
-  });
 });
 
 describe('the position', () => {

@@ -189,7 +189,7 @@ export async function prepare(
       'some parts of the document are corrected, ignored or not checked',
     );
   }
-  const hasFiles = (media: MediaType) => codecs.of(media).unit === 'form';
+  const hasFiles = (media: MediaType) => codecs.of(media).unit === 'parts';
   if (operations.some(({ requestBody }) => requestBody?.media.some(hasFiles)))
     removeDeadUploads(log);
   return {

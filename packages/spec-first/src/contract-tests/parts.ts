@@ -136,7 +136,7 @@ export function requestKindOf(
       try {
         const body = isFree ? 'text' : readBody?.(values.body);
         received = { ...received, body };
-        isUnchanged &&= coder.unit !== 'form' || isSameForm(values.body, body);
+        isUnchanged &&= !isForm(coder) || isSameForm(values.body, body);
       } catch (error) {
         if (!(error instanceof ParameterError)) return undefined;
         return [{ path: '/body', keyword: 'type', params: {}, message: error.message }];
@@ -215,10 +215,10 @@ function writtenAndRead(parameter: Omit<Parameter, 'examples'>, value: unknown):
  * `multipart/form-data`, the values of file fields become files.
  */
 function bodyReader(media: MediaType, coder: Coder): (value: unknown) => unknown {
+  if (coder.unit === 'form') return (form) => coder.read(coder.write(form, media), media);
   // An integer beyond 2^53 becomes a bigint.
-  if (coder.unit !== 'form')
+  if (coder.unit !== 'parts')
     return (value) => (isTextOrBytes(coder) ? value : parseJson(stringifyJson(value) ?? 'null'));
-  if (coder.isText) return (form) => coder.read(coder.write(form, media), media);
   const reader = formReader(media);
   const isText = (name: string) => formField(media, name).isText;
   return (form) => {
@@ -247,6 +247,8 @@ const isSameForm = (sent: unknown, received: unknown): boolean =>
     return values.some((item) => item instanceof File) || isDeepStrictEqual(values, [value].flat());
   });
 
+const isForm = ({ unit }: Coder): boolean => unit === 'form' || unit === 'parts';
+
 /** Returns true for bodies that are sent as they are. */
 export const isTextOrBytes = (coder: Coder): boolean =>
   coder.unit === 'bytes' || coder.acceptsStreams === true;
@@ -256,11 +258,11 @@ function isWritable(format: MediaType, coder: Coder, value: unknown): boolean {
   if (isTextOrBytes(coder)) return value === BYTES || (typeof value !== 'object' && value !== '');
   // A form has no text for an empty list.
   const isSent = (field: unknown) => !(Array.isArray(field) && field.length === 0);
-  if (coder.unit === 'form')
+  if (isForm(coder))
     return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isSent);
   if (coder.unit !== 'items') return true;
   try {
-    coder.write(value, { format, contentType: format.type }, 0);
+    coder.write(value, { format, contentType: format.type });
     return true;
   } catch {
     return false;

@@ -199,8 +199,8 @@ async function encodedBody(
   { rawBody, index = 0 }: RequestDraft,
 ) {
   const type = concreteType(media.type);
-  const { unit, hasBytes } = codecs.factsOf(media);
-  const form = unit === 'form' && hasBytes ? formWithFiles(media, value, index) : value;
+  const { unit } = codecs.factsOf(media);
+  const form = unit === 'parts' ? formWithFiles(media, value, index) : value;
   const writable = unit === 'items' ? one(value) : form;
   const { contentType, body } = await encodeBody(codecs, { ...media, type }, writable);
   const bytes = await new Response(rawBody ?? body).arrayBuffer();

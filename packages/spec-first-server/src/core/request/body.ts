@@ -106,7 +106,7 @@ export function bodyReader(
     const { media, coder, whole, limit } = plan;
     const encoding = headers['content-encoding'];
     const isZipped = encoding !== undefined && checkEncoding(encoding, whole !== undefined);
-    if (contentType.includes(';') && (coder.isText || coder.unit === 'form'))
+    if (contentType.includes(';') && (coder.isText || coder.unit === 'parts'))
       checkCharset(contentType);
     const length = bytes instanceof Uint8Array ? bytes.length : Number(lengthText ?? 0);
     const source = { bytes, contentType, length, isZipped, account };
@@ -123,7 +123,7 @@ export function bodyReader(
       account.charge(length);
       return parse(plan, whole, bytes, length, account);
     }
-    if (coder.unit === 'form' && coder.isText !== true) return readForm(plan, coder, source);
+    if (coder.unit === 'parts') return readForm(plan, coder, source);
     return { contentType: media.type, body: unread(limitedStream(bytes, limit), account) };
   };
 

@@ -99,7 +99,8 @@ export function mock(
     const { requestBody, parameters } = operation;
     // A stream of items or bytes has no examples.
     const received = requestBody?.media.find(
-      (each) => each.type === request.contentType && /value|form/.test(codecs.factsOf(each).unit),
+      (each) =>
+        each.type === request.contentType && /value|form|parts/.test(codecs.factsOf(each).unit),
     );
     return names.find((name) => {
       const isNamed = (example: { readonly name?: string }) => example.name === name;

@@ -216,7 +216,7 @@ function itemsOf(
       // Each item has steps of its own.
       const value = check(item);
       if (value === undefined) throw new InvalidReply('must not be undefined');
-      const chunk = coder.write(value, message, index);
+      const chunk = coder.write(value, message);
       return typeof chunk === 'string' ? inCharset(charset, chunk) : chunk;
     } catch (error) {
       const mismatch = error instanceof TypeError ? error.message : mismatchOf(error);
