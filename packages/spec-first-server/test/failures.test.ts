@@ -347,12 +347,10 @@ test.each([
     const responses = Object.fromEntries(
       [...keys, '204'].map((key) => [key, { description: 'it' }]),
     );
-    const get = { operationId: 'get', responses };
-    const info = { title: 'A', version: '1.0.0' };
-    const service = await createService(
-      { openapi: '3.1.0', info, paths: { '/a': { get } } },
-      { handlers: { get: () => Promise.reject(new HttpError(409, 'taken')) } },
-    );
+    const paths = { '/a': { get: { operationId: 'get', responses } } };
+    const document = Object({ openapi: '3.1.0', info: { title: 'A', version: '1' }, paths });
+    const taken = () => Promise.reject(new HttpError(409, 'taken'));
+    const service = await createService(document, { handlers: { get: taken } });
     const statusOf = async (query: string) =>
       (await service.handle({ method: 'GET', path: '/a', query, headers: {} })).status;
     expect([await statusOf('x=1'), await statusOf('')]).toEqual([status, 409]);

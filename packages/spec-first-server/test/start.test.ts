@@ -109,6 +109,11 @@ describe('the start fails, with the location of', () => {
       'openapi.yaml:6:5 operation b has no handler: run npm run stub -- b',
     ],
     [
+      'a missing handler with the name of a member of every object',
+      `paths:\n  /a: { get: { operationId: toString, ${DONE} } }\n`,
+      'operation toString has no handler',
+    ],
+    [
       'a handler without an operation',
       'paths: {}\n',
       'openapi.yaml:3:1 the handler a has no operation: rename or remove it',

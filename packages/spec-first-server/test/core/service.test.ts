@@ -74,41 +74,6 @@ async function textOf({ body }: Answer): Promise<string> {
 const headerOf = ({ headers }: Answer, name: string): string | undefined =>
   headers[headers.findIndex((each) => each.toLowerCase() === name) + 1];
 
-const JSON_BODY = { 'application/json': {} };
-
-describe('handle', () => {
-  test('serves a document that is a value, whose findings have pointers', async () => {
-    const openapi = {
-      openapi: '3.1.0',
-      info: { title: 'Notes', version: '1.0.0' },
-      paths: { '/a': { get: { operationId: 'a', responses: { 204: { description: 'done' } } } } },
-    };
-    const service = await createService(openapi, { handlers: { a: () => ({ status: 204 }) } });
-    expect((await service.handle(call('GET', '/a'))).status).toBe(204);
-    await expect(createService(openapi, { handlers: {} })).rejects.toThrow(
-      '#/paths/~1a/get operation a has no handler: run npm run stub -- a',
-    );
-  });
-});
-
-test('a base path may be spelled with or without percent-encoding', async () => {
-  const openapi = {
-    openapi: '3.1.0',
-    info: { title: 'Notes', version: '1.0.0' },
-    servers: [{ url: '/%7Eapi' }],
-    paths: {
-      '/notes/{id}': {
-        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
-        get: { operationId: 'find', responses: { 200: { description: 'ok', content: JSON_BODY } } },
-      },
-    },
-  };
-  const find: AnyHandler = ({ path }) => ({ status: 200, body: path });
-  const service = await createService(openapi, { handlers: { find } });
-  for (const path of ['/%7Eapi/notes/5', '/~api/notes/5'])
-    expect(await textOf(await service.handle(call('GET', path)))).toBe('{"id":5}');
-});
-
 describe('around', () => {
   const withAround = (around: AnyAround) => create({ around });
 
@@ -176,18 +141,6 @@ describe('around', () => {
 });
 
 describe('a service', () => {
-  test('lists its operations, and those that are broken', async () => {
-    const service = await create();
-    expect(service.operations.map(({ id }) => id)).toEqual(['watchNotes', 'addNote', 'addFile']);
-    expect(service.broken).toEqual([]);
-    const text = DOCUMENT.replace('security: [{ token: [] }]', 'security: [{ missing: [] }]');
-    const broken = await withFiles({ 'openapi.yaml': text }, (folder) =>
-      createService(`${folder}/openapi.yaml`, { handlers: {}, missing: '501' }),
-    );
-    expect(broken.broken).toEqual(['watchNotes', 'addNote', 'addFile']);
-    expect((await broken.handle(call('GET', '/v1/notes'))).status).toBe(501);
-  });
-
   test('answers OPTIONS * with the methods of all operations', async () => {
     const service = await create();
     const answer = await service.handle(call('OPTIONS', '*'));

@@ -1,6 +1,4 @@
 import { getEventListeners } from 'node:events';
-import { Readable } from 'node:stream';
-import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Account, Resources } from '../../../src/core/account.ts';
 import {
@@ -53,56 +51,6 @@ async function* from(items: readonly unknown[], log: unknown[] = []) {
 }
 
 const DONE = { done: true, value: undefined };
-
-describe('the chunks of a body', () => {
-  test('are pulled one at a time', async () => {
-    let pulled = 0;
-    const items = (async function* () {
-      for (;;) {
-        pulled += 1;
-        yield pulled;
-      }
-    })();
-    const { body } = bodyOf(items);
-    await body.open();
-    await immediate();
-    expect(pulled).toBe(1);
-    await body.next();
-    await immediate();
-    expect(pulled).toBe(1);
-    await body.next();
-    expect(pulled).toBe(2);
-  });
-});
-
-describe('an item that fails', () => {
-  const error = new Error('a wrong item');
-
-  test.each([
-    ['open', error],
-    ['next', new Error('the stream of the reply failed', { cause: error })],
-  ] as const)('rejects %s(), is reported, and closes the items', async (method, rejection) => {
-    const log: unknown[] = [];
-    const { body, events } = bodyOf(from([error, 'b'], log));
-    await expect(body[method]()).rejects.toEqual(rejection);
-    expect(events).toEqual([error, 'end']);
-    await immediate();
-    expect(log).toEqual(['closed']);
-  });
-
-  test('leaves no rejection unhandled if its iterator cannot be closed', async () => {
-    const items: AsyncIterable<unknown> = {
-      [Symbol.asyncIterator]: () => ({
-        next: () => Promise.reject(new Error('a wrong item')),
-        return: () => {
-          throw new Error('cannot be closed');
-        },
-      }),
-    };
-    await expect(bodyOf(items).body.next()).rejects.toThrow('the stream of the reply failed');
-    await immediate();
-  });
-});
 
 test('a body is opened after 500 ms without its first item, which comes later', async () => {
   const first = Promise.withResolvers<string>();
@@ -179,53 +127,4 @@ describe('an event stream', () => {
       expect(stream.events.filter((event) => event === 'stop' || event === 'end')).toEqual(['end']);
     },
   );
-
-  test('that is opened while the service stops has no items', async () => {
-    const { body, events } = bodyOf(from(['a']), EVENTS, { stopping: AbortSignal.abort() });
-    await body.open();
-    expect(await body.next()).toEqual(DONE);
-    expect(events).toEqual(['stop', 'end']);
-  });
-});
-
-describe('a client that disconnects', () => {
-  test('destroys a Readable that waits for its next chunk', async () => {
-    const items = new Readable({ read() {} });
-    const { body, events } = bodyOf(items);
-    const first = body.next();
-    await immediate();
-    await body.return();
-    expect(items.destroyed).toBe(true);
-    expect(await first).toEqual(DONE);
-    expect(events).toEqual(['end']);
-  });
-
-  test.each([
-    ['an item', (item: PromiseWithResolvers<string>) => item.resolve('a')],
-    ['an error', (item: PromiseWithResolvers<string>) => item.reject(new Error('late'))],
-  ])('does not get %s that comes later', async (_title, settle) => {
-    const item = Promise.withResolvers<string>();
-    const { body, events } = bodyOf(from([item.promise]));
-    const pending = body.next();
-    await body.return();
-    settle(item);
-    expect(await pending).toEqual(DONE);
-    expect(events).toEqual(['end']);
-  });
-});
-
-test('streams that are always ready send about 16 KiB together before other work runs', async () => {
-  let chunks = 0;
-  const read = async () => {
-    const { body } = bodyOf(from(Array.from({ length: 100 }, () => 'x'.repeat(1023))));
-    for await (const _chunk of body) chunks += 1;
-  };
-  const reading = Promise.all([read(), read()]);
-  await immediate();
-  expect(chunks).toBeGreaterThan(8);
-  expect(chunks).toBeLessThan(20);
-  await immediate();
-  expect(chunks).toBeLessThan(40);
-  await reading;
-  expect(chunks).toBe(200);
 });
