@@ -64,7 +64,8 @@ export {
   resolveRef,
   valueAt,
 } from './source/document.ts';
-export { SUBSCHEMAS, walk } from './source/kinds.ts';
+export { SUBSCHEMAS } from './source/keywords.ts';
+export { walk } from './source/kinds.ts';
 export {
   charsetOf,
   concreteType,

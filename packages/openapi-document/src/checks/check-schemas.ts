@@ -6,6 +6,7 @@ import { patternOf, translate } from '../schema/pattern-syntax.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import { asArray, asObject, decoded, type Json, pointerTokens } from '../source/document.ts';
+import { SIZES } from '../source/keywords.ts';
 import { walk } from '../source/kinds.ts';
 import { checkDiscriminator } from './check-discriminator.ts';
 import { checkEncoding, checkNames } from './check-names.ts';
@@ -59,7 +60,7 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
 const LIMITS = [
   ['minimum', 'maximum'],
   ['exclusiveMinimum', 'exclusiveMaximum'],
-  ...['Length', 'Items', 'Contains', 'Properties'].map((of) => [`min${of}`, `max${of}`] as const),
+  ...SIZES.map((of) => [`min${of}`, `max${of}`] as const),
 ] as const;
 
 const REMARKS = {

@@ -75,7 +75,7 @@ const UNSUPPORTED = ['itemEncoding', 'prefixEncoding', 'x-selects'];
 const OBJECTS =
   /\/(components|paths|path-item|operation|responses|encoding|media-type|[a-z-]+-or-reference)$/;
 
-/** Returns the schemas of the objects of a version. */
+/** Returns a function that returns the schema of the objects of a kind. */
 const schemasOf = onFirstUse((version: '3.1' | '3.2') => {
   const text = JSON.stringify(version === '3.2' ? schema32 : schema31);
   const official: Json = JSON.parse(text, (_key, value) => {
@@ -85,7 +85,7 @@ const schemasOf = onFirstUse((version: '3.1' | '3.2') => {
     return OBJECTS.test($ref) ? { type: 'object' } : value;
   });
   const definitions = asObject(official.$defs);
-  return createSchemas({
+  const schemas = createSchemas({
     ...official,
     // The version is checked when the document is loaded.
     properties: { ...asObject(official.properties), openapi: true, ...READ_ONLY },
@@ -100,6 +100,9 @@ const schemasOf = onFirstUse((version: '3.1' | '3.2') => {
       schema: { properties: SCHEMA_KEYWORDS },
     },
   });
+  return onFirstUse((kind: Kind) =>
+    schemas.at(kind === 'document' ? '' : `/$defs/${definitionOf(kind)}`, 'example'),
+  );
 });
 
 /** Returns the name of the definition of a kind in the official JSON Schemas. */
@@ -117,13 +120,12 @@ const isMember32 = (kind: Kind, name: string): boolean =>
  */
 export function checkStructure(root: Json, report: Report): void {
   const version = String(root.openapi).startsWith('3.2') ? '3.2' : '3.1';
-  const schemas = schemasOf(version);
+  const schemaOf = schemasOf(version);
   walk(root, 'document', '', (object, kind, pointer) => {
     checkExtensions(object, kind, pointer, report);
     const isReference = typeof object.$ref === 'string' && kind !== 'schema' && kind !== 'pathItem';
     if (isReference || (kind !== 'schema' && UNSERVED.test(pointer))) return;
-    const schema = schemas.at(kind === 'document' ? '' : `/$defs/${definitionOf(kind)}`, 'example');
-    const { violations = [] } = schema.check(object, UNLIMITED);
+    const { violations = [] } = schemaOf(kind).check(object, UNLIMITED);
     for (const violation of relevantOf(violations, kind)) {
       const { path, keyword } = violation;
       const parent = path.slice(0, path.lastIndexOf('/'));

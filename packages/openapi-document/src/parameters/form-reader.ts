@@ -27,12 +27,6 @@ export function formReader({ outline, encoding = {} }: FormFormat<TextSchema>) {
   });
   /** The names of the styled fields, and of the properties that are separate fields. */
   const styledNames = new Set(styled.flatMap((field) => [field.name, ...field.names]));
-  const jsonNames = new Set(
-    Object.entries(encoding).flatMap(([name, { contentType = '' }]) =>
-      isJsonType(contentType) ? [name] : [],
-    ),
-  );
-
   return {
     /**
      * Parses `application/x-www-form-urlencoded`.
@@ -90,12 +84,13 @@ export function formReader({ outline, encoding = {} }: FormFormat<TextSchema>) {
     const [first] = values;
     const isSingle = values.length === 1;
     if (schema === undefined) return isSingle ? first : values;
-    if (isSingle && jsonNames.has(name))
+    const { contentType } = encoding[name] ?? {};
+    if (isSingle && contentType !== undefined && isJsonType(contentType))
       return typeof first === 'string' ? readJson(name, schema, first) : first;
     if (isArray(schema))
       return values.map((value, index) => valueFrom(name, schema.item(index), value));
     if (isSingle) return valueFrom(name, schema, first);
-    if (schema.isTyped) throw new ParameterError(name, 'must be given once');
+    if (schema.hasTypes) throw new ParameterError(name, 'must be given once');
     return values;
   }
 }

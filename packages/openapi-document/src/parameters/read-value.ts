@@ -39,7 +39,7 @@ export function readJson(name: string, schema: TextSchema, text: string): unknow
   try {
     return parseJson(text);
   } catch (error) {
-    if (!schema.isTyped || (schema.typeBits & TYPE_BITS.string) !== 0) return text;
+    if (!schema.hasTypes || (schema.typeBits & TYPE_BITS.string) !== 0) return text;
     throw error instanceof InvalidJson ? new ParameterError(name, error.message) : error;
   }
 }
@@ -162,10 +162,12 @@ export function valueReader(parameter: Readable) {
    * and an empty array for `filter`. Returns `undefined` for a name of another parameter.
    */
   function deepPath(key: string): string[] | undefined {
-    const inside = isDeep && key.startsWith(name) ? key.slice(name.length) : 'other';
-    return /^(\[[^[\]]*\])*$/.test(inside)
-      ? [...inside.matchAll(/\[(.*?)\]/g)].map(([, part = '']) => part)
-      : undefined;
+    if (!isDeep || !key.startsWith(name)) return undefined;
+    const inside = key.slice(name.length);
+    if (inside === '') return [];
+    const parts = inside.slice(1, -1).split('][');
+    const isPath = inside.startsWith('[') && inside.endsWith(']');
+    return isPath && !parts.some((part) => /[[\]]/.test(part)) ? parts : undefined;
   }
 
   /**

@@ -8,7 +8,7 @@ import { decoded, isObject } from '../source/document.ts';
 export interface TextSchema
   extends Pick<
     Outline,
-    'typeBits' | 'isTyped' | 'names' | 'describesOtherMembers' | 'allowsEmptyText'
+    'typeBits' | 'hasTypes' | 'names' | 'describesOtherMembers' | 'allowsEmptyText'
   > {
   /** @throws {BudgetExceeded} */
   member(name: string, budget?: Budget): TextSchema;
@@ -23,7 +23,7 @@ export function schemaOfValue(value: unknown): TextSchema {
     schemaOfValue(Object.hasOwn(members, name) ? members[name] : undefined);
   return {
     typeBits: typeBitOf(value),
-    isTyped: true,
+    hasTypes: true,
     names: new Set(Object.keys(members)),
     describesOtherMembers: false,
     allowsEmptyText: true,
@@ -62,18 +62,20 @@ export function coerceObject(
   entries: readonly PathText[],
   budget?: Budget,
 ): unknown {
+  const isList = formOf(schema.typeBits) === 'array';
+  const leaf = entries.find(([path]) => path.length === 0);
+  if (leaf !== undefined && entries.length === 1 && !isList) return coerce(schema, leaf[1]);
   const isNested = entries.some(([path]) => path.length > 1);
   const index = isNested ? /^\d+$/ : /^\d*$/;
   const texts = entries.map(([, text]) => text);
-  if (formOf(schema.typeBits) === 'array' && entries.every(([[first = '']]) => index.test(first))) {
+  if (isList && entries.every(([[first = '']]) => index.test(first))) {
     if (!isNested) return coerceItems(schema, texts);
     return membersOf(entries).map(([, inside], position) =>
       coerceObject(schema.item(position), inside, budget),
     );
   }
-  const leaf = entries.find(([path]) => path.length === 0);
   // `a=1&a[b]=2` is neither a string nor an object. Returns an array, which validation rejects.
-  if (leaf !== undefined) return entries.length === 1 ? coerce(schema, leaf[1]) : texts;
+  if (leaf !== undefined) return texts;
   const members = membersOf(entries).map(([key, inside]) => [
     key,
     coerceObject(schema.member(key, budget), inside, budget),

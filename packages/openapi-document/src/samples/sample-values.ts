@@ -398,38 +398,19 @@ const ANY_LENGTH = { min: 0, max: Number.POSITIVE_INFINITY };
 const isSameUnion = (one: Decided, other: Decided): boolean =>
   one.owner === other.owner && one.keyword === other.keyword && one.isOfBase === other.isOfBase;
 
-/** The types of a schema. If it names none, those that other keywords imply. */
+/** The types of a schema. If it names none, those that other keywords restrict. */
 function typesInOrder(schema: Schema, variation: number): TypeName[] {
-  const { types } = schema;
-  const length = schema.sizes('Length');
+  const { types, restrictedTypes } = schema;
   const isAny = types.length === ALL_TYPES.length;
-  const implied = ALL_TYPES.filter((type) => {
-    switch (type) {
-      case 'object':
-        return schema.names.size + schema.required.size > 0 || schema.describesOtherMembers;
-      case 'array':
-        return schema.item(0) !== undefined || schema.contained.length > 0;
-      case 'string':
-        return schema.patterns.length + length.min > 0 || length.max < Infinity;
-      case 'number':
-        return NUMBER_LIMITS.some((limit) => schema.limit(limit) !== undefined);
-      default:
-        return false;
-    }
-  });
-  if (isAny) return rotated(implied.length > 0 ? implied : ALL_TYPES, variation);
+  const anyTypes = restrictedTypes.length > 0 ? restrictedTypes : ALL_TYPES;
   const isNull = (type: TypeName) => Number(type === 'null');
   return rotated(
-    types.toSorted((one, other) => isNull(one) - isNull(other)),
+    isAny ? anyTypes : types.toSorted((one, other) => isNull(one) - isNull(other)),
     variation,
   );
 }
 
 const ALL_TYPES = ['object', 'string', 'number', 'boolean', 'array', 'null'] as const;
-
-const NUMBER_LIMITS = [
-  ...(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const),
-];
 
 /**
  * Generates bodies of a response from the schema of its media type: JSON, text, JSON Lines and JSON

@@ -1,5 +1,6 @@
 import { asArray, type Json } from '../source/document.ts';
-import { Facts, type LimitKeyword } from './facts.ts';
+import { NUMBER_LIMITS } from '../source/keywords.ts';
+import { Facts } from './facts.ts';
 import type { SchemaSet } from './model.ts';
 import { Schema } from './schema.ts';
 
@@ -14,8 +15,8 @@ export interface Annotations {
   readonly examples?: readonly unknown[] | undefined;
 }
 
-const LIMITS: readonly LimitKeyword[] = [
-  ...(['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum', 'multipleOf'] as const),
+const LIMITS = [
+  ...NUMBER_LIMITS,
   ...(['minItems', 'maxItems', 'minProperties', 'maxProperties'] as const),
 ];
 

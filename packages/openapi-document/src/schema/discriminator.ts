@@ -1,4 +1,4 @@
-import { asArray, asObject, type Json } from '../source/document.ts';
+import { asObject, type Json } from '../source/document.ts';
 import { Facts } from './facts.ts';
 import { TYPE_BITS } from './json-types.ts';
 import { IN_PLACE, mapKeyword } from './keywords.ts';
@@ -162,10 +162,9 @@ export function schemasInPlace(
   schema: Json,
   isBase: boolean,
 ): [schema: Json, isBase: boolean][] {
-  const extended = tree.isExtension(schema) ? asArray(schema.allOf) : [];
   const joined = tree
     .joinedBy(schema)
-    .map((part): [Json, boolean] => [part, isBase || extended.includes(part)]);
+    .map((part): [Json, boolean] => [part, isBase || tree.extends(schema, part)]);
   const tested: [Json, boolean][] = [];
   for (const key of IN_PLACE) {
     if (key === 'allOf' || schema[key] === undefined) continue;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asArray, asObject, isObject, type Json, mapMembers } from '../source/document.ts';
 import { isJsonType } from '../source/media-types.ts';
+import { Facts } from './facts.ts';
 import { IN_PLACE, mapKeyword } from './keywords.ts';
 import type { SchemaTree } from './tree.ts';
 
@@ -14,8 +15,6 @@ export interface Items {
   readonly data: EventData;
 }
 
-const STRING_KEYWORDS = /^(type|const|enum|pattern|format|(min|max)Length)$/;
-
 /** The schema of JSON in `mixed` data. */
 const STRUCTURE = { type: ['object', 'array'] };
 
@@ -26,8 +25,7 @@ export function eventDataOf(tree: SchemaTree, schema: unknown): EventData {
     return data === undefined ? [] : tree.possible(tree.schemaOf(data));
   });
   if (!parts.some(isJson)) return 'text';
-  const isText = (part: Json) =>
-    !isJson(part) && Object.keys(part).some((key) => STRING_KEYWORDS.test(key));
+  const isText = (part: Json) => !isJson(part) && new Facts([part]).isTyped;
   return parts.some(isText) ? 'mixed' : 'json';
 }
 

@@ -1,4 +1,5 @@
 import { asArray, asObject, asStrings, type Json } from '../source/document.ts';
+import { KEYWORDS_OF_TYPES, type LimitKeyword } from '../source/keywords.ts';
 import { TYPE_BITS, typeBitOf, typeBits } from './json-types.ts';
 import { type Exact, isExact } from './numbers.ts';
 
@@ -30,6 +31,19 @@ export class Facts {
   /** The types that any schema names or implies, as `properties` implies `object`, as bits. */
   get impliedTypes(): number {
     return this.schemas.reduce((types, schema) => types | typesIn(schema), 0);
+  }
+
+  /** The types that keywords restrict, as `pattern` restricts strings. */
+  get restrictedTypes(): readonly (keyof typeof KEYWORDS_OF_TYPES)[] {
+    return RESTRICTABLE.filter((type) =>
+      KEYWORDS_OF_TYPES[type].some((keyword) => this.values(keyword).length > 0),
+    );
+  }
+
+  /** True if a keyword names or restricts types, or lists the values. */
+  get isTyped(): boolean {
+    const names = this.values('type').length + this.constantLists.length;
+    return names + this.restrictedTypes.length > 0;
   }
 
   /** The lists of values in `enum` and `const`. */
@@ -126,20 +140,7 @@ export class Facts {
   }
 }
 
-export type LimitKeyword =
-  | 'minimum'
-  | 'maximum'
-  | 'exclusiveMinimum'
-  | 'exclusiveMaximum'
-  | 'multipleOf'
-  | 'minLength'
-  | 'maxLength'
-  | 'minItems'
-  | 'maxItems'
-  | 'minContains'
-  | 'maxContains'
-  | 'minProperties'
-  | 'maxProperties';
+const RESTRICTABLE = ['object', 'array', 'string', 'number'] as const;
 
 const VALUE_KEYWORDS = [
   ...['enum', 'const', 'default', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],

@@ -1,5 +1,5 @@
 import { asArray, entriesOf, type Json } from '../source/document.ts';
-import { SUBSCHEMAS } from '../source/kinds.ts';
+import { NUMBER_LIMITS, SIZE_LIMITS, SUBSCHEMAS } from '../source/keywords.ts';
 import { TYPE_BITS } from './json-types.ts';
 
 /** Returns the value of a keyword with each schema in it replaced. */
@@ -49,9 +49,8 @@ export const KEYWORDS: Json = {
   ...named(['$comment', 'title', 'description'], TEXT),
   ...named(['format', 'pattern', 'contentEncoding', 'contentMediaType'], TEXT),
   ...named(['uniqueItems', 'readOnly', 'writeOnly', 'deprecated'], FLAG),
-  ...named(['minLength', 'maxLength', 'minItems', 'maxItems'], SIZE),
-  ...named(['minContains', 'maxContains', 'minProperties', 'maxProperties'], SIZE),
-  ...named(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'], { type: 'number' }),
+  ...named(SIZE_LIMITS, SIZE),
+  ...named(NUMBER_LIMITS, { type: 'number' }),
   ...named(['enum', 'examples'], { type: 'array' }),
   multipleOf: { type: 'number', exclusiveMinimum: 0 },
   required: NAMES,

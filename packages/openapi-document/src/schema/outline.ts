@@ -10,9 +10,6 @@ import { ANYTHING, NOTHING } from './tree.ts';
 /** Keywords that restrict texts and bytes, besides `type` and `format`. */
 const RESTRICTING = /^(enum|const|pattern|minLength|maxLength|properties|required|items|not)$/;
 
-/** Keywords of schemas for values other than bytes. */
-const TYPED = /^(type|enum|const|properties|items|prefixItems|pattern|format|m(in|ax).*)$/;
-
 type Outlines = (sources: readonly Json[]) => Outline;
 
 /** Returns a function that returns the outline of a value that any of some schemas may describe. */
@@ -66,8 +63,8 @@ export class Outline extends Facts {
     return this.schemas.some((schema) => schema !== ANYTHING && schema !== NOTHING);
   }
 
-  /** True if each of the schemas names or implies types. */
-  get isTyped(): boolean {
+  /** True if each of the sources names or implies types. */
+  get hasTypes(): boolean {
     const { tree } = this.#context;
     const typesOf = (source: Json) => new Facts(tree.possible(source)).impliedTypes;
     return this.typeBits !== 0 && this.#sources.every((source) => typesOf(source) !== 0);
@@ -202,5 +199,5 @@ function fieldKindOf(schema: Json): 'file' | 'text' | undefined {
   if (contentEncoding !== undefined) return 'text';
   if (format === 'binary') return 'file';
   if (contentMediaType !== undefined) return isTextual(String(contentMediaType)) ? 'text' : 'file';
-  return Object.keys(schema).some((key) => TYPED.test(key)) ? 'text' : undefined;
+  return new Facts([schema]).isTyped ? 'text' : undefined;
 }

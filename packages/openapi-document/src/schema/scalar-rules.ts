@@ -1,9 +1,10 @@
 /** The assertions about values without members: texts, numbers, files, and constants. */
 
 import { stringifyJson } from '../json/exact.ts';
+import type { LimitKeyword } from '../source/keywords.ts';
 import { spend, UNLIMITED } from './budget.ts';
 import { equalityKey } from './equality.ts';
-import { Facts, type LimitKeyword } from './facts.ts';
+import { Facts } from './facts.ts';
 import type { TypedFormat } from './formats.ts';
 import { TYPE_BITS } from './json-types.ts';
 import type { Assertion, Run, SchemaSet } from './model.ts';

@@ -1,5 +1,5 @@
 import { isDate } from 'node:util/types';
-import { asArray, asObject, isObject, type Json } from '../source/document.ts';
+import { asObject, isObject, type Json } from '../source/document.ts';
 import { arrayRules } from './array-rules.ts';
 import { type Budget, spend } from './budget.ts';
 import { isBytes } from './equality.ts';
@@ -353,8 +353,7 @@ function addSchema(
   if (members.has(schema)) return;
   const adds = tree.joinedBy(schema);
   members.set(schema, { adds, isBase });
-  const extended = tree.isExtension(schema) ? asArray(schema.allOf) : [];
-  for (const added of adds) addSchema(tree, members, added, isBase || extended.includes(added));
+  for (const added of adds) addSchema(tree, members, added, isBase || tree.extends(schema, added));
 }
 
 function hiddenNames(

@@ -237,6 +237,11 @@ export class SchemaTree {
     return parts.length > 1 || (parts.length > 0 && this.#isDefinition(schema));
   }
 
+  /** True if a schema extends another one, which is in its `allOf`. */
+  extends(schema: Json, part: Json): boolean {
+    return asArray(schema.allOf).includes(part) && this.isExtension(schema);
+  }
+
   #isDefinition(schema: Json): boolean {
     return this.componentNames.has(schema) || schema.properties !== undefined;
   }

@@ -6,6 +6,7 @@ import {
   type Json,
   resolveRef,
 } from './document.ts';
+import { SIZE_LIMITS } from './keywords.ts';
 import { walk } from './kinds.ts';
 import { positionsOf } from './parse.ts';
 import { operationObjects, pathItemsIn } from './path-items.ts';
@@ -43,7 +44,8 @@ export async function correct(
     if (kind === 'parameter') requireInPath(object, pointer, corrections);
     if (kind !== 'schema') return;
     quoteNull(object, pointer, corrections);
-    for (const key of SIZES)
+    // No size is beyond 2^53.
+    for (const key of SIZE_LIMITS)
       if (typeof object[key] === 'bigint') Reflect.set(object, key, Number(object[key]));
     allowNull(object);
   });
@@ -77,12 +79,6 @@ function renameKeyword(object: Json, from: string, to: string): void {
 }
 
 const CONVERT_COMMAND = 'npx swagger2openapi --outfile openapi.json';
-
-/** Keywords that limit a size. Their bigints become numbers, since no size is beyond 2^53. */
-const SIZES = ['Length', 'Items', 'Properties', 'Contains'].flatMap((suffix) => [
-  `min${suffix}`,
-  `max${suffix}`,
-]);
 
 /** Replaces `nullable` by `type: null`. Many documents of OpenAPI 3.1 still use `nullable`. */
 function allowNull(schema: Json): void {

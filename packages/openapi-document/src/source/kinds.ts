@@ -1,17 +1,5 @@
 import { escapePointerToken, isObject, type Json } from './document.ts';
-
-/**
- * Keywords whose value is one schema, a list of schemas, or schemas by name (JSON Schema 2020-12
- * §10, §11).
- */
-export const SUBSCHEMAS = {
-  one: [
-    ...['not', 'if', 'then', 'else', 'items', 'contains', 'propertyNames'],
-    ...['additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'],
-  ],
-  list: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
-  named: ['properties', 'patternProperties', 'dependentSchemas', '$defs'],
-};
+import { SUBSCHEMAS } from './keywords.ts';
 
 /** The kind of an object of a document, such as `pathItem` for a Path Item Object. */
 export type Kind = keyof typeof MEMBERS;
