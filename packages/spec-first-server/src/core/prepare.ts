@@ -23,7 +23,6 @@ import type { Endpoint } from './call.ts';
 import { declaredNames } from './declared-names.ts';
 import type { AnyAround, Log } from './handlers/types.ts';
 import type { RecordOptions } from './record.ts';
-import { removeDeadUploads } from './request/upload-folders.ts';
 import type { FailureContext } from './response/failures.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from './response/problem.ts';
 import {
@@ -190,8 +189,10 @@ export async function prepare(
     );
   }
   const hasFiles = (media: MediaType) => codecs.of(media).unit === 'parts';
-  if (operations.some(({ requestBody }) => requestBody?.media.some(hasFiles)))
+  if (operations.some(({ requestBody }) => requestBody?.media.some(hasFiles))) {
+    const { removeDeadUploads } = await import('./request/upload-folders.ts');
     removeDeadUploads(log);
+  }
   return {
     operations: withReadMethods(document.operations, options.methods, log),
     context: {

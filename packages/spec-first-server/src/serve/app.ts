@@ -14,7 +14,6 @@ import type { HttpFailure } from '../http/failures.ts';
 import type { FailureResponse } from '../listener/index.ts';
 import { openapiPage } from '../page/page.ts';
 import { combineServices } from './combine-services.ts';
-import { crossOrigin, isPreflight } from './cors.ts';
 import { createProbes, operatorEndpoints } from './endpoints.ts';
 import { openTelemetry } from './tracing.ts';
 
@@ -128,7 +127,7 @@ export async function createAppService(
 ): Promise<AppService> {
   const { corsOrigins = [], docs = true, inDevelopment = false, missing, ready } = options;
   const { operatorPrefix: prefix = '', resources = new Resources() } = options;
-  const hasCors = corsOrigins.length > 0;
+  const cors = corsOrigins.length > 0 ? await import('./cors.ts') : undefined;
   const document = await loadDocument(options.document, { formats: options.formats });
   const documents = [document, ...others.map((other) => other.document)];
   const pages = (docs ? documents : []).map(({ root, basePaths: [basePath] }) => {
@@ -140,8 +139,8 @@ export async function createAppService(
   const endpoints = operatorEndpoints(probes, new Map(pages), prefix);
   const sharedOptions = {
     ...options,
-    headers: hasCors ? (call: Call) => corsHeaders(call) : undefined,
-    intercept: inDevelopment || hasCors ? intercept : undefined,
+    headers: cors && ((call: Call) => corsHeaders?.(call) ?? {}),
+    intercept: inDevelopment || cors ? intercept : undefined,
     methods: METHODS,
     resources,
     tracing: openTelemetry(),
@@ -149,7 +148,7 @@ export async function createAppService(
   };
   function intercept(call: Call): PlainReply | HttpError | undefined {
     const error = inDevelopment ? rejectForeignHost(call) : undefined;
-    return error ?? (hasCors && isPreflight(call) ? { status: 204 } : undefined);
+    return error ?? (cors?.isPreflight(call) ? { status: 204 } : undefined);
   }
 
   const [first, ...rest] = await Promise.all([
@@ -157,7 +156,7 @@ export async function createAppService(
     ...others.map((other) => createService(other.document, { ...sharedOptions, ...other })),
   ]);
   const service = combineServices(first, rest);
-  const corsHeaders = crossOrigin(corsOrigins, service.operations);
+  const corsHeaders = cors?.crossOrigin(corsOrigins, service.operations);
   const docsPaths = pages.map(([pagePrefix]) => `${pagePrefix}/docs`);
   // A document may have the path `/`: only the redirect to the page is lost, so no warning.
   const shadowed = [...endpoints.keys()].filter((path) => !path.endsWith('/') && service.has(path));

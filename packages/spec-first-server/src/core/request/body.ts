@@ -1,7 +1,6 @@
 import { constants, isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import {
   BudgetExceeded,
   bodyLimitOf,
@@ -24,7 +23,6 @@ import { type Account, estimatedSize, MAX_ESTIMATE } from '../account.ts';
 import type { Bytes, Call } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
 import { type Check, type OperationValidator, Violations } from '../validation/validator.ts';
-import { formStorage } from './form-storage.ts';
 import { asBuffer, checkedItems, cutOff, limitedStream, readBytes, tooLarge } from './streams.ts';
 
 /** A parsed and validated body. */
@@ -180,6 +178,7 @@ export function bodyReader(
     { bytes, contentType, length, account }: Source,
   ): Promise<ReceivedBody> {
     const chunks = limitedStream(bytes, limit);
+    const { formStorage } = await import('./form-storage.ts');
     const storage = formStorage(length || Infinity, defaultLimit, account);
     try {
       const message = { format: media, contentType };
@@ -265,12 +264,13 @@ function checkEncoding(header: string, canBeZipped: boolean): boolean {
   });
 }
 
-const unzip = promisify(gunzip);
-
 /** @throws {HttpError} 400 or 413 */
 async function decompress(bytes: Bytes, limit: number): Promise<Buffer> {
+  const { gunzip } = await import('node:zlib');
   try {
-    return await unzip(bytes, { maxOutputLength: Math.min(limit, constants.MAX_LENGTH) });
+    return await promisify(gunzip)(bytes, {
+      maxOutputLength: Math.min(limit, constants.MAX_LENGTH),
+    });
   } catch (error) {
     if (Object(error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
     throw new HttpError(400, 'the body does not have the declared Content-Encoding');
