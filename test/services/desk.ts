@@ -1,23 +1,18 @@
+import {
+  areValid,
+  bodyOf,
+  failureOf,
+  inPath,
+  isObject,
+  type Json,
+  listOf,
+  operation,
+  parameter,
+  ref,
+  replyOf,
+} from './document.ts';
 import { failure, listenerOf, type Received, type Routes, type Sent } from './http.ts';
 
-type Json = Record<string, unknown>;
-
-const json = (schema: object) => ({ content: { 'application/json': { schema } } });
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const FAILURE = { $ref: '#/components/responses/Failure' };
-const parameter = (place: string, name: string, schema: object, required = false) => ({
-  ...{ in: place, name, schema },
-  ...(required && { required }),
-});
-const inPath = (name: string, schema: object = { type: 'string', minLength: 1 }) =>
-  parameter('path', name, schema, true);
-const operation = (operationId: string, responses: Json, others: Json = {}) => ({
-  ...{ operationId, responses: { ...responses, '4XX': FAILURE } },
-  ...others,
-});
-const bodyOf = (name: string) => ({ requestBody: { required: true, ...json(ref(name)) } });
-const replyOf = (schema: object) => ({ description: 'Done.', ...json(schema) });
-const listOf = (name: string) => ({ type: 'array', items: ref(name) });
 const PROJECT_ID = inPath('projectId', { type: 'integer', minimum: 1 });
 
 const PROJECT = {
@@ -69,7 +64,7 @@ export const document = JSON.stringify({
       ),
       post: operation(
         'addProject',
-        { 201: replyOf(ref('Project')), 409: { ...FAILURE_OF('The code is taken.') } },
+        { 201: replyOf(ref('Project')), 409: failureOf('The code is taken.') },
         bodyOf('NewProject'),
       ),
     },
@@ -78,7 +73,7 @@ export const document = JSON.stringify({
       get: operation('getProject', { 200: replyOf(ref('Project')) }),
       put: operation(
         'replaceProject',
-        { 200: replyOf(ref('Project')), 409: { ...FAILURE_OF('The code is taken.') } },
+        { 200: replyOf(ref('Project')), 409: failureOf('The code is taken.') },
         bodyOf('NewProject'),
       ),
       delete: operation('deleteProject', { 204: { description: 'Deleted.' } }),
@@ -147,7 +142,7 @@ export const document = JSON.stringify({
     },
   },
   components: {
-    responses: { Failure: FAILURE_OF('It failed.') },
+    responses: { Failure: failureOf('It failed.') },
     schemas: {
       NewProject: { type: 'object', required: ['title', 'code'], properties: PROJECT },
       Project: {
@@ -181,62 +176,6 @@ export const document = JSON.stringify({
     },
   },
 });
-
-function FAILURE_OF(description: string) {
-  const message = { type: 'object', properties: { message: { type: 'string' } } };
-  return { description, ...json(message) };
-}
-
-type Schema = { readonly type?: unknown; readonly enum?: readonly unknown[] } & Json;
-
-/** Returns true if a value satisfies one of the schemas above. */
-function isValid(schema: Schema, value: unknown): boolean {
-  const types = [schema.type].flat();
-  if (value === null) return types.includes('null');
-  if (schema.enum !== undefined) return schema.enum.includes(value);
-  if (types.includes('array'))
-    return (
-      Array.isArray(value) &&
-      value.length <= Number(schema.maxItems) &&
-      value.every((item) => isValid(schema.items as Schema, item))
-    );
-  if (types.includes('object')) return isObject(value) && areValid(schema.properties, value);
-  if (types.includes('boolean')) return typeof value === 'boolean';
-  if (types.includes('string')) return isText(schema, value);
-  const { minimum = 0, maximum = Infinity, multipleOf = 1e-9 } = schema;
-  const steps = Number(value) / (types.includes('integer') ? 1 : Number(multipleOf));
-  return (
-    typeof value === 'number' &&
-    value >= Number(minimum) &&
-    value <= Number(maximum) &&
-    Math.abs(steps - Math.round(steps)) < 1e-6
-  );
-}
-
-function isText(schema: Schema, value: unknown): boolean {
-  if (typeof value !== 'string') return false;
-  const length = [...value].length;
-  const date = /^\d{4}-\d\d-\d\d/.exec(value)?.[0] ?? '';
-  const isDate = new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date) === true;
-  if (schema.format === 'date') return isDate && value === date;
-  if (schema.format === 'date-time')
-    return (
-      isDate && /^.{10}[Tt].*([zZ]|[+-]\d\d:\d\d)$/.test(value) && !Number.isNaN(Date.parse(value))
-    );
-  return (
-    length >= Number(schema.minLength ?? 0) &&
-    length <= Number(schema.maxLength ?? Infinity) &&
-    new RegExp(String(schema.pattern ?? ''), 'u').test(value)
-  );
-}
-
-const areValid = (schemas: unknown, value: Json): boolean =>
-  Object.entries(schemas as Record<string, Schema>).every(
-    ([name, schema]) => value[name] === undefined || isValid(schema, value[name]),
-  );
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const GUEST = {
   role: { type: 'string', enum: ['reader', 'writer'] },
@@ -321,7 +260,7 @@ export function createDesk(fault = '') {
       if (colour !== null && !PROJECT.colour.enum.includes(colour)) return failure(400);
       let values = [...projects.values()].map(shown);
       if (does('the newest projects come first')) values.reverse();
-      if (has('a list shows no settings')) values = values.map(({ settings: _, ...each }) => each);
+      if (does('a list shows no settings')) values = values.map(({ settings: _, ...each }) => each);
       if (has('a list shows projects before their change'))
         values = values.map((each) => ({ ...each, title: first.get(each.id) ?? each.title }));
       if (sort !== null && !has('sort is ignored'))
@@ -474,7 +413,8 @@ export function createDesk(fault = '') {
         ...(does('deleted tasks are listed with a status') && { status: 'open' }),
       };
       project.tasks.push(task);
-      if (has('a task is stored twice')) project.tasks.push({ ...task, id: `t${lastId}b` });
+      if (does('a task comes with a second one'))
+        project.tasks.push({ ...task, id: `t${lastId}b` });
       if (has('only 12 tasks are kept')) project.tasks = project.tasks.slice(-12);
       changedAt = Date.now();
       const sent = {

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 
 /** A request of a service under test. */
 export interface Received {
+  readonly path: string;
   readonly ids: readonly string[];
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
@@ -48,7 +49,7 @@ export function listenerOf(routes: Routes): RequestListener {
     const ids = found?.pattern.exec(pathname)?.slice(1).map(decodeURIComponent) ?? [];
     const { headers } = request;
     const answer =
-      found?.route({ ids, query, headers, bytes, json: jsonOf(bytes) }) ??
+      found?.route({ path: pathname, ids, query, headers, bytes, json: jsonOf(bytes) }) ??
       failure(matching.length > 0 ? 405 : 404);
     const { status, body, type = 'application/json' } = answer;
     if (body === undefined) return void response.writeHead(status, answer.headers).end();

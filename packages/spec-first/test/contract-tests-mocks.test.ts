@@ -29,6 +29,16 @@ test('the summary counts the operations that mocks answered', async () => {
   expect(mocked.join()).not.toContain('getInvoice');
 });
 
+test('a test of an operation without success names the mock that creates its resources', async () => {
+  const document = join(import.meta.dirname, 'contract-tests/bookings.yaml');
+  const getBooking = () => ({ status: 404 });
+  const app = createApp({ document, handlers: { getBooking }, missing: 'mock' });
+  const [message] = Object.values(await failedTests({ document, app }, 'getBooking'));
+  expect(message).toMatch(
+    /status 404: its resources come from createBooking, which is still a mock: implement it\n/,
+  );
+});
+
 test.each(['getGame', 'listGames', 'deleteGame'])(
   'correct handlers pass beside a mock of %s',
   async (mocked) => {

@@ -11,10 +11,10 @@ import {
   readAtOnce,
   readParameter,
   type Schemas,
-  stringifyJson,
   UnreadableBody,
   type Violation,
 } from 'openapi-document';
+import { excerptOf } from './compare.ts';
 
 export interface ReceivedResponse {
   /** The absolute URL of the request. */
@@ -36,10 +36,13 @@ export interface CheckedOperation {
 /** Thrown by a failed check. `check` is its name, such as `each status is declared`. */
 export class CheckError extends Error {
   readonly check: string;
+  /** The operation whose response is wrong, if it is not the tested one. */
+  readonly culprit: Operation | undefined;
 
-  constructor(check: string, message: string) {
+  constructor(check: string, message: string, culprit?: Operation) {
     super(message);
     this.check = check;
+    this.culprit = culprit;
   }
 }
 
@@ -156,7 +159,7 @@ async function checkBody(
   const check = (part: string, value: unknown) => {
     const { violations } = schemas.at(schema ?? true, 'received').check(value);
     if (violations === undefined) return;
-    const excerpt = stringifyJson(value)?.slice(0, 500);
+    const excerpt = excerptOf(value, 500);
     const described = violations.map(({ path, message }) => `/body${path} ${message}`).join('; ');
     throw bodyError(status, part, `violates its schema: ${described} in ${excerpt}`);
   };

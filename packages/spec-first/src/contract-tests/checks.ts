@@ -1,30 +1,38 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asObject, isObject, stringifyJson, valueAt } from 'openapi-document';
-import { isEqualScalar } from './compare.ts';
+import {
+  asObject,
+  escapePointerToken,
+  type Json,
+  mapMembers,
+  stringifyJson,
+  valueAt,
+} from 'openapi-document';
+import { excerptOf } from './compare.ts';
 import { perform } from './effects.ts';
 import { idParameterOf } from './names.ts';
-import { partOf, type RequestValues, withValue } from './parts.ts';
+import { partOf, type RequestPart, type RequestValues, withValue } from './parts.ts';
+import { isRepeatKey } from './requests.ts';
 import { keyIn, readViews } from './views.ts';
-import { hasIfMatch, isGone, type Run, type Target } from './world.ts';
-
-/** The name of the header that makes a POST repeatable (IETF httpapi-idempotency-key-header). */
-const IDEMPOTENCY_KEY = /^idempotency-key$/i;
+import { hasIfMatch, isGone, isSuccess, type Run, type Target } from './world.ts';
 
 /** The number of requests that are made until one has the optional key. */
 const MAX_CHOICES = 50;
 
-/** Checks that a repeated PUT, and a POST with the same idempotency key, succeed again. */
+/**
+ * Checks that a repeated PUT, and a POST with the same idempotency key, succeed again, and that
+ * other requests with this key have their own effect.
+ */
 export async function checkRepetition(run: Run, target: Target): Promise<void> {
   const { requests, operation } = target;
   const { random, knowledge } = run.world;
   const template = knowledge.subjectOf(operation) ?? '';
-  const key = requests.parameters.find(({ name }) => IDEMPOTENCY_KEY.test(name));
+  const key = requests.parameters.find(isRepeatKey);
   const isPut = operation.method === 'put' && hasIfMatch(target) === undefined;
   if (!(isPut && template === operation.path) && !(key && operation.method === 'post')) return;
   const hasKey = (sent: RequestValues) => key === undefined || partOf(sent, key) !== undefined;
   const chosen = Array.from({ length: MAX_CHOICES }, () => requests.choose(random)).find(hasKey);
   if (chosen === undefined) return;
-  const values = await run.values(target, chosen, true);
+  const values = await run.values(target, chosen, { isNew: true });
   const first = await perform(run, target, { values });
   if (first.response.status >= 300) return;
   const { response, paths } = await perform(run, target, { values }, { repeated: true });
@@ -34,14 +42,50 @@ export async function checkRepetition(run: Run, target: Target): Promise<void> {
   const [one, other] = [first.paths.get(template), paths.get(template)];
   if (one !== undefined && other !== undefined && !isDeepStrictEqual(one, other))
     run.fail(check, `the repeated request created ${stringifyJson(Object.values(other))}`);
+  if (key !== undefined) await checkKey(run, target, values, key);
+}
+
+/** Checks requests with the key of another operation, of another parent, and of another caller. */
+async function checkKey(run: Run, target: Target, values: RequestValues, key: RequestPart) {
+  const { knowledge, random, targetOf } = run.world;
+  const posts = knowledge.operations.filter(({ method }) => method === 'post');
+  const others = posts
+    .flatMap((each) => targetOf(each) ?? [])
+    .filter(({ requests }) => requests.parameters.some(isRepeatKey));
+  for (const other of others) {
+    if (other === target && target.operation.template.names.length === 0) continue;
+    const chosen = await run.values(other, other.requests.choose(random), { isNew: true });
+    await perform(run, other, { values: withValue(chosen, key, partOf(values, key)) });
+  }
+  if (target.otherSecrets === undefined) return;
+  run.isOther = true;
+  const chosen = await run.values(target, values, { isNew: true });
+  const sent = withValue(chosen, key, partOf(values, key));
+  const { response, paths } = await run.sendAndLearn(target, { values: sent });
+  run.isOther = false;
+  const template = knowledge.subjectOf(target.operation) ?? '';
+  const created = paths.get(template);
+  if (created === undefined || response.status >= 300) return;
+  const reading = await run.read(template, created);
+  if (reading !== undefined && isSuccess(reading)) {
+    run.isOther = true;
+    const own = await run.read(template, created);
+    run.isOther = false;
+    if (own === undefined || isSuccess(own)) return;
+    run.fail(
+      'a repeated request changes nothing',
+      'another caller with the same Idempotency-Key got the response of the first caller',
+    );
+  }
+  knowledge.ignore(template, created);
 }
 
 /** Descriptions of a conflict with a value that must be unique. */
-const UNIQUE = /taken|exists|unique|already|duplicate|in use/i;
+const UNIQUE = /taken|exists|unique|duplicate|registered|in use/i;
 
 /**
- * Checks that a POST with the id of another resource does not replace it, and that an operation
- * with a declared conflict refuses the values of another resource.
+ * Checks that a POST with the values or the id of another resource does not replace it, and that an
+ * operation with a declared conflict refuses the values of another resource.
  *
  * @throws {CheckError}
  */
@@ -52,27 +96,40 @@ export async function checkTaken(run: Run, target: Target): Promise<void> {
   const conflict = operation.responses.find(({ key }) => key === '409');
   const isItem = knowledge.itemOf(operation.path) === template;
   if (operation.method === 'post' ? !isItem : template !== operation.path) return;
-  const values = await run.values(target, requests.choose(random), true);
+  const values = await run.values(target, requests.choose(random), { isNew: true });
   const { response, paths } = await perform(run, target, { values });
   if (response.status >= 300) return;
   const path = { ...values.path, ...paths.get(template) };
-  const chosen = await run.valuesAt(target, requests.choose(random), values.path);
-  const taken = isItem ? requests.withTakenId(chosen, path[idParameterOf(template)]) : undefined;
+  const at = (chosen: RequestValues, within: Json) => run.values(target, chosen, { within });
+  const taken = isItem
+    ? requests.withTakenId(
+        await at(requests.choose(random), values.path),
+        path[idParameterOf(template)],
+      )
+    : undefined;
   // A conflict may be that of an idempotency key.
-  const hasKey = requests.parameters.some(({ name }) => IDEMPOTENCY_KEY.test(name));
+  const hasKey = requests.parameters.some(isRepeatKey);
   const isUnique =
     conflict && !hasKey && UNIQUE.test(String(asObject(conflict.source).description));
   const others: RequestValues[] = taken === undefined ? [] : [taken];
-  if (isUnique && isItem) others.push(values);
+  if (isItem) {
+    // An id may be made from a text.
+    const louder = mapMembers(values.body, (member) =>
+      typeof member === 'string' ? member.toUpperCase() : member,
+    );
+    const similar = requests.withChange(values, '', louder);
+    for (const chosen of [values, similar ?? values]) others.push(await at(chosen, values.path));
+  }
   if (isUnique && /^(put|patch)$/.test(operation.method)) {
-    const other = await run.create(template);
-    if (other?.get(template))
-      others.push(await run.valuesAt(target, values, other.get(template) ?? {}));
+    const other = (await run.create(template))?.get(template);
+    if (other) others.push(await at(values, other));
   }
   for (const other of others) {
     const step = await perform(run, target, { values: other });
     const isOther = !isDeepStrictEqual({ ...other.path, ...step.paths.get(template) }, path);
-    if (conflict !== undefined && step.response.status < 300 && (other === taken || isOther))
+    const isSame = isDeepStrictEqual(other.body, values.body);
+    const isRefused = other === taken ? conflict : isUnique && isSame && isOther;
+    if (isRefused && step.response.status < 300)
       run.fail(
         'what is taken is refused',
         `the status is ${step.response.status} for values of another resource`,
@@ -80,47 +137,92 @@ export async function checkTaken(run: Run, target: Target): Promise<void> {
   }
 }
 
-/** The number of resources that are replaced. */
-const REPLACEMENTS = 12;
+/** The number of values of which one differs from that of another request. */
+const MAX_VALUES = 10;
 
-/** Checks that PUT removes the members that it does not send. @throws {CheckError} */
-export async function checkReplacement(run: Run, target: Target): Promise<void> {
+/**
+ * Changes each member of a resource alone, and removes it by PUT. Checks that the resource has the
+ * new value, or none, and that its entity tag changes.
+ *
+ * @throws {CheckError}
+ */
+export async function checkMembers(run: Run, target: Target): Promise<void> {
   const { random, knowledge } = run.world;
   const { requests, operation } = target;
   const template = knowledge.subjectOf(operation);
-  if (operation.method !== 'put' || template !== operation.path) return;
+  if (!/^(put|patch)$/.test(operation.method) || template !== operation.path) return;
   run.effects = 'own';
-  const kept = new Map<string, Set<unknown>>();
-  const removed = new Set<string>();
-  for (let round = 0; round < REPLACEMENTS; round += 1) {
-    run.exchanges.length = 0;
-    const first = await run.values(target, requests.choose(random), true);
-    const { path } = first;
-    if ((await run.sendAndLearn(target, { values: first })).response.status >= 300) continue;
-    const values = await run.valuesAt(target, requests.choose(random), path);
-    if ((await perform(run, target, { values })).response.status >= 300) continue;
+  const first = await run.values(target, requests.full(random), { isNew: true });
+  const { path } = first;
+  const at = (values: RequestValues) => run.values(target, values, { within: path });
+  if ((await run.sendAndLearn(target, { values: first })).response.status >= 300) return;
+  const shownAt = async (pointer: string) => {
     const [view] = await readViews(run, { template, path }, false);
-    const shown = view?.entries.get(keyIn(view, { template, path }) ?? '');
-    for (const pointer of pointersIn(first.body)) {
-      const [former, current] = [first.body, shown].map((value) => valueAt(value, pointer));
-      const isSent = valueAt(values.body, pointer) !== undefined;
-      if (isSent || !isObject(valueAt(values.body, pointer.replace(/\/[^/]*$/, '')))) continue;
-      if (!isDeepStrictEqual(former, current)) removed.add(pointer);
-      else kept.set(pointer, (kept.get(pointer) ?? new Set()).add(stringifyJson(current)));
+    return valueAt(view?.entries.get(keyIn(view, { template, path }) ?? ''), pointer);
+  };
+  for (const pointer of pointersIn(first.body)) {
+    run.exchanges.length = 0;
+    const kept: unknown[] = [];
+    const [former] = [valueAt(first.body, pointer)];
+    const others = Array.from({ length: MAX_VALUES }, () => requests.choose(random).body)
+      .map((body) => valueAt(body, pointer))
+      .filter((value) => value !== undefined && !isDeepStrictEqual(value, former));
+    for (const value of others.slice(0, 2)) {
+      const changed = requests.withChange(first, pointer, value);
+      if (changed === undefined) continue;
+      const { response } = await perform(run, target, { values: await at(changed) });
+      const without = requests.withChange(first, pointer, undefined);
+      if (operation.method === 'patch' || response.status >= 300 || without === undefined) break;
+      if ((await perform(run, target, { values: await at(without) })).response.status >= 300) break;
       // A service may have a default of its own, which is one value.
-      if (removed.has(pointer) || (kept.get(pointer)?.size ?? 0) < 2) continue;
-      const message = `${pointer} is still ${stringifyJson(current)}, which PUT did not send`;
-      run.fail('PUT replaces the whole resource', message);
+      if (!isDeepStrictEqual(await shownAt(pointer), value)) break;
+      kept.push(value);
     }
+    if (kept.length > 1)
+      run.fail(
+        'PUT replaces the whole resource',
+        `${pointer} is still ${stringifyJson(kept.at(-1))}, which PUT did not send`,
+      );
   }
 }
 
 /** Lists the pointers of the members of a value, and of the members inside of them. */
 const pointersIn = (value: unknown): string[] =>
-  Object.entries(asObject(value)).flatMap(([name, member]) => [
-    `/${name}`,
-    ...Object.keys(asObject(member)).map((inner) => `/${name}/${inner}`),
-  ]);
+  Object.entries(asObject(value)).flatMap(([name, member]) => {
+    const pointer = `/${escapePointerToken(name)}`;
+    const inner = Object.keys(asObject(member)).map((each) => `/${escapePointerToken(each)}`);
+    return [pointer, ...inner.map((each) => pointer + each)];
+  });
+
+/** Words of an operation on a resource of its caller. */
+const OWN = /\b(my|me|own|your|callers?|current user|profile|account)\b/i;
+
+/** Checks that a change of a resource of the caller does not change that of another caller. */
+export async function checkCallers(run: Run, target: Target): Promise<void> {
+  const { operation, requests, otherSecrets } = target;
+  const { random, knowledge } = run.world;
+  const { path, source, template } = operation;
+  const { summary, description } = asObject(source);
+  const isOwn = OWN.test(`${path.replaceAll('/', ' ')} ${summary} ${description}`);
+  const isSingleton = knowledge.subjectOf(operation) === path && template.names.length === 0;
+  if (otherSecrets === undefined || !isOwn || !isSingleton) return;
+  const readOther = async () => {
+    run.isOther = true;
+    const reading = await run.read(path, {});
+    run.isOther = false;
+    return reading && isSuccess(reading) ? reading.body : undefined;
+  };
+  const before = await readOther();
+  const values = await run.values(target, requests.choose(random));
+  if (before === undefined) return;
+  await run.send(target, { values });
+  const after = await readOther();
+  if (!isDeepStrictEqual(before, after))
+    run.fail(
+      'other resources stay as they are',
+      `GET ${path} of another caller has changed to ${excerptOf(after)}`,
+    );
+}
 
 /** Checks that nothing can be written below a deleted resource. @throws {CheckError} */
 export async function checkOrphans(run: Run, target: Target): Promise<void> {
@@ -128,7 +230,7 @@ export async function checkOrphans(run: Run, target: Target): Promise<void> {
   const { operation, requests } = target;
   const template = knowledge.subjectOf(operation) ?? '';
   if (operation.method !== 'delete' || template !== operation.path) return;
-  const values = await run.values(target, requests.choose(random), true);
+  const values = await run.values(target, requests.choose(random), { isNew: true });
   const { path } = values;
   const below = knowledge.operations.filter(
     (other) => /^(post|put|patch)$/.test(other.method) && other.path.startsWith(`${template}/`),
@@ -141,7 +243,10 @@ export async function checkOrphans(run: Run, target: Target): Promise<void> {
       await run.create(created, { within: path });
     const [known = {}] = knowledge.pathsOf(created ?? '');
     const chosen = { ...known, ...path };
-    drafts.push([other, await run.valuesAt(other, other.requests.choose(random), chosen)]);
+    drafts.push([
+      other,
+      await run.values(other, other.requests.choose(random), { within: chosen }),
+    ]);
   }
   const { response } = await run.sendAndLearn(target, { values });
   const reading = response.status < 300 ? await run.read(template, path) : undefined;
@@ -151,30 +256,6 @@ export async function checkOrphans(run: Run, target: Target): Promise<void> {
     if (status < 300)
       run.fail('a deleted resource is gone', `the status is ${status} below it after the deletion`);
   }
-}
-
-const CONCURRENT = 4;
-
-/** Checks that concurrent requests create resources with different ids. @throws {CheckError} */
-export async function checkConcurrent(run: Run, target: Target): Promise<void> {
-  const { random, knowledge } = run.world;
-  const { operation, requests } = target;
-  const template = operation.method === 'post' ? knowledge.itemOf(operation.path) : undefined;
-  if (template === undefined) return;
-  const drafts: RequestValues[] = [];
-  while (drafts.length < CONCURRENT)
-    drafts.push(await run.values(target, requests.choose(random), false));
-  const responses = await Promise.all(drafts.map((values) => run.sendAndCheck(target, { values })));
-  const ids = responses.map((response, index) => {
-    const values = drafts[index] as RequestValues;
-    const id = run.learn(target, values, response).paths.get(template)?.[idParameterOf(template)];
-    // Requests may choose the same id.
-    const isChosen = Object.values(asObject(values.body)).some((each) => isEqualScalar(id, each));
-    return isChosen ? undefined : id;
-  });
-  const double = ids.find((id, index) => id !== undefined && ids.indexOf(id) !== index);
-  if (double !== undefined)
-    run.fail('concurrent requests create different resources', `two of them have the id ${double}`);
 }
 
 /** Entity tags that no resource has. The second one is for services whose tags are numbers. */
@@ -191,7 +272,7 @@ export async function checkEntityTags(run: Run, target: Target): Promise<void> {
   const { requests, operation } = target;
   if (part === undefined || run.world.knowledge.subjectOf(target.operation) !== operation.path)
     return;
-  const values = await run.values(target, requests.choose(run.world.random), true);
+  const values = await run.values(target, requests.choose(run.world.random), { isNew: true });
   const path = values.path;
   const tagOf = async () => (await run.read(operation.path, path))?.response.headers.etag;
   const draftWith = (tag: string) => ({ values: withValue(values, part, tag) });

@@ -4,21 +4,26 @@ import { asObject, isObject, type Json, type Outline, stringifyJson } from 'open
 /**
  * Describes the first difference between a sent and a shown value, at each level. Ignores members
  * that the shown form does not declare, and `readOnly` and `writeOnly` ones. Returns `undefined`
- * without a difference, and for values that are no objects.
+ * without a difference, and for values that are neither two objects nor two lists.
  *
  * @param outline the form of the shown value.
+ * @param omitsNull true if a missing member may stand for `null`.
  */
 export const differenceOf = (
   outline: Outline,
   sent: unknown,
   shown: unknown,
+  omitsNull = true,
 ): string | undefined =>
-  isObject(sent) && isObject(shown) ? differenceAt(outline, sent, shown, '') : undefined;
+  (isObject(sent) && isObject(shown)) || (Array.isArray(sent) && Array.isArray(shown))
+    ? differenceAt(outline, sent, shown, omitsNull, '')
+    : undefined;
 
 function differenceAt(
   outline: Outline,
   sent: unknown,
   received: unknown,
+  omitsNull: boolean,
   path: string,
 ): string | undefined {
   const isList = Array.isArray(sent) && Array.isArray(received) && sent.length === received.length;
@@ -26,7 +31,8 @@ function differenceAt(
     for (const [name, member] of Object.entries(sent)) {
       const inner = isList ? outline.item(Number(name)) : outline.member(name);
       if ((!isList && !inner.isDescribed) || inner.isOneWay) continue;
-      const difference = differenceAt(inner, member, Object(received)[name], `${path}/${name}`);
+      const other = Object(received)[name];
+      const difference = differenceAt(inner, member, other, omitsNull, `${path}/${name}`);
       if (difference !== undefined) return difference;
     }
     return undefined;
@@ -36,22 +42,22 @@ function differenceAt(
   const isOtherType =
     !isObject(sent) && (isObject(received) || Array.isArray(received) !== Array.isArray(sent));
   const isPresent = received !== undefined && received !== null;
-  if (isEqualScalar(sent, received) || (isOtherType && isPresent)) return undefined;
+  const isLeftOut = sent === null && received === undefined && omitsNull;
+  if (isLeftOut || isEqualScalar(sent, received) || (isOtherType && isPresent)) return undefined;
   return `${path} was sent as ${excerptOf(sent)}, and is ${excerptOf(received)}`;
 }
 
-function excerptOf(value: unknown): string {
-  const text = stringifyJson(value) ?? 'missing';
-  return text.length > 100 ? `${text.slice(0, 100)}… (${text.length} characters)` : text;
-}
+/** Returns the beginning of the text of a value. */
+export const excerptOf = (value: unknown, length?: number): string =>
+  shortened(stringifyJson(value) ?? 'missing', length);
 
-/**
- * Returns true if a scalar equals the sent scalar. A missing value equals `null`, and a time equals
- * the same time in another time zone.
- */
+/** Returns the beginning of a text. */
+export const shortened = (text: string, length = 100): string =>
+  text.length > length ? `${text.slice(0, length)}… (${text.length} characters)` : text;
+
+/** Returns true for equal scalars. A time equals the same time in another time zone. */
 export function isEqualScalar(sent: unknown, received: unknown): boolean {
   if (sent === received) return true;
-  if (sent === null) return received === undefined;
   if (isTime(sent) && isTime(received)) return Date.parse(sent) === Date.parse(received);
   // A bigint equals the number of the same value.
   // biome-ignore lint/suspicious/noDoubleEquals: compares two types of numbers
@@ -77,23 +83,37 @@ export const changedWith = (
   before: Json,
   after: Json,
 ): string | undefined =>
-  Object.keys(before).find((name) => {
-    const [former, current] = [before[name], after[name]];
-    if (!Object.hasOwn(written, name) || isDeepStrictEqual(former, current)) return false;
+  changedNames(before, after).find((name) => {
+    if (!Object.hasOwn(written, name)) return false;
     const { constants, formats } = outline?.member(name) ?? { constants: [], formats: [] };
-    const isText = typeof former === 'string' && constants.length + formats.length === 0;
-    return isText || (isDeepStrictEqual(current, written[name]) && typeof former !== 'boolean');
+    const isText = typeof before[name] === 'string' && constants.length + formats.length === 0;
+    return isText || isDeepStrictEqual(after[name], written[name]);
   });
 
-/** Returns the defaults of members that were not sent. A service may leave out an empty value. */
-export function unsentDefaults(outline: Outline, sent: Json, shown: unknown): Json {
+/** Lists the members that differ. */
+export const changedNames = (before: Json, after: Json): string[] =>
+  Object.keys({ ...before, ...after }).filter(
+    (name) => !isDeepStrictEqual(before[name], after[name]),
+  );
+
+/**
+ * Returns the defaults of members that were not sent, also inside of objects that were. A service
+ * may leave out an empty value.
+ */
+export function unsentDefaults(outline: Outline, sent: unknown, shown: unknown): unknown {
+  if (Array.isArray(sent) && Array.isArray(shown) && sent.length === shown.length)
+    return sent.map((item, index) => unsentDefaults(outline.item(index), item, shown[index]));
+  if (!isObject(sent) || !isObject(shown)) return shown;
   const entries = [...outline.names].flatMap((name): [string, unknown][] => {
-    const { defaults, isOneWay } = outline.member(name);
-    const [preset] = defaults;
-    const isLeftOut = asObject(shown)[name] === undefined && isEmpty(preset);
-    return !isLeftOut && !isOneWay && !Object.hasOwn(sent, name) && preset !== undefined
-      ? [[name, preset]]
-      : [];
+    const member = outline.member(name);
+    const [preset] = member.defaults;
+    if (member.isOneWay) return [];
+    if (Object.hasOwn(sent, name))
+      return typeof sent[name] === 'object' && outline.alternatives.length === 0
+        ? [[name, unsentDefaults(member, sent[name], shown[name])]]
+        : [];
+    const isLeftOut = shown[name] === undefined && isEmpty(preset);
+    return isLeftOut || preset === undefined ? [] : [[name, preset]];
   });
   return Object.fromEntries(entries);
 }

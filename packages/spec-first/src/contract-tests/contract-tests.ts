@@ -13,6 +13,7 @@ import {
   onFirstUse,
 } from 'openapi-document';
 import type { ReceivedResponse } from './check-response.ts';
+import { shortened } from './compare.ts';
 import { type Credentials, insufficientSecrets, type Secret, secretsFor } from './credentials.ts';
 import { Knowledge } from './knowledge.ts';
 import { collectionPathOf, idParameterOf } from './names.ts';
@@ -179,7 +180,13 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     const knowledge = new Knowledge(operations, basePaths);
     knowledge.addSeeds((await options.seed?.()) ?? {});
     const random = randomFrom(randomSeed);
-    const state = { succeeded: new Set<string>(), views: new Map() };
+    const state = {
+      otherKnowledge: knowledge.ofOtherCaller(),
+      countingLater: new Set<string>(),
+      mocked: new Set<string>(),
+      succeeded: new Set<string>(),
+      views: new Map(),
+    };
     const world = { sender, knowledge, counts, ...state, randomSeed, random, targetOf };
     await explore(world, operations);
     return world;
@@ -188,11 +195,11 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
 
   async function throwFailures({ sender }: World, name: string, failures: readonly Failure[]) {
     const described = await Promise.all(
-      failures.map((failure) => describeFailure(sender, failure, options.log)),
+      failures.map((failure) => describeFailure(sender, name, failure, options.log)),
     );
     const sameRuns = process.env.CONTRACT_RUNS ? ` CONTRACT_RUNS=${runs}` : '';
     const repeat = `  repeat:   CONTRACT_SEED=${randomSeed}${sameRuns} npm test`;
-    throw new Error([`${name} does not follow the document`, ...described, repeat].join('\n\n'));
+    throw new Error([...described, repeat].join('\n\n'));
   }
 
   for (const operation of operations) {
@@ -279,12 +286,16 @@ function integerFromEnvironment(name: string, form: RegExp, expected: string): n
   return Number(text);
 }
 
+/** The number of characters of a response that a failed test shows. */
+const MAX_EXCERPT = 300;
+
 /** The number of requests that a failed test shows. */
 const MAX_SHOWN = 8;
 
 async function describeFailure(
   { base }: Sender,
-  { error: { check, message }, exchanges }: Failure,
+  name: string,
+  { error: { check, message, culprit }, exchanges }: Failure,
   log: TestLog | undefined,
 ): Promise<string> {
   const last = exchanges.at(-1);
@@ -292,12 +303,15 @@ async function describeFailure(
   // A GET changes nothing, unless it is the last request.
   const shown = exchanges.filter((each) => each === last || each.target.operation.method !== 'get');
   const lines = await Promise.all(shown.slice(-MAX_SHOWN).map((each) => curlOf(base, each)));
+  const culpritName = culprit === undefined ? name : titleOf(culprit);
   return [
+    `${culpritName} does not follow the document\n`,
     `  check:    ${check}`,
     `  reason:   ${message}`,
     ...(cause === undefined ? [] : [`  log:      ${cause}`]),
     ...(last?.response === undefined ? [] : [`  response: ${excerptOf(last.response)}`]),
     ...lines.map((line) => `  request:  ${line}`),
+    ...(culpritName === name ? [] : [`  found by: ${name}`]),
   ].join('\n');
 }
 
@@ -307,7 +321,7 @@ async function curlOf(base: string, { target, draft, secrets }: Exchange): Promi
 }
 
 const excerptOf = ({ status, body }: ReceivedResponse): string =>
-  `${status} ${body.toString().slice(0, 300)}`.trimEnd();
+  `${status} ${shortened(body.toString(), MAX_EXCERPT)}`.trimEnd();
 
 function summaryOf(
   outcomes: ReadonlyMap<Operation, Outcome>,

@@ -107,34 +107,10 @@ export function insufficientSecrets(
     const sent = secretsFor(document, operation, unscoped, `UNSCOPED_${PLACEHOLDER}`);
     result.push({ label: 'without the scopes', secrets: sent });
   }
-  const known = Object.entries(credentials).filter(([name]) => schemes[name] !== undefined);
-  const valid = known.map(([name, value]) => secretOf(schemes, name, value, ''));
-  // The service cannot distinguish schemes that send a credential in the same place.
-  const isSatisfied = (sent: readonly Secret[]) =>
-    requirements.some((needed) =>
-      needed.every(([name]) =>
-        sent.some(
-          (secret) =>
-            isSamePlace(secret, secretOf(schemes, name, '', '')) &&
-            valid.some((other) => isSamePlace(secret, other) && secret.value === other.value),
-        ),
-      ),
-    );
-  for (const secret of secrets) {
-    for (const [name, value] of known) {
-      const misplaced = secretOf(schemes, secret.scheme, value, `${PLACEHOLDER}_OF_${name}`);
-      const sent = secrets.map((item) => (item === secret ? misplaced : item));
-      const label = `with the credential of ${name} in place of that of ${secret.scheme}`;
-      if (!isSatisfied(sent)) result.push({ label, secrets: sent });
-    }
-  }
   if (otherSecrets !== undefined && operation.template.names.length > 0)
     result.push({ label: 'of another caller', secrets: otherSecrets, isOther: true });
   return result;
 }
-
-const isSamePlace = (one: Secret, other: Secret): boolean =>
-  one.in === other.in && one.name.toLowerCase() === other.name.toLowerCase();
 
 /** A string is the token of every scheme. */
 const byScheme = (schemes: Document['securitySchemes'], source: Credentials | string) =>

@@ -1,10 +1,20 @@
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { asObject, isObject, type Json, pathTemplate, stringifyJson } from 'openapi-document';
+import {
+  asObject,
+  isJsonType,
+  isObject,
+  type Json,
+  type Operation,
+  pathTemplate,
+  stringifyJson,
+} from 'openapi-document';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
 import {
+  changedNames,
   changedWith,
   differenceOf,
+  excerptOf,
   isEqualScalar,
   unchangedMembers,
   unsentDefaults,
@@ -14,11 +24,11 @@ import { collectionPathOf, idNameOfPath, idParameterOf, normalizedName } from '.
 import { mediaOf } from './paging.ts';
 import type { RequestValues } from './parts.ts';
 import { isMock, type RequestDraft } from './send.ts';
-import { isBelow, keyIn, type Resource, readView, readViews } from './views.ts';
+import { isBelow, keyIn, mentions, PAUSES, type Resource, readView, readViews } from './views.ts';
 import type { Run, SendOptions, Target, View } from './world.ts';
 
 /** The views of a resource and of others, before a request. */
-interface State extends Resource {
+export interface State extends Resource {
   /** True if the request sends the resource itself, and not an action on it. */
   readonly isSent: boolean;
   readonly views: readonly View[];
@@ -67,8 +77,9 @@ export async function perform(
   const isRefused = response.status >= 300;
   const isStoring = /^(post|put|patch)$/.test(method) && !isRefused;
   const answered = isStoring ? mediaOf(target, response)?.outline : undefined;
-  const difference = answered && differenceOf(answered, sent, parsedBody(response));
-  if (difference !== undefined) run.fail('a change is stored', `${difference} in the response`);
+  const difference =
+    answered && isObject(sent) && differenceOf(answered, sent, parsedBody(response));
+  if (difference) run.fail('a change is stored', `${difference} in the response`);
   // The service may still be working on an accepted request.
   if (before === undefined || response.status === 202) return step;
 
@@ -79,18 +90,19 @@ export async function perform(
   };
   const pairs = await readPairs(run, before, resource);
   const isSame = isRefused || repeated;
-  const change = { method, isSame, sent: before.isSent ? asObject(sent) : {} };
+  const change = { method, isSame, body: sent, sent: before.isSent ? asObject(sent) : {} };
   const id = resource.path[idParameterOf(template)];
   if (isKnown && method === 'post' && response.status === 201 && !isSame && !isChosen(draft, id))
     run.fail('a new resource has a new id', `the id ${id} is that of another resource`);
   checkOthers(run, resource, pairs, change);
+  if (isStoring && !isSame && Array.isArray(sent)) checkBatch(run, pairs, sent);
   await checkCounts(run, pairs);
   if (isSame) return step;
   if (method === 'delete') {
     checkDeleted(run, resource, pairs);
     await run.sendAndCheck(target, draft);
   } else if (isStoring && before.isSent) {
-    checkStored(run, target, pairs, sent);
+    checkStored(run, target, pairs, draft.values);
     if (id === undefined && response.status === 201)
       checkAdded(run, resource, pairs, asObject(sent));
     await checkParents(run, resource, pairs);
@@ -103,15 +115,16 @@ const isChosen = ({ values }: RequestDraft, id: unknown): boolean =>
     isEqualScalar(id, each),
   );
 
-async function readState(
+/** Reads the views that a request may change. Returns `undefined` if effects are not checked. */
+export async function readState(
   run: Run,
   target: Target,
   values: RequestValues,
 ): Promise<State | undefined> {
   const { knowledge } = run.world;
   const { operation } = target;
-  const template = knowledge.subjectOf(operation);
-  if (run.effects === 'none' || template === undefined) return undefined;
+  if (run.effects === 'none') return undefined;
+  const template = knowledge.subjectOf(operation) ?? '';
   const id = idParameterOf(template);
   // A client may choose the id of the resource that it creates.
   const chosenId = asObject(values.body)[id];
@@ -126,7 +139,16 @@ async function readState(
   const isSent =
     operation.path === template ||
     (operation.method === 'post' && collectionPathOf(template) === operation.path);
-  return { ...resource, isSent, views: await readViews(run, resource, isWide) };
+  return { ...resource, isSent, views: await readViews(run, resource, isWide, values.body) };
+}
+
+/** Returns true if the service now shows something else. */
+export async function isChanged(run: Run, { views }: State): Promise<boolean> {
+  for (const before of views) {
+    const after = await readView(run, before.operation, before.path);
+    if (after !== undefined && !isDeepStrictEqual(before.entries, after.entries)) return true;
+  }
+  return false;
 }
 
 /**
@@ -169,7 +191,8 @@ async function readPairs(run: Run, { views }: State, resource: Resource): Promis
   const reader = run.world.knowledge.readerOf(resource.template);
   const isRead = pairs.some(({ own }) => own === '');
   const after = reader && !isRead && (await readView(run, reader, resource.path));
-  if (after) pairs.push({ before: { ...after, entries: new Map() }, after, own: '' });
+  // The resource itself is compared before lists that show it.
+  if (after) pairs.unshift({ before: { ...after, entries: new Map() }, after, own: '' });
   const { names } = pathTemplate(resource.template);
   if (names.every((name) => resource.path[name] !== undefined)) {
     const shown = pairs.find(({ own }) => own === '');
@@ -222,19 +245,29 @@ const addedKeys = ({ before, after }: Pair): string[] =>
 
 const describeGet = ({ response: { url } }: View): string => `GET ${new URL(url).pathname}`;
 
-/** Fails, and shows the response of a view. */
-function failFor(run: Run, { response }: View, check: string, message: string): never {
+/**
+ * Fails, and shows the response of a view.
+ *
+ * @param culprit the operation of the view, if its response is certainly the wrong one.
+ */
+function failFor(
+  run: Run,
+  { response }: View,
+  check: string,
+  message: string,
+  culprit?: Operation,
+): never {
   run.exchanges.push(...run.exchanges.filter((each) => each.response === response).slice(-1));
-  run.fail(check, message);
+  run.fail(check, message, culprit);
 }
-
-const excerptOf = (value: unknown): string => String(stringifyJson(value)).slice(0, 80);
 
 /** A request and the members that it has sent. */
 interface Change {
   readonly method: string;
   /** True for a request that may not change anything: a refused or a repeated one. */
   readonly isSame: boolean;
+  readonly body: unknown;
+  /** The members of the resource itself. Empty for an action. */
   readonly sent: Json;
 }
 
@@ -246,11 +279,12 @@ function checkOthers(run: Run, resource: Resource, pairs: readonly Pair[], chang
     : 'other resources stay as they are';
   const id = resource.path[idParameterOf(resource.template)];
   const subjects = pairs.map(({ before, own }) => before.entries.get(own ?? '\0'));
+  const written = { ...sent, ...writtenByAction(pairs, change) };
   for (const pair of pairs) {
     const { before, after, own } = pair;
     // What is below a deleted resource may disappear with it, and what it names.
-    const other = Object.values(before.path).at(-1);
-    const isNamed = !mentions(resource.path, other) && mentions(subjects, other);
+    const parent = parentOf(pair);
+    const isNamed = !mentions(resource.path, parent) && mentions(subjects, parent);
     const isPart = method === 'delete' && (isBelow(before, resource) || isNamed);
     const get = describeGet(after);
     for (const [key, former] of before.entries) {
@@ -263,28 +297,71 @@ function checkOthers(run: Run, resource: Resource, pairs: readonly Pair[], chang
           : `has the status ${after.response.status}`;
         failFor(run, after, check, `${get} ${lost} after the request`);
       }
+      if (current === undefined) continue;
+      // A refused request may not change any text.
+      const changed = isSame ? { ...asObject(former), ...sent } : written;
       const name = isOwn
         ? undefined
-        : changedWith(after.outline, sent, asObject(former), asObject(current));
+        : changedWith(after.outline, changed, asObject(former), asObject(current));
       if (name === undefined) continue;
       const values = [current, former].map((each) => stringifyJson(asObject(each)[name]));
       failFor(run, after, check, `${get} has ${name} ${values.join(' after the request, not ')}`);
     }
-    const isSibling = after.isList && after.operation.path === collectionPathOf(resource.template);
     for (const key of addedKeys(pair)) {
-      const item = after.entries.get(key);
-      if (isSame) failFor(run, after, check, `${get} has ${excerptOf(item)} after the request`);
-      if (key === own || !isSibling) continue;
-      const isShared = Object.values(after.path).some((each) => mentions(item, each));
-      const isAgain = method === 'post' && own !== undefined && !isUnequal(after, sent, item);
-      if ((own === undefined && key === String(id) && !isShared) || isAgain)
-        failFor(
-          run,
-          after,
-          check,
-          `${get} has ${excerptOf(item)} after a request to another resource`,
-        );
+      const item = excerptOf(after.entries.get(key));
+      if (isSame) failFor(run, after, check, `${get} has ${item} after the request`);
+      const message = `${get} has ${item} after a request to another resource`;
+      if (isElsewhere(pair, key, resource, pairs, change))
+        failFor(run, after, check, message, after.operation);
     }
+  }
+}
+
+/** Returns the last id in the path of a view. */
+const parentOf = ({ before: { path } }: Pair): unknown => Object.values(path).at(-1);
+
+/**
+ * Returns true if an item was added below a parent that neither it nor the request names, and below
+ * one that the request names.
+ */
+function isElsewhere(
+  pair: Pair,
+  key: string,
+  { path }: Resource,
+  pairs: readonly Pair[],
+  { body }: Change,
+): boolean {
+  const isNamed = (each: Pair) => mentions([path, body], parentOf(each));
+  if (parentOf(pair) === undefined || isNamed(pair)) return false;
+  if (mentions(pair.after.entries.get(key), parentOf(pair))) return false;
+  return pairs.some(
+    (each) =>
+      each.after.operation === pair.after.operation &&
+      isNamed(each) &&
+      addedKeys(each).includes(key),
+  );
+}
+
+/** Returns the members that an action has changed in its own resource. */
+function writtenByAction(pairs: readonly Pair[], { sent, method }: Change): Json {
+  const own = pairs.find((pair) => pair.own === '');
+  if (own === undefined || method === 'delete' || Object.keys(sent).length > 0) return {};
+  const [former, current] = [own.before, own.after].map(({ entries }) => asObject(entries.get('')));
+  const names = changedNames(former ?? {}, current ?? {});
+  return Object.fromEntries(names.map((name) => [name, current?.[name]]));
+}
+
+/** Checks that a list with one of the sent items has all of them. */
+function checkBatch(run: Run, pairs: readonly Pair[], sent: readonly unknown[]): void {
+  for (const pair of pairs) {
+    const { after } = pair;
+    const added = addedKeys(pair).map((key) => after.entries.get(key));
+    const missing = sent.filter((item) =>
+      added.every((other) => isUnequal(after, asObject(item), other)),
+    );
+    const message = `${describeGet(after)} lacks ${excerptOf(missing[0])}`;
+    if (after.isComplete && missing.length > 0 && missing.length < sent.length)
+      failFor(run, after, 'a change is stored', message);
   }
 }
 
@@ -292,14 +369,6 @@ const isUnequal = ({ outline }: View, sent: Json, item: unknown): boolean =>
   outline === undefined ||
   Object.keys(sent).length === 0 ||
   differenceOf(outline, sent, item) !== undefined;
-
-const mentions = (value: unknown, id: unknown): boolean =>
-  typeof value === 'object' && value !== null
-    ? Object.values(value).some((member) => mentions(member, id))
-    : id !== undefined && String(value) === String(id);
-
-/** The pauses before a wrong count is read again, in milliseconds. A service may count later. */
-const PAUSES = [50, 200, 500];
 
 /** Checks that a member such as `taskCount` is the length of the list `/tasks` below. */
 async function checkCounts(run: Run, pairs: readonly Pair[]): Promise<void> {
@@ -344,8 +413,15 @@ function checkDeleted(run: Run, resource: Resource, pairs: readonly Pair[]): voi
     !isDeepStrictEqual(before.entries.get(own), after.entries.get(own));
   const marked = pairs.some((pair) => shown(pair) && isMarked(pair));
   const left = pairs.find((pair) => shown(pair) && pair.after.response.status < 300);
+  const isGone = pairs.some(({ own, after }) => own === '' && after.entries.size === 0);
   if (left !== undefined && !marked)
-    failFor(run, left.after, check, `${describeGet(left.after)} shows it after the deletion`);
+    failFor(
+      run,
+      left.after,
+      check,
+      `${describeGet(left.after)} shows it after the deletion`,
+      isGone ? left.after.operation : undefined,
+    );
   if (left !== undefined) return;
   const orphans = pairs.find(({ after }) => isBelow(after, resource) && after.entries.size > 0);
   if (orphans !== undefined)
@@ -365,46 +441,51 @@ function checkStored(
   run: Run,
   { operation, requests }: Target,
   pairs: readonly Pair[],
-  sent: unknown,
+  { body: sent, media: sentMedia }: RequestValues,
 ): void {
   const check = 'a change is stored';
   const shown = pairs.find(({ own = '', after }) => after.entries.has(own));
   const isOnlyListed = pairs.every(({ own }) => own !== '');
+  const isMerge = /merge-patch/.test(sentMedia?.type ?? '');
+  const omitsNull = isMerge || !run.world.knowledge.showsNull;
   for (const { before, after, own } of pairs) {
     if (own === undefined) continue;
     const get = describeGet(after);
+    // The response with the resource itself was compared before, and is right.
+    const culprit = after.isList && shown?.own === '' ? after.operation : undefined;
+    const fail = (name: string, message: string) => failFor(run, after, name, message, culprit);
     const [former, entry] = [before.entries.get(own), after.entries.get(own)];
     if (entry === undefined && !after.entries.has(own)) {
       if (!after.isList)
-        failFor(
-          run,
-          after,
-          check,
-          `${get} has the status ${after.response.status} after the request`,
-        );
+        fail(check, `${get} has the status ${after.response.status} after the request`);
       // A list may show resources in some states only.
       const isWhole =
         after.entries.size === 0 ||
         [...after.entries.values()].some((other) => isAlike(after, other, asObject(sent)));
       if (after.isComplete && (shown !== undefined || isOnlyListed) && isWhole)
-        failFor(run, after, 'a stored resource is listed', `${get} lacks ${own} after the request`);
+        fail('a stored resource is listed', `${get} lacks ${own} after the request`);
       continue;
     }
     const failIfDifferent = (name: string, expected: unknown) => {
-      const difference = after.outline && differenceOf(after.outline, expected, entry);
-      if (difference !== undefined) failFor(run, after, name, `${difference} in ${get}`);
+      // A list may leave out members of all its items.
+      const compared = after.isList && !isOnlyListed ? listedMembers(after, expected) : expected;
+      const difference = after.outline && differenceOf(after.outline, compared, entry, omitsNull);
+      if (difference !== undefined) fail(name, `${difference} in ${get}`);
     };
     failIfDifferent(check, sent);
     const constant = Object.entries(asObject(former)).filter(([name]) => CONSTANT.test(name));
     failIfDifferent('the time of creation stays', Object.fromEntries(constant));
-    if (sent instanceof Uint8Array && !after.isList && !after.response.body.equals(sent))
-      failFor(run, after, check, `other bytes than those that were sent are in ${get}`);
+    const bytes = typeof sent === 'string' ? Buffer.from(sent) : sent;
+    const type = after.response.headers['content-type']?.split(';')[0] ?? '';
+    const isSameType = !after.isList && type === sentMedia?.type && !isJsonType(type);
+    if (bytes instanceof Uint8Array && isSameType && !after.response.body.equals(bytes))
+      fail(check, `another text or other bytes than were sent are in ${get}`);
     const media = requests.media.find(({ outline }) => outline.form === 'object');
     if (media === undefined || !isObject(sent)) continue;
     if (operation.method === 'patch')
       failIfDifferent(
         'a patch changes nothing that it does not name',
-        unchangedMembers(media.outline, former, sent, /merge-patch/.test(media.type)),
+        unchangedMembers(media.outline, former, sent, isMerge),
       );
     else failIfDifferent('a default is applied', unsentDefaults(media.outline, sent, entry));
     const [tag, other] = [after, before].map(({ response }) => response.headers.etag);
@@ -417,6 +498,13 @@ function checkStored(
         `the ETag is ${tag} before and after the change`,
       );
   }
+}
+
+/** Returns the members that at least one item of a list has. */
+function listedMembers({ entries }: View, expected: unknown): Json {
+  const names = new Set([...entries.values()].flatMap((item) => Object.keys(asObject(item))));
+  const members = Object.entries(asObject(expected));
+  return Object.fromEntries(members.filter(([name]) => names.has(name)));
 }
 
 /** Checks that a new resource without an id is in the list of its collection. */
@@ -441,7 +529,11 @@ async function checkParents(run: Run, { template, path }: Resource, pairs: reado
   if (knowledge.isShown(template, elsewhere)) return;
   const view = await readView(run, own.operation, elsewhere);
   if (view?.entries.has('') && isDeepStrictEqual(view.entries.get(''), own.entries.get('')))
-    run.fail('other resources stay as they are', `${describeGet(view)} shows ${describeGet(own)}`);
+    run.fail(
+      'other resources stay as they are',
+      `${describeGet(view)} shows ${describeGet(own)}`,
+      view.operation,
+    );
 }
 
 /** Returns true if an item has the same states as a sent resource: its constants and booleans. */

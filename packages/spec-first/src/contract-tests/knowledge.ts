@@ -58,13 +58,16 @@ export class Knowledge {
   readonly #ids = new Map<string, unknown[]>();
   readonly #etags = new Map<string, string>();
   /** The operations that created resources, by path template and by the name of the id. */
-  readonly #creators = new Map<string, Set<Operation>>();
+  readonly #creators: Map<string, Set<Operation>>;
   /** The ids that the option `seed` returned, by normalized name. */
   readonly #seeded = new Map<string, unknown>();
   /** The templates of all resources that were shown, with their path parameters. */
   readonly #shown = new Set<string>();
   /** The ids of resources of another caller, after their normalized names. */
   readonly #ignored = new Set<string>();
+  readonly #private = new Set<string>();
+  /** True if a response has shown `null`. So the service does not leave out such members. */
+  showsNull = false;
   /**
    * The path templates of resources. The resources of a collection without such a path have `{id}`
    * after the path of the collection.
@@ -76,8 +79,13 @@ export class Knowledge {
   /** The paths of the servers, without a trailing slash. */
   basePaths: readonly string[];
 
-  constructor(operations: readonly Operation[], basePaths: readonly string[]) {
+  constructor(
+    operations: readonly Operation[],
+    basePaths: readonly string[],
+    creators = new Map<string, Set<Operation>>(),
+  ) {
     this.basePaths = basePaths;
+    this.#creators = creators;
     this.operations = operations;
     this.readers = operations.filter(({ method }) => method === 'get');
     const paths = operations.map(({ path }) => resourcePathOf(path)).filter((path) => path !== '');
@@ -180,6 +188,17 @@ export class Knowledge {
     this.forget({ path: template, template: pathTemplate(template) }, path);
   }
 
+  /** Marks a resource that only another caller may read. */
+  hide(template: string, path: Json): void {
+    this.#private.add(`${template} ${path[idParameterOf(template)]}`);
+  }
+
+  /** Returns the knowledge of another caller: that of the operations, without the resources. */
+  ofOtherCaller = (): Knowledge => new Knowledge(this.operations, this.basePaths, this.#creators);
+
+  /** Returns true for the id of a resource that only another caller may read. */
+  isPrivate = (template: string, id: unknown): boolean => this.#private.has(`${template} ${id}`);
+
   /**
    * Learns from a successful response. Ids come from the path of the request, from `Location`,
    * and from members such as `id` and `roomId`.
@@ -192,6 +211,7 @@ export class Knowledge {
       if (typed !== undefined) found.set(template, typed);
     };
     const body = parsedBody(response);
+    this.showsNull ||= hasNull(body);
     const own = resourcePathOf(operation.path);
     const isNew = operation.method === 'put' && !this.#isKnown(own, path);
     if (own !== '') add(own, path);
@@ -318,6 +338,9 @@ export function idIn(template: string, name: string, entity: Json): unknown {
   const same = Object.keys(entity).find((key) => normalizedName(key) === normalizedName(name));
   return (same === undefined ? undefined : entity[same]) ?? (isId ? entity.id : undefined);
 }
+
+const hasNull = (value: unknown): boolean =>
+  value === null || (typeof value === 'object' && Object.values(value).some(hasNull));
 
 const keyOf = (template: string, path: Json): string =>
   `${template} ${pathTemplate(template).names.map((name) => stringifyJson(path[name]))}`;

@@ -1,16 +1,15 @@
-import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { asObject, isObject, stringifyJson } from 'openapi-document';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
-import { isEqualScalar } from './compare.ts';
-import { idParameterOf, normalizedName } from './names.ts';
+import { excerptOf, isEqualScalar } from './compare.ts';
+import { normalizedName } from './names.ts';
 import { pageOf, pagingOf } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
 import { idOfItem, type List, readList } from './views.ts';
 import { isSuccess, type Run, type Target } from './world.ts';
 
 /** The number of items that a list should have, if its default limit does not need more. */
-const WANTED_ITEMS = 5;
+const WANTED_ITEMS = 8;
 
 /** The number of items that are created for one list. */
 const MAX_CREATED = 25;
@@ -18,102 +17,85 @@ const MAX_CREATED = 25;
 /** The number of pages that a list is divided into. */
 const PAGES = 6;
 
-const MAX_FILTER_VALUES = 5;
+const MAX_FILTER_VALUES = 8;
+
+/** The number of resources of another caller. Their values are those of the first items. */
+const OTHERS = 2;
 
 /** Returns the values of the required parameters. Resources in the path are new. */
 const requiredValues = (run: Run, target: Target): Promise<RequestValues> =>
-  run.values(target, target.requests.simplest(), true);
+  run.values(target, target.requests.simplest(), { isNew: true });
+
+/** A list whose items are compared with those of other requests. */
+interface Subject {
+  readonly run: Run;
+  readonly target: Target;
+  /** The values of the required parameters. */
+  readonly values: RequestValues;
+  readonly all: List;
+}
 
 /** Checks pages, totals, filters and orders of a list. @throws {CheckError} */
 export async function checkList(run: Run, target: Target): Promise<void> {
-  const { knowledge } = run.world;
   const { parameters } = target.requests;
   const values = await requiredValues(run, target);
   const { limit, cursor, offset, page } = pagingOf(parameters);
+  const item = run.knowledge.itemOf(target.operation.path);
+  if (item !== undefined && target.otherSecrets !== undefined) await addOthers(run, item);
   // A wrong default limit shows in a longer list only.
   const wanted = Math.max(WANTED_ITEMS, Number(limit?.outline.defaults[0] ?? 0) + 1);
-  const item = knowledge.itemOf(target.operation.path);
-  if (item !== undefined && target.otherSecrets !== undefined)
-    await checkPrivacy(run, target, values, item);
-  let list = await readList(run, target, values);
-  const missing = Math.min(MAX_CREATED, wanted - (list?.items.length ?? wanted));
-  for (let count = 0; count < missing && item !== undefined; count += 1) {
-    // Items with the same values show if pages of a sorted list lose some.
-    const next = count % 2 === 0 ? () => 0 : run.world.random;
-    if ((await run.create(item, { within: values.path, next })) === undefined) break;
-  }
-  if (missing > 0) list = await readList(run, target, values);
+  let all = await readList(run, target, values);
+  const missing = Math.min(MAX_CREATED, wanted - (all?.items.length ?? wanted));
+  for (let index = 0; index < missing && item !== undefined; index += 1)
+    if ((await run.create(item, { within: values.path, index })) === undefined) break;
+  if (missing > 0) all = await readList(run, target, values);
   run.exchanges.length = 0;
-  if (list === undefined) return;
-  await checkItems(run, target, values, list, list, 'the list');
-  await checkPages(run, target, values, list);
+  if (all === undefined) return;
+  const subject = { run, target, values, all };
+  checkItems(subject, all, 'the list');
+  await checkPages(subject, values, all);
+  const filters: Filter[] = [];
   for (const part of parameters) {
     if (part.in !== 'query' || [limit, cursor, offset, page].includes(part)) continue;
-    await checkFilter(run, target, values, part, list);
-    await checkOrder(run, target, values, part, list);
+    filters.push(...(await checkFilter(subject, part)));
+    await checkOrder(subject, part);
+  }
+  await checkCombined(subject, filters);
+}
+
+/** Adds resources of another caller. A list that shows one to this caller fails. */
+async function addOthers(run: Run, template: string): Promise<void> {
+  for (let index = 0; index < OTHERS; index += 1) {
+    run.isOther = true;
+    const path = (await run.create(template, { index }))?.get(template);
+    run.isOther = false;
+    if (path === undefined) return;
+    const reading = await run.read(template, path);
+    run.knowledge.ignore(template, path);
+    if (reading !== undefined && !isSuccess(reading)) run.knowledge.hide(template, path);
   }
 }
 
-/** Checks that a list does not show a resource that its caller may not read. */
-async function checkPrivacy(run: Run, target: Target, values: RequestValues, template: string) {
-  run.isOther = true;
-  const path = (await run.create(template))?.get(template);
-  run.isOther = false;
-  if (path === undefined) return;
-  run.world.knowledge.ignore(template, path);
-  const reading = await run.read(template, path);
-  if (reading === undefined || isSuccess(reading)) return;
-  const list = await readList(run, target, values);
-  const id = path[idParameterOf(template)];
-  if (list?.items.some((item) => isEqualScalar(id, idOfItem(run, target, item))))
-    run.fail(
-      'a list shows what its caller may read',
-      `the list has ${id} of another caller, and GET has the status ${reading.response.status}`,
-    );
-}
-
-/** The pauses before a wrong total is read again, in milliseconds. A service may count later. */
-const PAUSES = [50, 200, 500];
-
-/**
- * Checks that a list has each item once, all that it should have, and the right total.
- *
- * @param size the size of its pages, as in `readList`.
- */
-async function checkItems(
-  run: Run,
-  target: Target,
-  values: RequestValues,
-  list: List,
-  all: List,
-  name: string,
-  size?: number,
-): Promise<void> {
+/** Checks that a list has each item once, and the items of another one. */
+function checkItems(subject: Subject, list: List, name: string, all: List = list): void {
+  const { run, target } = subject;
   const ids = list.items.map((item) => idOfItem(run, target, item));
   const double = ids.find((id, index) => id !== undefined && ids.indexOf(id) !== index);
   if (double !== undefined)
     run.fail('pages contain each item once', `${name} has the item ${double} twice`);
-  const { isComplete, items } = list;
-  if (!isComplete) return;
-  const missing = all.items.find((item) => !hasItem(run, target, list, item));
-  if (missing !== undefined) {
-    const message = `${name} lacks ${describe(run, target, missing)} of the list in large pages`;
-    run.fail('pages contain all items of the list', message);
-  }
-  let { total } = list;
-  for (const milliseconds of PAUSES) {
-    if (typeof total !== 'number' || total === items.length) return;
-    await setTimeout(milliseconds);
-    total = (await readList(run, target, values, size))?.total;
-  }
-  const message = `${name} has ${items.length} items, not ${total}`;
-  run.fail('a total is the number of all items', message);
+  const check = 'pages contain all items of the list';
+  const missing = all.items.find((item) => !hasItem(subject, list, item));
+  if (list.isComplete && missing !== undefined)
+    run.fail(check, `${name} lacks ${describe(subject, missing)} of the list in large pages`);
+  const added = list.items.find((item) => !hasItem(subject, all, item));
+  if (all.isComplete && added !== undefined)
+    run.fail(check, `${name} has ${describe(subject, added)}, which the list in large pages lacks`);
 }
 
-const describe = (run: Run, target: Target, item: unknown): string =>
-  `the item ${stringifyJson(idOfItem(run, target, item)) ?? stringifyJson(item)?.slice(0, 80)}`;
+const describe = ({ run, target }: Subject, item: unknown): string =>
+  `the item ${stringifyJson(idOfItem(run, target, item)) ?? excerptOf(item)}`;
 
-function hasItem(run: Run, target: Target, { items }: List, item: unknown): boolean {
+function hasItem({ run, target }: Subject, { items }: List, item: unknown): boolean {
   const id = idOfItem(run, target, item);
   return items.some((other) =>
     id === undefined
@@ -122,120 +104,173 @@ function hasItem(run: Run, target: Target, { items }: List, item: unknown): bool
   );
 }
 
-async function checkPages(run: Run, target: Target, values: RequestValues, all: List) {
+/** Checks that pages of several sizes have the items of a list. */
+async function checkPages(subject: Subject, values: RequestValues, all: List): Promise<void> {
+  const { run, target } = subject;
   const { limit } = pagingOf(target.requests.parameters);
-  const minimum = Number(limit?.outline.limits('minimum')[0] ?? 1);
-  const size = Math.max(1, minimum, Math.ceil(all.items.length / PAGES));
-  if (limit === undefined || all.items.length <= size) return;
-  run.exchanges.length = 0;
-  const list = await readList(run, target, values, size);
-  if (list !== undefined)
-    await checkItems(run, target, values, list, all, `the list in pages of ${size}`, size);
+  if (limit === undefined) return;
+  const { items } = all;
+  const [minimum = 1] = limit.outline.limits('minimum').map(Number);
+  const [preset] = limit.outline.defaults.map(Number);
+  const sizes = new Set([2, 3, items.length / PAGES, minimum].map(Math.ceil));
+  const isSmaller = (size: number) => size >= Math.max(1, minimum) && size < items.length;
+  const inFewPages = [...sizes].filter(
+    (size) => isSmaller(size) && items.length / size <= MAX_CREATED,
+  );
+  for (const size of [...inFewPages, ...(preset ? ['default' as const] : [])]) {
+    run.exchanges.length = 0;
+    const list = await readList(run, target, values, size);
+    if (list !== undefined) checkItems(subject, list, `the list in pages of ${size}`, all);
+  }
 }
 
-/** Formats of values that are compared as a whole. */
-const EXACT = /^(uuid|email|uri|url|ipv4|ipv6)$/;
+/** A filter that was sent, and the items that it selects. */
+interface Filter {
+  readonly part: RequestPart;
+  readonly value: unknown;
+  readonly list: List;
+}
+
+/** Returns true if an item satisfies a filter, and `undefined` if it may. */
+type Selection = (item: unknown, candidate: unknown) => boolean | undefined;
 
 /** The beginning or the end of the name of a parameter with a lower and an upper bound. */
 const LOWER = /^(min|from|since|after)[_-]?|[_-]?(min|from|since|after|gte?)$/i;
 const UPPER = /^(max|to|until|before)[_-]?|[_-]?(max|to|until|before|lte?)$/i;
 
-/** Returns the name of the member of items that a parameter selects, and the bound that it is. */
-function memberFor({ name }: RequestPart, { items }: List) {
-  const names = new Set(items.flatMap((item) => Object.keys(asObject(item))));
-  const find = (text: string) =>
-    [...names].find((other) =>
-      ['', 'at', 'on', 'date', 'time'].some(
-        (end) => normalizedName(other) === normalizedName(text) + end,
-      ),
-    );
-  const [lower, upper] = [LOWER, UPPER].map((bound) =>
-    bound.test(name) ? find(name.replace(bound, '')) : undefined,
-  );
-  return {
-    member: find(name) ?? lower ?? upper,
-    isLower: lower !== undefined,
-    isUpper: upper !== undefined,
-  };
+/** The name of a parameter for a search in all members. */
+const SEARCH = /^(q|query|search|text|term|keywords?)$/i;
+
+/** Names and descriptions of parameters for a part of a text. */
+const PARTIAL = /^(name|title|subject)$|contain|partial|substring|search|prefix|start|begin|like/i;
+
+/** Returns the name of the member of items that a parameter selects. */
+function memberFor(name: string, { items }: List): string | undefined {
+  const names = [...new Set(items.flatMap((item) => Object.keys(asObject(item))))];
+  return ['', 's', 'at', 'on', 'date', 'time']
+    .map((end) => names.find((other) => normalizedName(other) === normalizedName(name) + end))
+    .find((other) => other !== undefined);
 }
 
 /**
- * Checks a parameter with the name of a member of the items: the list has the items with its value,
- * and only these. A number or a date may also be a bound, and a text may be a part of the member.
+ * Returns the items that a parameter selects by its name: by the value of a member, by a bound of
+ * it, or by a text in any member.
  */
-async function checkFilter(
-  run: Run,
-  target: Target,
-  values: RequestValues,
-  part: RequestPart,
-  all: List,
-): Promise<void> {
-  const { member, isLower, isUpper } = memberFor(part, all);
-  const isSearch = member === undefined && SEARCH.test(part.name);
-  const name = member ?? 'text';
-  const { form } = part.outline;
-  if ((member ?? isSearch) === false || form === 'object' || !all.items.every(isObject)) return;
-  const membersOf = (item: unknown): unknown[] =>
-    isSearch ? textsIn(item) : [asObject(item)[name] ?? []].flat();
-  const { types, formats, constants } = form === 'array' ? part.outline.item(0) : part.outline;
-  const isBoolean = types.has('boolean');
-  const isExact = isBoolean || constants.length > 0 || formats.some((format) => EXACT.test(format));
-  const isOrdered =
-    types.has('integer') ||
-    types.has('number') ||
-    formats.some((format) => format.startsWith('date'));
-  const present = [...new Set(all.items.flatMap(membersOf))].sort();
-  const middle = Math.floor(present.length / 2);
+function selectionOf({ name, outline, source }: RequestPart, all: List) {
+  const [isLower, isUpper] = [LOWER.test(name), UPPER.test(name)];
+  const member = memberFor(name, all) ?? memberFor(name.replace(isLower ? LOWER : UPPER, ''), all);
+  const isBound = (isLower || isUpper) && memberFor(name, all) === undefined;
+  if (member === undefined && !SEARCH.test(name)) return undefined;
+  const valuesIn = (item: unknown) =>
+    member === undefined ? textsIn(item) : [asObject(item)[member] ?? []].flat();
+  const isPartial =
+    member === undefined || PARTIAL.test(name) || PARTIAL.test(String(source?.description));
+  const { types, formats } = outline.form === 'array' ? outline.item(0) : outline;
+  const isOrdered = types.has('integer') || types.has('number') || /date/.test(formats.join());
+  const selects: Selection = (item, candidate) => {
+    const values = valuesIn(item);
+    if (isBound) {
+      const isBeyond = values.some(
+        (value) => isBefore(value, candidate) === isUpper && value !== candidate,
+      );
+      // A bound may include its value or not.
+      return values.some((value) => isEqualScalar(value, candidate)) ? undefined : isBeyond;
+    }
+    if (values.some((value) => isEqualScalar(candidate, value)))
+      return member === undefined ? undefined : true;
+    const isRelated = (value: unknown) =>
+      isPartial ? sharesWord(`${candidate}`, `${value}`) : isSameText(candidate, value);
+    return values.some(isRelated) ? undefined : false;
+  };
+  return { member: member ?? 'text', valuesIn, selects, isOrdered: isOrdered && !isBound };
+}
+
+/** Checks that a filter returns all items that match, and only these. Returns one that does. */
+async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[]> {
+  const { run, target, values, all } = subject;
+  const { form, constants } = part.outline;
+  const selection = selectionOf(part, all);
+  if (selection === undefined || form === 'object' || !all.items.every(isObject)) return [];
+  const { member, valuesIn, selects, isOrdered } = selection;
+  const present = [...new Set(all.items.flatMap(valuesIn))].filter((value) => value !== '');
   const [text] = present.filter((value) => typeof value === 'string');
   const candidates = [
-    ...[...present.slice(middle), ...present.slice(0, middle)].slice(0, MAX_FILTER_VALUES),
+    // The shortest values may be parts of others.
+    ...present
+      .toSorted((one, other) => `${one}`.length - `${other}`.length)
+      .slice(0, MAX_FILTER_VALUES),
     ...constants,
-    ...(isBoolean ? [true, false] : []),
     // No item has this text, though one has its beginning.
     ...(text === undefined ? [] : [`${text.slice(0, 1)}qxqzq`]),
   ];
-  let isPaged = false;
+  let best: Filter | undefined;
   for (const candidate of new Set(candidates)) {
     const value = form === 'array' ? [candidate] : candidate;
     const filtered = withValue(values, part, value);
-    const isSendable = typeof candidate !== 'object' && candidate !== '';
-    if (!isSendable || !target.requests.isValid(filtered)) continue;
+    if (typeof candidate === 'object' || !target.requests.isValid(filtered)) continue;
     run.exchanges.length = 0;
     const list = await readList(run, target, filtered);
-    if (list === undefined) return;
-    const isEqual = (member: unknown) => isEqualScalar(candidate, member);
-    const isRelated = (member: unknown) =>
-      isEqual(member) || (!isExact && sharesWord(String(candidate), String(member)));
-    const isAbove = (item: unknown) => membersOf(item).some((each) => isBefore(candidate, each));
-    const isBelow = (item: unknown) => membersOf(item).some((each) => isBefore(each, candidate));
-    const lower = isLower || (isOrdered && !isUpper && list.items.some(isAbove));
-    const upper = isUpper || (isOrdered && !lower && list.items.some(isBelow));
-    const isBeyond = (item: unknown) => (lower && isBelow(item)) || (upper && isAbove(item));
-    const wrong = list.items.find(
-      (item) => isBeyond(item) || !membersOf(item).some(lower || upper ? () => true : isRelated),
-    );
-    const filter = `${part.name}=${String(value)}`;
-    if (wrong)
+    if (list === undefined) return [];
+    const filter = `${part.name}=${value}`;
+    // A number or a date may be a bound without a name that says so.
+    const mayBeBound = isOrdered && list.items.some((item) => selects(item, candidate) === false);
+    const wrong = list.items.find((item) => selects(item, candidate) === false);
+    if (wrong !== undefined && !(mayBeBound && isBoundOf(list, valuesIn, candidate)))
       run.fail(
         'a filter returns only items that match',
-        `${describe(run, target, wrong)} has ${name} ${membersOf(wrong).join()} for ${filter}`,
+        `${describe(subject, wrong)} has ${member} ${valuesIn(wrong).join()} for ${filter}`,
       );
-    // A bound may include its value or not.
-    const isNeeded = (item: unknown) =>
-      isLower || isUpper
-        ? (isLower && isAbove(item)) || (isUpper && isBelow(item))
-        : membersOf(item).some(isEqual);
-    const missing = all.items.find((item) => isNeeded(item) && !hasItem(run, target, list, item));
-    // A search may look at some members only.
-    if (!isSearch && missing !== undefined && list.isComplete)
+    const missing = all.items.find(
+      (item) => selects(item, candidate) && !mayBeBound && !hasItem(subject, list, item),
+    );
+    if (missing !== undefined && list.isComplete)
       run.fail(
         'a filter returns all items that match',
-        `${describe(run, target, missing)} matches, but is missing for ${filter}`,
+        `${describe(subject, missing)} matches, but is missing for ${filter}`,
       );
-    await checkItems(run, target, filtered, list, list, `the list for ${filter}`);
-    if (isPaged || list.items.length < 3) continue;
-    isPaged = true;
-    await checkPages(run, target, filtered, list);
+    checkItems(subject, list, `the list for ${filter}`);
+    if (list.items.length > (best?.list.items.length ?? 0)) best = { part, value, list };
+  }
+  if (best === undefined) return [];
+  await checkPages(subject, withValue(values, part, best.value), best.list);
+  return [best];
+}
+
+/** Returns true if all items of a list are at one side of a value. */
+const isBoundOf = (
+  { items }: List,
+  valuesIn: (item: unknown) => readonly unknown[],
+  bound: unknown,
+): boolean => {
+  const values = items.flatMap(valuesIn);
+  return (
+    values.every((value) => !isBefore(value, bound)) ||
+    values.every((value) => !isBefore(bound, value))
+  );
+};
+
+/** Checks that two filters together return the items that both return. */
+async function checkCombined(subject: Subject, filters: readonly Filter[]): Promise<void> {
+  const { run, target, values } = subject;
+  for (const [index, second] of filters.entries()) {
+    const first = filters[index - 1];
+    if (first === undefined) continue;
+    const sent = withValue(withValue(values, first.part, first.value), second.part, second.value);
+    if (!target.requests.isValid(sent)) continue;
+    run.exchanges.length = 0;
+    const list = await readList(run, target, sent);
+    if (!list?.isComplete || !first.list.isComplete || !second.list.isComplete) continue;
+    const names = `${first.part.name} and ${second.part.name}`;
+    for (const item of [...first.list.items, ...list.items]) {
+      const isExpected = hasItem(subject, first.list, item) && hasItem(subject, second.list, item);
+      if (isExpected !== hasItem(subject, list, item))
+        run.fail(
+          isExpected
+            ? 'a filter returns all items that match'
+            : 'a filter returns only items that match',
+          `the list for ${names} ${isExpected ? 'lacks' : 'has'} ${describe(subject, item)}`,
+        );
+    }
   }
 }
 
@@ -247,26 +282,19 @@ const ASCENDING = /^\+|[\W_]?asc(ending)?$/i;
  * Checks a parameter that orders a list: it has the names of members as values. The list has the
  * same items, and the values of the member rise or fall.
  */
-async function checkOrder(
-  run: Run,
-  target: Target,
-  values: RequestValues,
-  part: RequestPart,
-  all: List,
-): Promise<void> {
+async function checkOrder(subject: Subject, part: RequestPart): Promise<void> {
+  const { run, target, values, all } = subject;
   const { parameters, isValid } = target.requests;
-  const names = new Set(all.items.flatMap((item) => Object.keys(asObject(item))));
   const direction = parameters.find(
     ({ in: where, outline: { constants } }) =>
       where === 'query' &&
       constants.length === 2 &&
-      constants.some((each) => DESCENDING.test(String(each))) &&
-      constants.some((each) => ASCENDING.test(String(each))),
+      constants.some((each) => DESCENDING.test(`${each}`)) &&
+      constants.some((each) => ASCENDING.test(`${each}`)),
   );
   const directions = direction === part ? [] : [undefined, ...(direction?.outline.constants ?? [])];
   for (const constant of part.outline.constants) {
-    const bare = String(constant).replace(DESCENDING, '').replace(ASCENDING, '');
-    const name = [...names].find((other) => normalizedName(other) === normalizedName(bare));
+    const name = memberFor(`${constant}`.replace(DESCENDING, '').replace(ASCENDING, ''), all);
     if (name === undefined) continue;
     for (const chosen of directions) {
       const sorted = withValue(values, part, constant);
@@ -276,14 +304,10 @@ async function checkOrder(
       run.exchanges.length = 0;
       const list = await readList(run, target, sent);
       if (list === undefined) continue;
-      const order = [
-        part.name,
-        String(constant),
-        ...(chosen === undefined ? [] : [String(chosen)]),
-      ].join(' ');
-      if (all.isComplete) await checkItems(run, target, sent, list, all, `the list for ${order}`);
+      const order = [part.name, constant, chosen ?? []].flat().join(' ');
+      if (all.isComplete) checkItems(subject, list, `the list for ${order}`, all);
       const ranks = list.items.flatMap((item) => [asObject(item)[name] ?? []].flat().slice(0, 1));
-      const mark = String(chosen ?? constant);
+      const mark = `${chosen ?? constant}`;
       const isRight =
         (!ASCENDING.test(mark) && isSorted(ranks.toReversed())) ||
         (!DESCENDING.test(mark) && isSorted(ranks));
@@ -292,7 +316,7 @@ async function checkOrder(
           'a list has the requested order',
           `the list for ${order} has ${name} ${ranks.slice(0, 9).join(', ')}`,
         );
-      if (chosen === undefined) await checkPages(run, target, sent, list);
+      if (chosen === undefined) await checkPages(subject, sent, list);
     }
   }
 }
@@ -305,9 +329,15 @@ const isSorted = (values: readonly unknown[]): boolean =>
 
 const COMPARISONS: readonly ((one: unknown, other: unknown) => boolean)[] = [
   (one, other) => isBefore(other, one),
-  (one, other) => String(one).toLowerCase() > String(other).toLowerCase(),
-  (one, other) => String(one).localeCompare(String(other)) > 0,
+  (one, other) => isBefore(lowered(other), lowered(one)),
+  (one, other) =>
+    typeof one === 'string' ? one.localeCompare(`${other}`) > 0 : isBefore(other, one),
 ];
+
+const lowered = (value: unknown): unknown =>
+  typeof value === 'string' ? value.toLowerCase() : value;
+
+const isSameText = (one: unknown, other: unknown): boolean => lowered(one) === lowered(other);
 
 function isBefore(one: unknown, other: unknown): boolean {
   const [first, second] = [one, other].map(rankOf);
@@ -317,11 +347,8 @@ function isBefore(one: unknown, other: unknown): boolean {
 /** Returns the time of a text with a date, and the value itself otherwise. */
 function rankOf(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
-  return /^\d{4}-\d\d-\d\d/.test(String(value)) ? Date.parse(String(value)) : value;
+  return /^\d{4}-\d\d-\d\d/.test(`${value}`) ? Date.parse(`${value}`) : value;
 }
-
-/** The name of a parameter for a search in all members. */
-const SEARCH = /^(q|query|search|text|term|keywords?)$/i;
 
 const textsIn = (value: unknown): string[] =>
   typeof value === 'string' ? [value] : Object.values(Object(value)).flatMap(textsIn);

@@ -60,9 +60,12 @@ export interface Page {
   readonly outline: Outline | undefined;
   /** The cursor of the next page. */
   readonly next: unknown;
+  /** The names of the query parameters in the URL of the next page, if there is one. */
+  readonly linked: ReadonlySet<string> | undefined;
   /** True if the response would have a cursor of a next page. */
   readonly knowsNext: boolean;
-  readonly total: unknown;
+  /** The number of items of the whole list. */
+  readonly total: number | undefined;
 }
 
 /** Returns the media type of a response. `undefined` if it is not declared. */
@@ -84,11 +87,12 @@ export function pageOf(
 ): Page | undefined {
   const body = parsedBody(response);
   if (response.status >= 300) return undefined;
-  const { link = '' } = response.headers;
-  const linked = cursorIn(/<([^>]*)>[^,]*;\s*rel="?next"?/.exec(link)?.[1]);
+  const { link = '', 'x-total-count': count } = response.headers;
+  const url = /<([^>]*)>[^,]*;\s*rel="?next"?/.exec(link)?.[1];
   const outline = mediaOf(checked, response)?.outline;
+  const headerTotal = count === undefined ? undefined : Number(count);
   if (Array.isArray(body)) {
-    const rest = { next: linked, knowsNext: link !== '', total: undefined };
+    const rest = { ...nextIn(url), knowsNext: link !== '', total: headerTotal };
     return { items: body, outline: outline?.item(0), ...rest };
   }
   if (!isObject(body)) return undefined;
@@ -97,13 +101,14 @@ export function pageOf(
   const [name, items] = list as [string, unknown[]];
   const members = [body, ...Object.values(body).filter(isObject)].flatMap(Object.entries<unknown>);
   const find = (names: RegExp) => members.find(([key]) => names.test(key))?.[1];
-  const found = find(NEXT_CURSOR);
+  const next = find(NEXT_CURSOR);
+  const total = find(TOTAL);
   return {
     items,
     outline: outline?.member(name).item(0),
-    next: cursorIn(isObject(found) ? undefined : found) ?? linked,
+    ...nextIn((isObject(next) ? undefined : next) ?? url),
     knowsNext: link !== '' || (outline !== undefined && declaresNext(outline)),
-    total: find(TOTAL),
+    total: typeof total === 'number' ? total : headerTotal,
   };
 }
 
@@ -113,10 +118,11 @@ const declaresNext = (outline: Outline, depth = 0): boolean =>
       NEXT_CURSOR.test(name) || (depth === 0 && declaresNext(outline.member(name), depth + 1)),
   );
 
-/** Returns the cursor in a URL, or the text itself. */
-function cursorIn(text: unknown): unknown {
-  const { searchParams = [] } = URL.parse(String(text), 'http://host') ?? {};
+/** Returns the cursor in a URL with the names in its query, or the text itself. */
+function nextIn(text: unknown): Pick<Page, 'next' | 'linked'> {
+  const { searchParams = new URLSearchParams() } = URL.parse(String(text), 'http://host') ?? {};
   const isNamed = ([name]: [string, string]) => CURSOR.test(name) || AFTER.test(name);
   const [, cursor] = [...searchParams].find(isNamed) ?? [];
-  return cursor ?? text ?? undefined;
+  if (cursor === undefined) return { next: text ?? undefined, linked: undefined };
+  return { next: cursor, linked: new Set(searchParams.keys()) };
 }

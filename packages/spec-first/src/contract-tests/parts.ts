@@ -45,6 +45,8 @@ export interface RequestPart {
   readonly required: boolean;
   /** The form of its values, by the schema. */
   readonly outline: Outline;
+  /** The Parameter Object. */
+  readonly source?: Json;
   /** The examples of the document. They may be invalid. */
   readonly examples: readonly unknown[];
 }

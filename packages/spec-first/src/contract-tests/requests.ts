@@ -1,9 +1,11 @@
 import {
+  asObject,
   isJsonType,
   isObject,
   isRange,
   type Json,
   mapMembers,
+  type Outline,
   onFirstUse,
   pointerTokens,
   stringifyJson,
@@ -42,6 +44,12 @@ interface RequestVariant extends Variant {
   readonly violations: readonly Violation[];
 }
 
+/** Unusual values in different places of one request. */
+export interface EdgeCases {
+  readonly kind: RequestKind;
+  readonly edges: readonly RequestVariant[];
+}
+
 const MAX_VARIANTS = 2_000;
 
 /** The values of one part that variants are made from. The shortest one is the last. */
@@ -49,6 +57,14 @@ const MAX_SOURCES = 3;
 
 export const isIfMatch = ({ in: where, name }: RequestPart): boolean =>
   where === 'header' && name.toLowerCase() === 'if-match';
+
+/** The header that makes a POST repeatable (IETF httpapi-idempotency-key-header). */
+export const isRepeatKey = ({ in: where, name }: RequestPart): boolean =>
+  where === 'header' && name.toLowerCase() === 'idempotency-key';
+
+/** Values of the items of one list: some are equal, or begin with others, or sort differently. */
+const NUMBERS = [2, 10, 9, 100, 10, 30, 1];
+const TEXTS = ['Alba', 'Al', 'alba moon', 'Al', 'Zoe', 'bal', 'Ål'];
 
 export type Requests = ReturnType<typeof createRequests>;
 
@@ -86,6 +102,14 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
       if ((!part.required || example !== undefined) && isValid(changed)) values = changed;
     }
     return values;
+  }
+
+  /** Returns values by choice with all members of the body. */
+  function full(next: () => number, kind: RequestKind = firstKind as RequestKind): RequestValues {
+    const chosen = kind.choose(next);
+    const { body } = kind.samples[0] ?? chosen;
+    const values = { ...chosen, body: { ...asObject(body), ...asObject(chosen.body) } };
+    return isObject(chosen.body) && isValid(values) ? values : chosen;
   }
 
   /** Lists the parts that variants are made of, with the kind of their requests. */
@@ -152,6 +176,7 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
     violations,
     isValid,
     simplest: () => simplest(),
+    full: (next: () => number) => full(next),
     /** Values with all parts and members. */
     fullest: firstKind.samples[0] ?? simplest(),
     parameters: firstKind.parts.filter((part) => part.in !== 'body'),
@@ -190,25 +215,76 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
       (kinds[next() % kinds.length] ?? firstKind).choose(next),
 
     /**
-     * Lists valid requests with an unusual value in one place: one at a bound, an empty value, or
-     * none.
+     * Lists valid requests with an unusual value in each place: one at a bound, an empty value, or
+     * none. A value that selects a resource is alone.
      */
-    edgeCases(): RequestVariant[] {
+    edgeCases(): EdgeCases[] {
       const isEmpty = (value: unknown) => !value || (Array.isArray(value) && value.length === 0);
       const edges = listVariants().filter(
-        (edge) => (edge.isEdgeCase || isEmpty(edge.newValue)) && edge.violations.length === 0,
+        ({ isEdgeCase, newValue, part, violations: found }) =>
+          (isEdgeCase || isEmpty(newValue)) && found.length === 0 && !isRepeatKey(part),
       );
       const keyOf = ({ part, place, newValue }: RequestVariant) =>
         `${part.in} ${part.name} ${place} ${stringifyJson(newValue)}`;
-      return [...new Map(edges.map((edge) => [keyOf(edge), edge])).values()];
+      const distinct = [...new Map(edges.map((edge) => [keyOf(edge), edge])).values()];
+      const isAlone = ({ part }: RequestVariant) => part.in === 'path' || isIfMatch(part);
+      const groups = Map.groupBy(
+        distinct.filter((edge) => !isAlone(edge)),
+        ({ kind }) => kind,
+      );
+      const combined = [...groups].flatMap(([kind, each]) => {
+        const places = Map.groupBy(each, ({ part, place }) => `${part.in} ${part.name} ${place}`);
+        const lists = [...places.values()];
+        return Array.from(
+          { length: Math.max(...lists.map(({ length }) => length)) },
+          (_, index) => ({
+            kind,
+            edges: lists.flatMap((list) => list[index] ?? []),
+          }),
+        );
+      });
+      const alone = distinct.filter(isAlone).map((edge) => ({ kind: edge.kind, edges: [edge] }));
+      return [...combined, ...alone];
     },
 
-    /** Returns the values of a request with an unusual value in one place. Others are new. */
-    withEdgeCase(edge: RequestVariant, next: () => number): RequestValues {
-      const { kind, part, place, newValue, values } = edge;
-      const fresh = partOf(kind.choose(next), part);
-      const replaced = withValue(values, part, replacedAt(fresh, pointerTokens(place), newValue));
-      return isValid(replaced) ? replaced : values;
+    /** Returns the values of a request with unusual values. Others are new. */
+    withEdgeCases(
+      kind: RequestKind,
+      edges: readonly RequestVariant[],
+      next: () => number,
+    ): RequestValues {
+      let values = full(next, kind);
+      for (const { part, place, newValue } of edges) {
+        const replaced = replacedAt(partOf(values, part), pointerTokens(place), newValue);
+        const changed = withValue(values, part, replaced);
+        if ((replaced !== undefined || place === '') && isValid(changed)) values = changed;
+      }
+      return values;
+    },
+
+    /** Returns the values of an item of a list, which differ by its index. */
+    spread(index: number): RequestValues {
+      let values = index % 3 === 2 ? simplest() : (firstKind.samples[0] ?? simplest());
+      const part = firstKind.parts.find(({ in: where }) => where === 'body');
+      const { body } = values;
+      if (part === undefined || !isObject(body)) return values;
+      for (const [name, value] of Object.entries(body)) {
+        const member = replacedAt(
+          values.body,
+          [name],
+          spreadValue(part.outline.member(name), value, index),
+        );
+        const changed = withValue(values, part, member);
+        if (isValid(changed)) values = changed;
+      }
+      return values;
+    },
+
+    /** Returns the body with another value at a place, or without one, if it is valid. */
+    withChange(values: RequestValues, place: string, value: unknown): RequestValues | undefined {
+      const body = replacedAt(values.body, pointerTokens(place), value);
+      const changed = { ...values, body };
+      return body !== undefined && isValid(changed) ? changed : undefined;
     },
 
     /** Lists requests with one mistake, for each place, keyword and kind of value. */
@@ -230,7 +306,7 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
      * parameters such as `roomId`.
      *
      * @param usesNewest true to use the ids of the newest resources only.
-     * @param fixed a part with an edge case. If it is a parameter, it keeps its value.
+     * @param fixed parts with an edge case. Parameters keep their values.
      */
     withIds(
       values: RequestValues,
@@ -239,8 +315,8 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
       random: () => number,
       {
         usesNewest,
-        fixed,
-      }: { readonly usesNewest: boolean; readonly fixed?: RequestPart | undefined },
+        fixed = [],
+      }: { readonly usesNewest: boolean; readonly fixed?: readonly RequestPart[] | undefined },
     ): RequestValues {
       const idFor = (name: string, value: unknown) => {
         const ids = knowledge.idsOf(name);
@@ -253,6 +329,7 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
         if (part.in === 'path') return path[part.name] ?? value;
         if (part.in === 'query') return idFor(part.name, value);
         if (part.in === 'body') return withNewId(values, withIdsInside(value), random);
+        if (isRepeatKey(part)) return uuidFrom(random);
         return isIfMatch(part) ? (knowledge.etagOf(operation, path) ?? value) : value;
       };
       const kind = kindOf(values);
@@ -261,7 +338,7 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
       let completed = values;
       for (const part of kind.parts) {
         const value = partOf(values, part);
-        if (value === undefined || (part === fixed && part.in !== 'body')) continue;
+        if (value === undefined || (fixed.includes(part) && part.in !== 'body')) continue;
         const changed = withValue(completed, part, idOf(part, value));
         const found = kind.violations(changed);
         if (found !== undefined && describeViolations(found) === mistake) completed = changed;
@@ -269,6 +346,22 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
       return completed;
     },
   };
+}
+
+function spreadValue(outline: Outline, value: unknown, index: number): unknown {
+  const pick = <T>(list: readonly T[]) => list[index % list.length];
+  if (outline.constants.length > 0) return pick(outline.constants);
+  if (typeof value === 'boolean') return index % 2 === 0;
+  if (typeof value === 'number') return pick(NUMBERS);
+  if (typeof value === 'string') return pick(TEXTS);
+  const isTexts = Array.isArray(value) && outline.item(0).types.has('string');
+  return isTexts ? [pick(TEXTS), TEXTS[(index + 2) % TEXTS.length]] : value;
+}
+
+/** Returns a UUID of version 4. */
+function uuidFrom(random: () => number): string {
+  const digits = (length: number) => random().toString(16).padStart(length, '0').slice(-length);
+  return `${digits(8)}-${digits(4)}-4${digits(3)}-8${digits(3)}-${digits(6)}${digits(6)}`;
 }
 
 /** Returns `undefined` if the place does not exist. */

@@ -99,7 +99,7 @@ export async function testSequences(
     run.usesNewest = true;
     const call = async (target: Target, seed: number, isNew = false) => {
       const chosen = target.requests.choose(seed === 0 ? () => 0 : randomFrom(seed));
-      const values = await run.values(target, chosen, isNew);
+      const values = await run.values(target, chosen, { isNew });
       const response = await run.sendAndCheck(target, { values });
       if (isMock(response)) return;
       const { paths, names } = run.learn(target, values, response);

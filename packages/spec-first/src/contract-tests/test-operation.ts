@@ -1,19 +1,19 @@
-import { declaredFor, type Operation } from 'openapi-document';
+import { declaredFor, type Json, type Operation } from 'openapi-document';
 import { CheckError, RAISE_LIMIT, type ReceivedResponse } from './check-response.ts';
 import {
-  checkConcurrent,
+  checkCallers,
   checkEntityTags,
+  checkMembers,
   checkOrphans,
   checkRepetition,
-  checkReplacement,
   checkTaken,
 } from './checks.ts';
 import type { InsufficientSecrets } from './credentials.ts';
-import { isWriting, perform } from './effects.ts';
+import { isChanged, isWriting, perform, readState, type State } from './effects.ts';
 import { checkDefaults, checkList } from './lists.ts';
-import { resourcePathOf } from './names.ts';
+import { idParameterOf, resourcePathOf } from './names.ts';
 import { pageOf } from './paging.ts';
-import type { RequestPart, RequestValues } from './parts.ts';
+import { type RequestPart, type RequestValues, withValue } from './parts.ts';
 import { isMock, type RequestDraft } from './send.ts';
 import { testRandomly } from './sequences.ts';
 import { type Failure, isSuccess, Run, type Target, type World } from './world.ts';
@@ -29,6 +29,16 @@ export interface OperationTest {
   /** True if the service may store changed values, or delete a resource after its response. */
   readonly mayChange: boolean;
 }
+
+/** A request that must be refused. */
+interface Refusal extends RequestDraft, Partial<Pick<InsufficientSecrets, 'secrets' | 'isOther'>> {
+  /** The part that keeps its value. */
+  readonly part?: RequestPart;
+  check(run: Run, response: ReceivedResponse): void;
+}
+
+/** Ids that no resource has. */
+const UNKNOWN_IDS = [1_987_654_321, '98765432-1987-4987-8987-987654321987', 'unknown-987654321'];
 
 export interface Outcome {
   readonly failures: readonly Failure[];
@@ -82,28 +92,51 @@ class OperationTester {
     if (failure !== undefined) this.#add(failure);
     // The effects of edge cases are checked, too.
     this.#effects = Math.min(this.#effects, MAX_WIDE - 2);
-    for (const edge of shuffled(requests.edgeCases(), random).slice(0, runs)) {
-      // Until a request succeeds, the values of the example are the best guess.
-      const hasSucceeded = this.responses.some(({ status }) => status < 300);
-      const values = hasSucceeded ? requests.withEdgeCase(edge, random) : edge.values;
-      await this.#attempt((run) => this.#sendValid(run, values, true, edge.part));
-    }
+    await this.#sendEdgeCases();
     const isMocked = this.responses.some(isMock);
     if (this.responses.some(({ status }) => status < 300) && !isMocked) await this.#checkState();
-    this.#effects = MAX_WIDE - 1;
-    await this.#sendMistakes();
-    await this.#sendInsufficientSecrets();
+    await this.#sendRefused();
     if (!mayReject && !isMocked && this.failures.size === 0) await this.#checkSuccess();
     return true;
   }
 
-  async #attempt(body: (run: Run) => Promise<void>): Promise<void> {
+  /** Runs checks, and keeps the failure. Returns true if no check has failed. */
+  async #attempt(body: (run: Run) => Promise<unknown>, isKept = true): Promise<boolean> {
     const run = new Run(this.#test.world);
     try {
       await body(run);
+      return true;
     } catch (error) {
       if (!(error instanceof CheckError)) throw error;
-      this.#add({ error, exchanges: run.exchanges });
+      if (isKept) this.#add({ error, exchanges: run.exchanges });
+      return false;
+    }
+  }
+
+  /** Sends requests with unusual values in all places, or in one place each if one fails. */
+  async #sendEdgeCases(): Promise<void> {
+    const { world, target, runs } = this.#test;
+    const { requests } = target;
+    let sent = 0;
+    for (const { edges, kind } of requests.edgeCases()) {
+      if (sent >= runs) return;
+      let isRefused = false;
+      const isRight = await this.#attempt(async (run) => {
+        const values = requests.withEdgeCases(kind, edges, world.random);
+        const response = await this.#sendValid(run, values, true, edges);
+        isRefused = response !== undefined && response.status >= 400;
+      }, edges.length === 1);
+      sent += 1;
+      if ((isRight && !isRefused) || edges.length === 1) continue;
+      for (const edge of edges) {
+        // Until a request succeeds, the values of the example are the best guess.
+        const hasSucceeded = this.responses.some(({ status }) => status < 300);
+        const values = hasSucceeded
+          ? requests.withEdgeCases(kind, [edge], world.random)
+          : edge.values;
+        await this.#attempt((run) => this.#sendValid(run, values, true, [edge]));
+      }
+      sent += edges.length;
     }
   }
 
@@ -123,18 +156,19 @@ class OperationTester {
    * Sends a valid request, and checks the response and the effects.
    *
    * @param isNew true to create the resources that it needs.
-   * @param fixed a part with an edge case.
+   * @param edges its unusual values.
    */
   async #sendValid(
     run: Run,
     chosen: RequestValues,
     isNew: boolean,
-    fixed?: RequestPart,
-  ): Promise<void> {
+    edges: readonly { readonly part: RequestPart }[] = [],
+  ): Promise<ReceivedResponse | undefined> {
     const { target, mayReject } = this.#test;
     const { responses } = this;
-    if (responses.filter(({ isCut }) => isCut).length >= MAX_CUT_STREAMS) return;
-    const values = await run.values(target, chosen, isNew, 0, fixed);
+    if (responses.filter(({ isCut }) => isCut).length >= MAX_CUT_STREAMS) return undefined;
+    const fixed = edges.map(({ part }) => part);
+    const values = await run.values(target, chosen, { isNew, fixed });
     run.exchanges.length = 0;
     const draft = { values, index: Math.floor(responses.length / 2) };
     const check = (response: ReceivedResponse) => {
@@ -146,21 +180,14 @@ class OperationTester {
     };
     this.#enableEffects(run);
     const { response } = await perform(run, target, draft, { isStrict: true, check });
-    if (response.status >= 300 || isMock(response)) return;
-    checkLocation(run, target.operation, response);
+    if (response.status < 300 && !isMock(response)) checkLocation(run, target.operation, response);
+    return response;
   }
 
   async #checkState(): Promise<void> {
     const { target } = this.#test;
     const checks = isWriting(target)
-      ? [
-          checkRepetition,
-          checkEntityTags,
-          checkConcurrent,
-          checkTaken,
-          checkReplacement,
-          checkOrphans,
-        ]
+      ? [checkRepetition, checkEntityTags, checkTaken, checkMembers, checkCallers, checkOrphans]
       : [
           ...(this.responses.some((each) => pageOf(target, each)) ? [checkList] : []),
           checkDefaults,
@@ -172,38 +199,88 @@ class OperationTester {
       });
   }
 
-  /** Sends requests with one mistake each. Checks that they are rejected, and change nothing. */
-  async #sendMistakes(): Promise<void> {
+  /** Sends requests that must be refused. Checks that they are, and that they change nothing. */
+  async #sendRefused(): Promise<void> {
+    const { target } = this.#test;
+    const { operation, requests } = target;
+    const refusals = [...this.#mistakes(), ...this.#unknownIds(), ...this.#insufficientSecrets()];
+    const isNew = operation.method !== 'put';
+    const prepare = (run: Run) => run.values(target, requests.simplest(), { isNew });
+    let path: Json = {};
+    let state: State | undefined;
+    await this.#attempt(async (run) => {
+      this.#enableEffects(run, true);
+      const base = await prepare(run);
+      path = base.path;
+      state = isWriting(target) ? await readState(run, target, base) : undefined;
+    });
+    for (const refusal of refusals)
+      await this.#attempt((run) => this.#sendRefusal(run, refusal, path));
+    let isSame = true;
+    await this.#attempt(async (run) => {
+      if (state !== undefined) isSame = !(await isChanged(run, state));
+    });
+    if (isSame) return;
+    // Finds the request that has changed something.
+    for (const refusal of refusals)
+      await this.#attempt(async (run) => {
+        this.#enableEffects(run, true);
+        await this.#sendRefusal(run, refusal, (await prepare(run)).path);
+      });
+  }
+
+  async #sendRefusal(run: Run, refusal: Refusal, within: Json): Promise<void> {
+    const { target } = this.#test;
+    const { part, secrets, isOther = false, check, ...draft } = refusal;
+    const fixed = part && [part];
+    const values = await run.values(target, draft.values, { within, fixed });
+    if (isOther && !(await this.#isOwned(values))) return;
+    run.exchanges.length = 0;
+    const options = { check: (response: ReceivedResponse) => check(run, response) };
+    await perform(run, target, { ...draft, values }, secrets ? { ...options, secrets } : options);
+  }
+
+  /** Lists requests with one mistake each. */
+  #mistakes(): Refusal[] {
     const { world, target, runs } = this.#test;
     const { requests } = target;
     const mistakes = shuffled(requests.mistakes(), world.random);
     const byKey = new Map(mistakes.map((mistake) => [mistake.key, mistake]));
     const selected = [...new Set([...byKey.values(), ...mistakes])];
-    for (const mistake of selected.slice(0, Math.max(byKey.size, runs)))
-      await this.#sendInvalid(mistake, mistake.part, (run, { status }) => {
+    const refusals = selected.slice(0, Math.max(byKey.size, runs)).map((mistake) => ({
+      ...mistake,
+      check: (run: Run, { status }: ReceivedResponse) => {
         const message = `the status is ${status} for ${mistake.label}`;
         if (status < 400) run.fail('an invalid request is rejected with 4xx', message);
-      });
+      },
+    }));
     // A service may ignore what it does not know.
     const undeclaredQuery = 'undeclaredParameter=text';
-    await this.#sendInvalid({ values: requests.simplest(), undeclaredQuery }, undefined, () => {});
+    const isSafe = !isWriting(target);
+    const undeclared = { values: requests.simplest(), undeclaredQuery, check: () => {} };
+    return [...refusals, ...(isSafe ? [undeclared] : [])];
   }
 
-  async #sendInvalid(
-    draft: RequestDraft,
-    fixed: RequestPart | undefined,
-    check: (run: Run, response: ReceivedResponse) => void,
-    { secrets, isOther = false }: Partial<InsufficientSecrets> = {},
-  ): Promise<void> {
-    const { target } = this.#test;
-    await this.#attempt(async (run) => {
-      const values = await run.values(target, draft.values, isOther, 0, fixed);
-      if (isOther && !(await this.#isOwned(values))) return;
-      run.exchanges.length = 0;
-      this.#enableEffects(run);
-      const options = { check: (response: ReceivedResponse) => check(run, response) };
-      await perform(run, target, { ...draft, values }, secrets ? { ...options, secrets } : options);
-    });
+  /** Lists requests to a resource that does not exist. */
+  #unknownIds(): Refusal[] {
+    const { target, world } = this.#test;
+    const { operation, requests } = target;
+    const name = idParameterOf(resourcePathOf(operation.path));
+    const part = requests.parameters.find((each) => each.in === 'path' && each.name === name);
+    if (part === undefined) return [];
+    const values = UNKNOWN_IDS.map((id) => withValue(requests.simplest(), part, id)).find(
+      requests.isValid,
+    );
+    const isCreated = world.knowledge
+      .creatorsOf(operation.path)
+      .some(({ method }) => method === 'post');
+    const check = (run: Run, response: ReceivedResponse) => {
+      const { status } = response;
+      const message = `the status is ${status} for the id ${values?.path[name]} of no resource`;
+      if (operation.method === 'get' && isCreated && status < 300 && !isMock(response))
+        run.fail('a resource that does not exist is not found', message);
+    };
+    return values === undefined ? [] : [{ values, part, check }];
   }
 
   /** Returns true if another caller may not use the resource of a request. */
@@ -219,21 +296,32 @@ class OperationTester {
     return own !== undefined && isSuccess(own) && isRefused;
   }
 
-  async #sendInsufficientSecrets(): Promise<void> {
+  #insufficientSecrets(): Refusal[] {
     const { target, insufficientSecrets } = this.#test;
-    for (const insufficient of insufficientSecrets) {
-      const { label, isOther } = insufficient;
-      const values = target.requests.simplest();
-      const check = (run: Run, response: ReceivedResponse) => {
+    return insufficientSecrets.map((insufficient) => ({
+      ...insufficient,
+      values: target.requests.simplest(),
+      check(run: Run, response: ReceivedResponse) {
+        const { label, isOther } = insufficient;
         const { status } = response;
         if (status === 401 || status === 403 || (isOther && status === 404)) return;
         // Mocks accept any credential of a scheme that has neither tokens nor a verifier.
         if (isMock(response) && label !== 'without credentials') return;
         const message = `a request ${label} has the status ${status}, not 401 or 403`;
         run.fail('credentials are required', message);
-      };
-      await this.#sendInvalid({ values }, undefined, check, insufficient);
-    }
+      },
+    }));
+  }
+
+  /** Returns the id of a mock that should create the resources of the operation. */
+  #mockedCreator(): string | undefined {
+    const { target, world } = this.#test;
+    const { knowledge, mocked } = world;
+    const template = resourcePathOf(target.operation.path);
+    const creator = knowledge.operations.find(
+      (other) => /^(post|put)$/.test(other.method) && knowledge.subjectOf(other) === template,
+    );
+    return creator && mocked.has(creator.id) ? creator.id : undefined;
   }
 
   /** Checks that an operation succeeds at least once. */
@@ -247,12 +335,15 @@ class OperationTester {
     const status = largest[0]?.status;
     const total = responses.length;
     const count = `${largest.length} of ${total} valid requests have the status ${status}`;
+    const mock = this.#mockedCreator();
     const addDataAdvice =
-      'add an example of a successful request to the document, add data in `seed`, ' +
-      `or add ${id} to \`mayReject\``;
+      mock === undefined
+        ? 'add an example of a successful request to the document, add data in `seed`, ' +
+          `or add ${id} to \`mayReject\``
+        : `its resources come from ${mock}, which is still a mock: implement it`;
     const advice = status === 429 ? RAISE_LIMIT : addDataAdvice;
     await this.#attempt(async (run) => {
-      const values = await run.values(target, target.requests.simplest(), true);
+      const values = await run.values(target, target.requests.simplest(), { isNew: true });
       const response = await run.sendAndCheck(target, { values });
       if (response.status < 400) return;
       run.fail('an operation succeeds at least once', `${count}: ${advice}`);
@@ -312,7 +403,7 @@ export async function explore(world: World, operations: readonly Operation[]): P
       const chosen =
         round === 0 ? requests.example(0, world.random) : requests.choose(world.random);
       try {
-        const values = await run.values(target, chosen, false);
+        const values = await run.values(target, chosen);
         const { response } = await run.sendAndLearn(target, { values });
         const isSuccess = response.status < 300 && declaredFor(operation, response.status);
         if (isSuccess) successes.set(operation, (successes.get(operation) ?? 0) + 1);

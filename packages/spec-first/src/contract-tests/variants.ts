@@ -28,6 +28,9 @@ const MAX_DISTINCT_ITEMS = 12;
 /** The maximum length of strings and lists. Longer values would test size limits, not schemas. */
 const MAX_LENGTH = 5_000;
 
+/** The maximum length of strings of characters beyond ASCII. */
+const LONG_TEXT = 300;
+
 /** Strings that services often handle wrongly. */
 const TEXTS = '|a|0|null|true| |a b|ä|漢字|🌵|e\u0301|\u200f|\'|"|\\|<b>&|%00|__proto__'.split('|');
 
@@ -136,9 +139,11 @@ function candidatesOf(sampleOf: Sampler, outline: Outline, value: unknown): Cand
     const bounds = [...outline.limits('minLength'), ...outline.limits('maxLength')];
     const texts = (lengths: readonly Bound[]) =>
       lengths.filter(isSendable).map((length) => 'x'.repeat(length));
+    const longest = Math.min(LONG_TEXT, Number(outline.limits('maxLength')[0] ?? LONG_TEXT));
     return {
       edgeCases: [
-        ...[...listed, ...texts(bounds), UNUSUAL],
+        // A service may count or cut bytes or UTF-16 units in place of characters.
+        ...[...listed, ...texts(bounds), '🌵'.repeat(longest), 'ä'.repeat(longest), UNUSUAL],
         ...outline.formats.flatMap((format) => TEXTS_BY_FORMAT[format]?.split(' ') ?? []),
       ],
       others: [

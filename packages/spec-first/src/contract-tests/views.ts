@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   asObject,
   declaredFor,
@@ -8,7 +9,14 @@ import {
 } from 'openapi-document';
 import type { ReceivedResponse } from './check-response.ts';
 import { idIn } from './knowledge.ts';
-import { collectionPathOf, idParameterOf, resourcePathOf } from './names.ts';
+import {
+  collectionPathOf,
+  idNameOfParameter,
+  idParameterOf,
+  isIdName,
+  normalizedName,
+  resourcePathOf,
+} from './names.ts';
 import { mediaOf, pageOf, pagingOf } from './paging.ts';
 import { type RequestValues, withValue } from './parts.ts';
 import { isMock } from './send.ts';
@@ -25,42 +33,111 @@ export interface List {
   readonly response: ReceivedResponse;
   /** False if there may be more items. */
   readonly isComplete: boolean;
-  readonly total: unknown;
+  readonly total: number | undefined;
 }
+
+/** The size of the pages of a list: by default the largest one. `'default'` sends no limit. */
+export type PageSize = number | 'default' | undefined;
 
 /** Returns true if the service may have limited a list to this length. */
 const mayBeLimit = (length: number): boolean => length >= 10 && length % 5 === 0;
 
+/** The pauses before a wrong total is read again, in milliseconds. A service may count later. */
+export const PAUSES = [50, 200, 500];
+
 /**
- * Reads a list with all its pages. Returns `undefined` for a failure, except for a list that is
- * gone.
+ * Reads a list with all its pages, and checks its total and its items. Returns `undefined` for a
+ * failure, except for a list that is gone.
  *
  * @param values the values of other parameters.
- * @param size the size of the pages. By default the largest one.
  */
 export async function readList(
   run: Run,
   target: Target,
   values: RequestValues,
-  size?: number,
+  size?: PageSize,
+): Promise<List | undefined> {
+  let list = await readPages(run, target, values, size);
+  const { countingLater } = run.world;
+  const isRight = () =>
+    countingLater.has(target.operation.id) ||
+    !list?.isComplete ||
+    list.total === undefined ||
+    list.total === list.items.length;
+  for (const milliseconds of PAUSES) {
+    if (isRight()) break;
+    await setTimeout(milliseconds);
+    list = await readPages(run, target, values, size);
+    if (isRight()) countingLater.add(target.operation.id);
+  }
+  if (!isRight())
+    run.fail(
+      'a total is the number of all items',
+      `the list has ${list?.items.length} items, not ${list?.total}`,
+      target.operation,
+    );
+  for (const item of list?.items ?? []) checkPlace(run, target, values, item);
+  return list;
+}
+
+/** Checks that a list has no item of another parent, and none that its caller may not read. */
+function checkPlace(run: Run, target: Target, { path }: RequestValues, item: unknown): void {
+  const { operation } = target;
+  const { knowledge } = run.world;
+  const template = knowledge.itemOf(operation.path);
+  const id = idOfItem(run, target, item);
+  const fail = (check: string, message: string) => run.fail(check, message, operation);
+  if (template !== undefined && !run.isOther && knowledge.isPrivate(template, id))
+    fail('a list shows what its caller may read', `the list has ${id} of another caller`);
+  const name = operation.template.names.at(-1) ?? '';
+  const idName = idNameOfParameter(operation.path, name);
+  const [, parent] =
+    Object.entries(asObject(item)).find(([other]) => normalizedName(other) === idName) ?? [];
+  // A list of the same kind of resources, such as friends, has the member as the id of its items.
+  const isOwnId = id === undefined || String(id) === String(parent);
+  const isElsewhere = parent !== undefined && parent !== null && !mentions(item, path[name]);
+  if (isElsewhere && isIdName(name) && !isOwnId)
+    fail(
+      'a list has the items of its parent only',
+      `the list of ${path[name]} has an item of ${stringifyJson(parent)}`,
+    );
+}
+
+async function readPages(
+  run: Run,
+  target: Target,
+  values: RequestValues,
+  size: PageSize,
 ): Promise<List | undefined> {
   const { limit, cursor, offset, page, isById } = pagingOf(target.requests.parameters);
-  const limitValue = Number(size ?? limit?.outline.limits('maximum')[0] ?? 100);
-  const base = limit === undefined ? values : withValue(values, limit, limitValue);
+  const isDefault = size === 'default';
+  const maximum = limit?.outline.limits('maximum')[0] ?? 100;
+  const limitValue = Number((isDefault ? limit?.outline.defaults[0] : size) ?? maximum);
+  const base = limit === undefined || isDefault ? values : withValue(values, limit, limitValue);
   const firstPage = Number(page?.outline.defaults[0] ?? page?.outline.limits('minimum')[0] ?? 1);
   const items: unknown[] = [];
   let list: List | undefined;
   let next: unknown;
+  let linked: ReadonlySet<string> | undefined;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     let sent = base;
-    if (cursor !== undefined && next !== undefined) sent = withValue(base, cursor, next);
+    if (cursor !== undefined && next !== undefined)
+      sent = withValue(linkedValues(base, linked), cursor, next);
     else if (offset !== undefined && pages > 0) sent = withValue(base, offset, items.length);
     else if (page !== undefined) sent = withValue(base, page, firstPage + pages);
     const response = await run.send(target, { values: sent });
     const read = pageOf(target, response);
     if (read === undefined) {
       const empty = { items: [], outline: undefined, response, isComplete: true, total: undefined };
-      return pages === 0 && isGone({ response }) ? empty : undefined;
+      if (pages > 0 && cursor !== undefined)
+        run.fail(
+          'pages contain all items of the list',
+          `the status is ${response.status} for the cursor of the next page`,
+          target.operation,
+        );
+      if (pages === 0) return isGone({ response }) ? empty : undefined;
+      // A page after the last one may be refused.
+      return list && { ...list, isComplete: true };
     }
     const { outline, knowsNext } = read;
     const count = read.items.length;
@@ -68,13 +145,15 @@ export async function readList(
       run.fail(
         'a list has at most as many items as its limit',
         `the response has ${count} items for ${limit.name}=${limitValue}`,
+        target.operation,
       );
     items.push(...read.items);
-    const total = list?.total ?? read.total;
+    const total = read.total ?? list?.total;
     const end = (isComplete: boolean) => ({ items, outline, response, isComplete, total });
     list = end(false);
     const isShort = limit !== undefined && count < limitValue && !mayBeLimit(count);
     next = read.next ?? (isById && !knowsNext ? idOfItem(run, target, items.at(-1)) : undefined);
+    linked = read.linked;
     if (cursor !== undefined) {
       if (next === undefined) return end(knowsNext || isShort);
       if (count === 0) return end(true);
@@ -84,6 +163,21 @@ export async function readList(
   }
   return list;
 }
+
+/** Returns the values without those that the URL of the next page lacks. */
+const linkedValues = (
+  values: RequestValues,
+  linked: ReadonlySet<string> | undefined,
+): RequestValues =>
+  linked === undefined
+    ? values
+    : {
+        ...values,
+        query: pick(
+          [...linked].filter((name) => name in values.query),
+          values.query,
+        ),
+      };
 
 /** Returns the id of an item, or `undefined` if it is not certain. */
 export function idOfItem({ world }: Run, { operation }: Target, item: unknown): unknown {
@@ -108,7 +202,7 @@ export async function readView(
   if (target === undefined || (media && target.codecs.of(media).unit === 'items')) return undefined;
   const values = { ...target.requests.simplest(), path };
   if (Object.keys(values.query).length > 0 || !target.requests.isValid(values)) return undefined;
-  const key = `${operation.id} ${stringifyJson(path)}`;
+  const key = `${operation.id} ${run.isOther} ${stringifyJson(path)}`;
   const known = views.get(key);
   if (known !== undefined) return known;
   const isList =
@@ -138,6 +232,11 @@ async function readResource(run: Run, target: Target, { path }: RequestValues) {
   const entries = new Map<string, unknown>(isGone(reading) ? [] : [['', shown]]);
   return { response, entries, outline: mediaOf(target, response)?.outline, isComplete: true };
 }
+
+export const mentions = (value: unknown, id: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).some((member) => mentions(member, id))
+    : id !== undefined && String(value) === String(id);
 
 const pick = (names: readonly string[], path: Json): Json =>
   Object.fromEntries(names.map((name) => [name, path[name]]));
@@ -173,8 +272,14 @@ export const isBelow = ({ operation, path }: View, resource: Resource): boolean 
  * Reads what the service shows of a resource, and of others.
  *
  * @param isWide false to read one view of the resource itself only.
+ * @param sent the body of a request, which may have the ids of others.
  */
-export async function readViews(run: Run, resource: Resource, isWide: boolean): Promise<View[]> {
+export async function readViews(
+  run: Run,
+  resource: Resource,
+  isWide: boolean,
+  sent?: unknown,
+): Promise<View[]> {
   const { knowledge } = run.world;
   const { template, path } = resource;
   const views: View[] = [];
@@ -200,9 +305,11 @@ export async function readViews(run: Run, resource: Resource, isWide: boolean): 
     const others = [...items, ...knowledge.pathsOf(own)]
       .map((other) => pick(names, other))
       .filter((other) => !isSamePath(names, other, path));
-    const sibling = others.find((other) => isSamePath(names.slice(0, -1), other, path));
-    const stranger = others.find((other) => !isSamePath(names.slice(0, 1), other, path));
-    for (const other of new Set([sibling, stranger]))
+    const named = others.find((other) => mentions(sent, other[names.at(-1) ?? '']));
+    const unnamed = others.filter((other) => !named || !isSamePath(names, other, named));
+    const sibling = unnamed.find((other) => isSamePath(names.slice(0, -1), other, path));
+    const stranger = unnamed.find((other) => !isSamePath(names.slice(0, 1), other, path));
+    for (const other of new Set([named, sibling, stranger]))
       if (other !== undefined) await add(operation, other);
   }
   return views;

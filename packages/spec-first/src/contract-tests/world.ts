@@ -48,8 +48,14 @@ export interface Failure {
 export interface World {
   readonly sender: Sender;
   readonly knowledge: Knowledge;
+  /** The knowledge of the other caller. */
+  readonly otherKnowledge: Knowledge;
   /** The numbers of requests, by the id of the operation. */
   readonly counts: Map<string, number>;
+  /** The ids of the lists whose totals are right some time after a change. */
+  readonly countingLater: Set<string>;
+  /** The ids of the operations that mocks respond to. */
+  readonly mocked: Set<string>;
   /** The ids of the operations that have succeeded. */
   readonly succeeded: Set<string>;
   readonly randomSeed: number;
@@ -68,9 +74,21 @@ const MAX_DEPTH = 4;
 const MAX_ATTEMPTS = 3;
 
 interface CreateOptions {
+  /** The path parameters of its parents. By default, they are new, too. */
   readonly within?: Json;
   readonly depth?: number;
-  readonly next?: () => number;
+  /** The position in a list of different values, as in `spread`. By default random values. */
+  readonly index?: number | undefined;
+}
+
+interface ValueOptions {
+  /** True to create the resources that the request needs, if operations are known that do. */
+  readonly isNew?: boolean;
+  readonly depth?: number;
+  /** Parts with an edge case, which keep their values. */
+  readonly fixed?: readonly RequestPart[] | undefined;
+  /** The path parameters of the resource, or of the parents of a new resource. */
+  readonly within?: Json | undefined;
 }
 
 export interface SendOptions {
@@ -117,8 +135,13 @@ export class Run {
     this.world = world;
   }
 
-  fail(check: string, message: string): never {
-    throw new CheckError(check, message);
+  get knowledge(): Knowledge {
+    return this.isOther ? this.world.otherKnowledge : this.world.knowledge;
+  }
+
+  /** @param culprit the operation whose response is wrong, if it is not the tested one. */
+  fail(check: string, message: string, culprit?: Operation): never {
+    throw new CheckError(check, message, culprit);
   }
 
   /** Sends a request without checks. @throws {CheckError} if there is no response. */
@@ -151,6 +174,7 @@ export class Run {
       this.fail('each request gets a response', `there is no response: ${Object(error).message}`);
     }
     if (!isSafe) this.world.views.clear();
+    if (isMock(exchange.response)) this.world.mocked.add(operation.id);
     return exchange.response;
   }
 
@@ -178,7 +202,8 @@ export class Run {
   }
 
   learn({ operation }: Target, values: RequestValues, response: ReceivedResponse): Lesson {
-    const { knowledge, succeeded } = this.world;
+    const { knowledge } = this;
+    const { succeeded } = this.world;
     const isSuccess = response.status >= 200 && response.status <= 299;
     if (isSuccess) succeeded.add(operation.id);
     if (isSuccess && operation.method !== 'delete')
@@ -193,7 +218,8 @@ export class Run {
    * @param isNew true to create one, if an operation is known that does.
    */
   async resource(template: string, isNew: boolean, depth = 0): Promise<Json> {
-    const { knowledge, random } = this.world;
+    const { knowledge } = this;
+    const { random } = this.world;
     const known = knowledge.pathsOf(template);
     const isNewest = this.usesNewest || random() % 2 === 0;
     const existing = known[isNewest ? 0 : random() % known.length];
@@ -203,46 +229,37 @@ export class Run {
     return created?.get(template) ?? existing ?? {};
   }
 
-  /**
-   * Creates a resource of a template, or one with an id of a name.
-   *
-   * @param within the path parameters of its parents. By default, they are new, too.
-   * @param next chooses its values.
-   */
+  /** Creates a resource of a template, or one with an id of a name. */
   async create(
     key: string,
-    { within, depth = 0, next = this.world.random }: CreateOptions = {},
+    { within, depth = 0, index }: CreateOptions = {},
   ): Promise<Paths | undefined> {
-    const { knowledge, random, targetOf } = this.world;
+    const { knowledge } = this;
+    const { random, targetOf } = this.world;
     const creators = knowledge.creatorsOf(key);
     for (let attempt = 0; attempt < MAX_ATTEMPTS && creators.length > 0; attempt += 1) {
       const target = targetOf(creators[random() % creators.length] as Operation);
       if (target === undefined) continue;
-      const chosen = target.requests.choose(attempt === 0 ? next : random);
-      const values = await this.values(target, chosen, true, depth + 1, undefined, within);
+      const chosen =
+        attempt === 0 && index !== undefined
+          ? target.requests.spread(index)
+          : target.requests.choose(random);
+      const values = await this.values(target, chosen, { isNew: true, depth: depth + 1, within });
       const { response, paths } = await this.sendAndLearn(target, { values });
       if (response.status < 300) return paths;
     }
     return undefined;
   }
 
-  /**
-   * Completes the values of a request with the ids of resources.
-   *
-   * @param isNew true to create these resources, if operations are known that do.
-   * @param fixed a part with an edge case, which keeps its value.
-   * @param within the path parameters of the parents of a new resource.
-   */
+  /** Completes the values of a request with the ids of resources. */
   async values(
     target: Target,
     values: RequestValues,
-    isNew: boolean,
-    depth = 0,
-    fixed?: RequestPart,
-    within?: Json,
+    { isNew = false, depth = 0, fixed, within }: ValueOptions = {},
   ): Promise<RequestValues> {
     const { operation, requests } = target;
-    const { knowledge, random } = this.world;
+    const { knowledge } = this;
+    const { random } = this.world;
     const template = resourcePathOf(operation.path);
     const creators = knowledge.creatorsOf(template);
     const isCreator = operation.method === 'put' && creators.includes(operation);
@@ -266,11 +283,6 @@ export class Run {
     return requests.withIds(values, completed, knowledge, random, { usesNewest, fixed });
   }
 
-  /** Completes the values of a request to an existing resource, or to its collection. */
-  valuesAt(target: Target, values: RequestValues, path: Json): Promise<RequestValues> {
-    return this.values(target, values, false, 0, undefined, path);
-  }
-
   async #parentPath(template: string, isNew: boolean, depth: number): Promise<Json> {
     const parent = resourcePathOf(collectionPathOf(template));
     return parent === '' ? {} : this.resource(parent, isNew, depth);
@@ -281,7 +293,7 @@ export class Run {
    * it needs more than the path.
    */
   async read(template: string, path: Json): Promise<Reading | undefined> {
-    const reader = this.world.knowledge.readerOf(template);
+    const reader = this.knowledge.readerOf(template);
     const target = reader && this.world.targetOf(reader);
     if (target === undefined) return undefined;
     const values = { ...target.requests.simplest(), path };
@@ -290,7 +302,7 @@ export class Run {
     const response = await this.send(target, { values });
     this.learn(target, values, response);
     const reading = { target, path, response, body: parsedBody(response) };
-    if (isGone(reading)) this.world.knowledge.forget(target.operation, path);
+    if (isGone(reading)) this.knowledge.forget(target.operation, path);
     return reading;
   }
 }

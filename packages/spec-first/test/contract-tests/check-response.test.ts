@@ -149,7 +149,7 @@ describe('the body of a response', () => {
 
   test('is shown up to 500 characters', async () => {
     const result = await check({ type: 'integer' }, JSON.stringify('x'.repeat(2_000)));
-    expect(result).toMatch(/ in "x{499}$/);
+    expect(result).toMatch(/ in "x{499}… \(2002 characters\)$/);
   });
 
   test.each([
