@@ -44,7 +44,7 @@ export { DEFAULT_STEPS, type Violation } from './schema/model.ts';
 export type { Outline } from './schema/outline.ts';
 export type { CheckResult, Schema } from './schema/schema.ts';
 export { createSchemas, type Schemas } from './schema/schemas.ts';
-export type { Definition, Shape, ShapeMember } from './schema/shape.ts';
+export type { Definition, Shape } from './schema/shape.ts';
 export { temporalFormats } from './schema/temporal-formats.ts';
 export type { View } from './schema/tree.ts';
 export {
@@ -69,7 +69,6 @@ export { walk } from './source/kinds.ts';
 export {
   charsetOf,
   concreteType,
-  essenceOf,
   isJsonType,
   isRange,
   mediaTypeFor,

@@ -8,7 +8,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject', 'json', 'reserved'],
   querystring: ['form', 'json'],
   header: ['simple', 'json'],
-  cookie: ['form', 'cookie', 'json'],
+  cookie: ['form', 'json'],
 };
 
 const text = { type: 'string' };

@@ -78,6 +78,7 @@ function checkKeywords(schemas: Schemas, schema: Json, pointer: string, { notice
       notice(`${pointer}/${minimum}`, `no value is valid: ${minimum} is greater than ${maximum}`);
   }
   for (const keyword of ['items', 'prefixItems']) {
+    if (schema[keyword] === undefined) continue;
     const parts = [schema[keyword]].flat().flatMap((part) => tree.possible(tree.schemaOf(part)));
     // A writeOnly array is removed with its items.
     if (schema.writeOnly !== true && parts.some(({ writeOnly }) => writeOnly === true))

@@ -65,8 +65,8 @@ const EXTENSIONS: Readonly<Record<string, { kinds: readonly Kind[]; place: strin
   },
 };
 
-/** Members that are not read. */
-const UNSUPPORTED = ['itemEncoding', 'prefixEncoding', 'x-selects'];
+/** Members, or their values, that are not read. */
+const UNSUPPORTED = ['itemEncoding', 'prefixEncoding', 'style: cookie', 'x-selects'];
 
 /**
  * Matches references of the official schemas to objects of other kinds. Each object is checked
@@ -160,9 +160,11 @@ function checkExtensions(object: Json, kind: Kind, pointer: string, { notice }: 
     if (object[name] === undefined || kinds.includes(kind)) continue;
     notice(`${pointer}/${name}`, `${name} is ignored here: write it ${place}`);
   }
-  for (const name of UNSUPPORTED)
-    if (object[name] !== undefined)
-      notice(`${pointer}/${name}`, `${name} is not supported: it is ignored`);
+  for (const text of UNSUPPORTED) {
+    const [name = '', value = object[name]] = text.split(': ');
+    if (value !== undefined && object[name] === value)
+      notice(`${pointer}/${name}`, `${text} is not supported: it is ignored`);
+  }
 }
 
 /** Returns the violations without those that follow from others. */

@@ -241,8 +241,7 @@ function parameterOf(
     in: where,
     name,
     style,
-    explode:
-      typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
+    explode: typeof source.explode === 'boolean' ? source.explode : style === 'form',
     allowReserved: source.allowReserved === true,
     json: media !== undefined && isJsonType(media.type),
     schema,

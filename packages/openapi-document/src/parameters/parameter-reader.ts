@@ -37,7 +37,8 @@ export function parameterReader(
   const readers = parameters.map(parameterValueReader);
   const inQuery = readers.filter((reader) => reader.in === 'query');
   const declaredNames = new Set([...ignored, ...inQuery.flatMap(({ names }) => names)]);
-  const isDeclared = (name: string) => declaredNames.has(name);
+  const isDeclared = (name: string) =>
+    declaredNames.has(name) || inQuery.some(({ deepPath }) => deepPath(name) !== undefined);
   const hasWholeQuery = parameters.some(({ style }) => style === 'querystring');
   const acceptsAnyName = hasWholeQuery || inQuery.some(({ takesAnyName }) => takesAnyName);
 
@@ -58,8 +59,7 @@ export function parameterReader(
     const pairs = { query: pairsOf(query), cookie: cookiesOf(headers.cookie) };
     const queryText = hasWholeQuery && ignored.size > 0 ? withoutNames(query, ignored) : query;
     for (const name of pairs.query.keys()) {
-      const isDeep = () => inQuery.some(({ deepPath }) => deepPath(name) !== undefined);
-      if (acceptsAnyName || isDeclared(name) || isDeep()) continue;
+      if (acceptsAnyName || isDeclared(name)) continue;
       const message = 'is not a parameter of this operation';
       violations.push({
         path: `/query/${escapePointerToken(name)}`,

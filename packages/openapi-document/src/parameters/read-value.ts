@@ -56,9 +56,8 @@ export function valueReader(parameter: Readable) {
   const shape = json ? 'json' : formOf(outline.typeBits);
   const isDeep = style === 'deepObject';
   /** True if each property of an object is a separate name in the query. */
-  const isSpread = (style === 'form' || style === 'cookie') && explode && shape === 'object';
+  const isSpread = style === 'form' && explode && shape === 'object';
   const properties = outline.names;
-  const queryNames = isSpread ? [...properties] : [name];
   /**
    * True for an exploded object with `additionalProperties`. Its members are all query names that
    * no other parameter declares.
@@ -70,7 +69,7 @@ export function valueReader(parameter: Readable) {
     name,
     takesAnyName,
     /** The query names of the parameter. Names such as `filter[a]` are matched by `deepPath`. */
-    names: isDeep ? [] : queryNames,
+    names: isSpread ? [...properties] : [name],
     deepPath,
     fromPairs,
     /**
@@ -90,8 +89,6 @@ export function valueReader(parameter: Readable) {
     ): unknown {
       if (style === 'querystring') return text ? fromWholeQuery(text) : undefined;
       if (where === 'query') return fromPairs(pairs, isDeclared, percentDecoded, budget);
-      // In the style `cookie`, an array is several cookies with the same name (OpenAPI 3.2).
-      if (style === 'cookie') return fromPairs(pairs, () => false, unchanged, budget);
       if (where === 'header') return fromText(text, (part) => part.trim());
       return fromText(where === 'cookie' ? cookieText(pairs.get(name)) : text, percentDecoded);
     },
@@ -124,7 +121,7 @@ export function valueReader(parameter: Readable) {
     return coerceObject(outline, entries);
   }
 
-  /** Parses a parameter of a query, a form, or cookies of the style `cookie`. */
+  /** Parses a parameter of a query or a form. */
   function fromPairs(
     pairs: Pairs,
     isDeclared: (name: string) => boolean,
@@ -183,5 +180,3 @@ export function valueReader(parameter: Readable) {
     return json ? readJson(name, outline, text) : coerce(outline, text);
   }
 }
-
-const unchanged: Decode = (part) => part;

@@ -45,7 +45,6 @@ const STYLES: Readonly<Record<string, Style>> = {
     exploded: '&',
     isNamed: true,
   },
-  cookie: { prefix: '', delimiter: ',', exploded: '; ', isNamed: true },
 };
 
 /** In a cookie, the style `form` has the separators of `simple`. */
@@ -54,9 +53,9 @@ export const styleOf = ({ in: where, style }: Styled): Style =>
 
 /**
  * Serializes a parameter by `style` and `explode`. Returns `name=value` for a query or a cookie.
- * Returns the whole query for the style `querystring`. With `explode`, a query or the style
- * `cookie` has a pair for each item of an array and each member of an object, and an empty array or
- * object becomes an empty string.
+ * Returns the whole query for the style `querystring`. With `explode`, a query has a pair for each
+ * item of an array and each member of an object, and an empty array or object becomes an empty
+ * string.
  */
 export function writeParameter(parameter: Styled, value: unknown): string {
   const { name, in: where, json, explode } = parameter;
@@ -85,7 +84,7 @@ export function writeParameter(parameter: Styled, value: unknown): string {
           (item) => `${encode(key)}=${encode(scalar(item))}`,
         ),
       );
-  return (where === 'cookie' && !isNamed ? namePrefix : '') + prefix + parts.join(exploded);
+  return (where === 'cookie' ? namePrefix : '') + prefix + parts.join(exploded);
 }
 
 /** The encoding of the fields of a form, by name (OpenAPI 3.1 §4.8.15). */
@@ -124,8 +123,8 @@ function fieldPairs(name: string, value: unknown, encoding?: FormEncoding[string
   return items.map((item) => writeParameter({ ...field, json: isComposite(item) }, item));
 }
 
-function encoderOf({ in: where, style, allowReserved }: Styled): (text: string) => string {
-  if (where === 'header' || style === 'cookie') return (text) => text;
+function encoderOf({ in: where, allowReserved }: Styled): (text: string) => string {
+  if (where === 'header') return (text) => text;
   if (!allowReserved) return encodeURIComponent;
   // Always encodes characters that would end a name, a value, a segment or the query.
   const ends = where === 'query' ? /[&=+#]/g : /[&=+#?/]/g;

@@ -1,4 +1,4 @@
-import { INTEGER_RANGES, isExact } from '../schema/numbers.ts';
+import { type Exact, exactNumber, INTEGER_RANGES, isExact } from '../schema/numbers.ts';
 import type { Schema } from '../schema/schema.ts';
 import { patternTexts } from './pattern-texts.ts';
 
@@ -61,7 +61,7 @@ export function* numbersFor(
   schema: Schema,
   type: 'integer' | 'number',
   variation: number,
-): Generator<number | bigint> {
+): Generator<Exact> {
   const step = schema.limit('multipleOf');
   const [format] = schema.formats;
   const isInteger = type === 'integer' || format === 'int32' || format === 'int64';
@@ -72,7 +72,7 @@ export function* numbersFor(
   else yield* decimalsBetween(Number(low ?? -Infinity), Number(high ?? Infinity), step, variation);
 }
 
-type Limit = number | bigint | undefined;
+type Limit = Exact | undefined;
 
 const largest = (...limits: readonly Limit[]): Limit =>
   limits.filter(isExact).reduce<Limit>((a, b) => (a === undefined || b > a ? b : a), undefined);
@@ -86,7 +86,7 @@ function* integersBetween(
   high: Limit,
   step: Limit,
   variation: number,
-): Generator<number | bigint> {
+): Generator<Exact> {
   const unit = Number.isInteger(Number(step)) && Number(step) !== 0 ? toBigInt(step ?? 1) : 1n;
   const min = low === undefined ? undefined : multipleFrom(toBigInt(low), unit, false);
   const max = high === undefined ? undefined : multipleFrom(toBigInt(high), unit, true);
@@ -98,7 +98,7 @@ function* integersBetween(
     const value = isDown ? first - distance : first + distance;
     // Continues at the other end of the range.
     const isLimited = min !== undefined && max !== undefined && max >= min;
-    yield exact(isLimited ? min + modulo(value - min, max - min + unit) : value);
+    yield exactNumber(isLimited ? min + modulo(value - min, max - min + unit) : value);
   }
 }
 
@@ -114,9 +114,6 @@ function multipleFrom(start: bigint, unit: bigint, isDown: boolean): bigint {
   if (rest === 0n) return start;
   return isDown ? start - rest : start + unit - rest;
 }
-
-const exact = (value: bigint): number | bigint =>
-  Number.isSafeInteger(Number(value)) ? Number(value) : value;
 
 function* decimalsBetween(
   low: number,

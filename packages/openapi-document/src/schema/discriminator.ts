@@ -62,16 +62,17 @@ function findBaseTag(tree: SchemaTree, base: Json, name: string): Tag | undefine
 
 /** Lists the schemas that a base schema maps to or that extend it. */
 export function childrenOf(tree: SchemaTree, base: Json, mapping: Json): readonly Json[] {
-  const mapped = mappedSchemas(tree, mapping).filter((schema) => schema !== base);
-  return [...new Set([...mapped, ...tree.extensionsOf(base)])];
+  const children = new Set([...tree.namesIn(mapping).keys(), ...tree.extensionsOf(base)]);
+  children.delete(base);
+  return [...children];
 }
 
 function baseValues(tree: SchemaTree, base: Json, name: string, mapping: Json): readonly unknown[] {
   const constants = constantsOf(tree, base, name);
   if (constants.length > 0) return constants;
   const names = mappedNames(tree, mapping, base);
-  const isNamed = mappedSchemas(tree, mapping).includes(base);
-  return isNamed || Object.keys(mapping).length === 0 ? names : [];
+  const isNamed = tree.namesIn(mapping).has(base) || Object.keys(mapping).length === 0;
+  return isNamed ? names : [];
 }
 
 /** The name of the member that selects among the schemas that extend a schema. */
@@ -129,7 +130,7 @@ export function selectingValues(
   const target = tree.referenced(alternative);
   if (target === alternative && !tree.componentNames.has(target)) return [];
   const mapped = mappedNames(tree, mapping, target);
-  if (mappedSchemas(tree, mapping).includes(target)) return mapped;
+  if (tree.namesIn(mapping).has(target)) return mapped;
   const { oneOf, anyOf, discriminator } = target;
   const isUnion = (oneOf ?? anyOf) !== undefined;
   if (isUnion && asObject(discriminator).propertyName === name) return [];
@@ -138,10 +139,6 @@ export function selectingValues(
     ? mapped
     : constants;
 }
-
-const mappedSchemas = (tree: SchemaTree, mapping: Json): Json[] => [
-  ...tree.namesIn(mapping).keys(),
-];
 
 /** The values that a mapping has for a schema. Without one, the name of the component. */
 function mappedNames(tree: SchemaTree, mapping: Json, schema: Json): readonly string[] {

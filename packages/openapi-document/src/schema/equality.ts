@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Budget, spend } from './budget.ts';
+import { exactNumber } from './numbers.ts';
 
 /** The first character of the key of an array or an object. Its JSON text follows. */
 const MARK = '\0';
@@ -39,12 +40,6 @@ function shortKey(key: string, budget: Budget): string {
   spend(budget, key.length / 4);
   // UTF-8 has no bytes for lone surrogates: all of them would have the same digest.
   return `${MARK}${MARK}${hash('sha256', Buffer.from(key, 'utf16le'))}`;
-}
-
-/** Returns a safe integer as a number, and any other integer as a bigint. */
-function exactNumber(value: number | bigint): number | bigint {
-  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-  return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;
 }
 
 /** Returns a text that only equal values have, with the members of objects in order. */

@@ -4,6 +4,12 @@ export type Exact = number | bigint;
 export const isExact = (value: unknown): value is Exact =>
   typeof value === 'number' || typeof value === 'bigint';
 
+/** Returns a safe integer as a number, and any other integer as a bigint. */
+export function exactNumber(value: Exact): Exact {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;
+}
+
 /** The integers that a JavaScript number represents exactly. */
 export const SAFE_RANGE = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
 
@@ -26,16 +32,17 @@ function decimalOf(value: Exact): { readonly digits: bigint; readonly exponent: 
  */
 export function multipleOf(divisor: Exact): (value: Exact) => boolean {
   const step = decimalOf(divisor);
+  const unit = Number(step.digits);
   const factor = 10 ** -step.exponent;
+  const isFactorExact = factor >= 1 && factor <= MAX_FACTOR;
   return (value) => {
-    // JSON can contain 1e400, which JavaScript parses as Infinity.
-    if (typeof value === 'number' && !Number.isFinite(value)) return false;
-    if (typeof value === 'number' && factor >= 1 && factor <= MAX_FACTOR) {
+    if (isFactorExact && typeof value === 'number') {
       const scaled = Math.round(value * factor);
       // A decimal of at most 15 digits is the shortest one of the double that is closest to it.
-      if (Math.abs(scaled) < MAX_SCALED && scaled / factor === value)
-        return scaled % Number(step.digits) === 0;
+      if (Math.abs(scaled) < MAX_SCALED && scaled / factor === value) return scaled % unit === 0;
     }
+    // JSON can contain 1e400, which JavaScript parses as Infinity.
+    if (typeof value === 'number' && !Number.isFinite(value)) return false;
     const { digits, exponent } = decimalOf(value);
     const shift = Math.min(exponent, step.exponent);
     const scaled = digits * 10n ** BigInt(exponent - shift);

@@ -99,29 +99,20 @@ export class SchemaTree {
    * would make a `not` true. An invalid pattern, which the check of the document reports, matches.
    */
   readonly patternTest = onFirstUse((source: string): TextTest => {
-    const pattern = this.#validPattern(source);
-    if (pattern === undefined) return () => true;
+    let pattern: Pattern;
+    try {
+      pattern = this.pattern(source);
+    } catch {
+      return () => true;
+    }
     return (text, budget) => {
       if (text.length > pattern.maxLength) throw new BudgetExceeded();
       return pattern.test(text, budget);
     };
   });
 
-  #validPattern(source: string): Pattern | undefined {
-    try {
-      return this.pattern(source);
-    } catch {
-      return undefined;
-    }
-  }
-
   /** Returns the target of a `$ref`. A reference that leads to nothing allows anything. */
   readonly resolve = onFirstUse((ref: string): Json => this.schemaOf(valueAt(this.root, ref)));
-
-  /** True for a reference into the document. */
-  leads(ref: string): boolean {
-    return valueAt(this.root, ref) !== undefined;
-  }
 
   /** Returns the schema at the end of a chain of references. */
   referenced(schema: Json): Json {
@@ -139,7 +130,9 @@ export class SchemaTree {
     const existing = this.#mappings.get(mapping);
     if (existing !== undefined) return existing;
     const targets = Object.entries(mapping).flatMap(([name, ref]) =>
-      typeof ref === 'string' && this.leads(ref) ? [{ name, schema: this.resolve(ref) }] : [],
+      typeof ref === 'string' && valueAt(this.root, ref) !== undefined
+        ? [{ name, schema: this.resolve(ref) }]
+        : [],
     );
     const groups = Map.groupBy(targets, ({ schema }) => schema);
     const names = new Map(

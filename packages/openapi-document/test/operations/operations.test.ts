@@ -189,7 +189,6 @@ describe('the parameters', () => {
     [parameter('path', 'id'), 'simple', false],
     [parameter('query', 'a'), 'form', true],
     [parameter('cookie', 'a'), 'form', true],
-    [parameter('cookie', 'a', { style: 'cookie' }), 'cookie', true],
     [parameter('header', 'a'), 'simple', false],
     [parameter('query', 'a', { explode: false }), 'form', false],
     [parameter('query', 'a', { style: 'deepObject', explode: true }), 'deepObject', true],

@@ -206,3 +206,13 @@ test('a name that is too long for a pattern is a violation', async () => {
     { path: '/query/filter', message: 'is too expensive to validate', keyword: 'format' },
   ]);
 });
+
+test('names of a deepObject are not members of an object with any members', async () => {
+  const members = { type: 'object', additionalProperties: { type: 'string' } };
+  const deep = inQuery('filter', point, { style: 'deepObject' });
+  const { read } = await readerOf([deep, inQuery('others', members)]);
+  expect(read('/things?filter[x]=1&a=b').values.query).toEqual({
+    filter: { x: 1 },
+    others: { a: 'b' },
+  });
+});

@@ -13,7 +13,7 @@ const STYLES = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
   header: ['simple'],
-  cookie: ['form', 'cookie'],
+  cookie: ['form'],
 } as const;
 const places = Object.entries(STYLES).flatMap(([place, styles]) =>
   styles.map((style) => ({ in: place as keyof typeof STYLES, style })),
