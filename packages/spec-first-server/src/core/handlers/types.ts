@@ -282,8 +282,6 @@ export interface AnyReply {
   readonly reason?: string | undefined;
   /** True if it is a mock, made from the document. */
   readonly mocked?: true | undefined;
-  /** True for a mocked example that does not match its schema. It is sent unchanged. */
-  readonly unchecked?: true | undefined;
   readonly contentType?: string | undefined;
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;

@@ -21,7 +21,7 @@ import {
   type Problem,
   reasonPhrase,
 } from './problem.ts';
-import { bodyWriter, declaredBody, mismatchOf, type WrittenBody } from './reply.ts';
+import { bodyWriter, declaredBody, violationOf, type WrittenBody } from './reply.ts';
 
 /** The parts of a service that its error responses need. */
 export interface FailureContext {
@@ -271,7 +271,7 @@ function replyFor(
       const difference =
         error instanceof Violations
           ? describePlaces(error.violations, names).join('; ')
-          : mismatchOf(error);
+          : violationOf(error);
       if (difference === undefined) throw error;
       if (mismatches.length === 0)
         mismatches.push(`the body of errorBody does not match the document: ${difference}`);

@@ -22,7 +22,7 @@ import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { HttpError } from './http-error.ts';
 import { type ErrorBody, makeBody } from './problem.ts';
-import { declaredBody, isAsyncIterable, mismatchOf } from './reply.ts';
+import { declaredBody, isAsyncIterable, violationOf } from './reply.ts';
 
 type Candidate = Partial<Example>;
 
@@ -46,8 +46,8 @@ export interface MockOptions {
  * Creates a handler that answers with an example of the declared response, or with a value
  * generated from its schema. The client may choose another declared response with `Prefer:
  * code=404`, and a named example with `Prefer: example=name` (RFC 7240). Without this preference,
- * a request with the values of a named example gets the example with the same name, if it matches
- * its schema. Examples that do not are logged.
+ * a request with the values of a named example gets the example with the same name. Examples that do
+ * not match their schema are logged, and not sent.
  */
 export function mock(
   operation: Operation,
@@ -124,14 +124,13 @@ export function mock(
     try {
       return validatorOf(operation).body(media)(example);
     } catch (error) {
-      if (mismatchOf(error) === undefined) throw error;
+      if (violationOf(error) === undefined) throw error;
       return example;
     }
   }
 
   /**
-   * Returns a reply with the first body that matches its schema, or else with the first example of
-   * the document. Returns a 501 if there is neither.
+   * Returns a reply with the first body that matches its schema, or a 501 if there is none.
    *
    * @throws {HttpError} 400 if no example has the name.
    */
@@ -143,54 +142,41 @@ export function mock(
   ): AnyReply | HttpError {
     const validator = validatorOf(operation);
     const contentType = media && concreteType(media.type);
-    const mismatches: string[] = [];
-    let chosen: Candidate | undefined;
-    let isChecked = false;
-    let firstMismatch: string | undefined;
     const items = media && itemsOf(media);
+    const invalidExamples: string[] = [];
+    let reason: string | undefined;
     const candidates: Iterable<Candidate> =
       media === undefined ? [{}] : bodies(status, declared, media, example);
-    for (const candidate of candidates) {
-      const { value: body, pointer } = candidate;
+    for (const { value: body, pointer } of candidates) {
       try {
         if (media === undefined || items === undefined)
           declaredBody(validator, declared, contentType)(body);
+        // The items of a text are validated when they are sent.
         else if (Array.isArray(body)) for (const item of body) validator.response(media)(item);
-        chosen = candidate;
-        // The items of a text are unknown until they are sent.
-        isChecked = items === undefined || Array.isArray(body);
-        break;
+        if (invalidExamples.length > 0)
+          reason = `examples that do not match their schemas: ${invalidExamples.join('; ')}`;
+        const headers = { ...headersOf(declared), 'X-Mock': 'true' };
+        return { status, headers, contentType, body, reason, mocked: true };
       } catch (error) {
-        const mismatch = mismatchOf(error);
-        if (mismatch === undefined) throw error;
-        firstMismatch ??= mismatch;
-        if (pointer === undefined) continue;
-        chosen ??= candidate;
-        mismatches.push(`${pointer}: ${mismatch}`);
+        const violation = violationOf(error);
+        if (violation === undefined) throw error;
+        reason ??= ` (${violation})`;
+        if (pointer !== undefined) invalidExamples.push(`${pointer}: ${violation}`);
       }
     }
-    if (chosen === undefined) {
-      const advice = 'add an example to the response in the document';
-      const reason = firstMismatch === undefined ? '' : ` (${firstMismatch})`;
-      return new HttpError(501, `no answer could be generated: ${advice}${reason}`);
-    }
-    const required = declared.headers.filter((header) => header.required);
-    const headers = required.map((header) => {
-      const isValid = ({ value }: Candidate) =>
-        schemas.at(header.schema, 'response').isValid(value);
-      const generated = valuesOf(schemas, header.schema, 'response').take(1);
-      const candidates = [...header.examples, ...generated.map((value) => ({ value }))];
-      const valid = candidates.find(isValid);
-      isChecked &&= valid !== undefined;
-      return [header.name, (valid ?? candidates[0])?.value];
+    const advice = 'add a valid example to the response in the document';
+    return new HttpError(501, `no answer could be generated: ${advice}${reason ?? ''}`);
+  }
+
+  /** Returns values of the required headers of a response. */
+  function headersOf({ headers }: DeclaredResponse): Readonly<Record<string, unknown>> {
+    const required = headers.filter((header) => header.required);
+    const values = required.map(({ name, schema, examples }) => {
+      const generated = valuesOf(schemas, schema, 'response').take(1);
+      const candidates = [...examples.map(({ value }) => value), ...generated];
+      return [name, candidates.find((value) => schemas.at(schema, 'response').isValid(value))];
     });
-    const reason =
-      mismatches.length > 0
-        ? `examples that do not match their schemas: ${mismatches.join('; ')}`
-        : undefined;
-    const mockHeaders = { ...Object.fromEntries(headers), 'X-Mock': 'true' };
-    const reply = { status, headers: mockHeaders, contentType, body: chosen.value, reason };
-    return { ...reply, mocked: true, ...(!isChecked && { unchecked: true }) };
+    return Object.fromEntries(values);
   }
 
   /**

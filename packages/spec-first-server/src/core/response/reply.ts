@@ -34,12 +34,6 @@ export const FRAMING_HEADERS = new Set([
 
 type ReplyValidator = Pick<OperationValidator, 'codecs' | 'response' | 'responseHeaders'>;
 
-/** Used for mocks that have no valid value: the document has an example of them. */
-const UNCHECKED: Omit<ReplyValidator, 'codecs'> = {
-  response: () => (body) => body,
-  responseHeaders: (_response, headers) => headers,
-};
-
 /** A body as it is written. */
 export type WrittenBody = Pick<CheckedReply, 'type' | 'body' | 'items'>;
 
@@ -49,7 +43,6 @@ type WriteBody = (body: unknown, budget?: Budget) => WrittenBody;
 /** The way to check and write replies with one status and media type. */
 interface ReplyPlan {
   readonly declared: DeclaredResponse;
-  readonly validator: ReplyValidator;
   readonly writeBody: WriteBody;
 }
 
@@ -61,48 +54,46 @@ interface ReplyPlan {
  */
 export function replyWriter(
   operation: Operation,
-  documentValidator: ReplyValidator,
+  validator: ReplyValidator,
 ): (reply: AnyReply, budget?: Budget) => CheckedReply {
   /** By status, and by the declared media type that the reply chooses. */
   const plans = new Map<number | string, ReplyPlan>();
 
-  function planOf({ status, contentType, unchecked }: AnyReply): ReplyPlan {
+  function planOf({ status, contentType }: AnyReply): ReplyPlan {
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InvalidReply('the status must be an integer from 200 to 599');
     if (contentType !== undefined && typeof contentType !== 'string')
       throw new InvalidReply('contentType must be a string');
     const key = contentType === undefined ? status : `${status} ${contentType}`;
-    const known = unchecked === true ? undefined : plans.get(key);
-    if (known !== undefined) return known;
+    const existing = plans.get(key);
+    if (existing !== undefined) return existing;
     const declared = declaredFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document does not declare this status');
-    const validator =
-      unchecked === true ? { ...documentValidator, ...UNCHECKED } : documentValidator;
-    const plan = { declared, validator, writeBody: declaredBody(validator, declared, contentType) };
+    const plan = { declared, writeBody: declaredBody(validator, declared, contentType) };
     const isDeclared = declared.media.some(({ type }) => type === contentType);
-    if (unchecked !== true && (isDeclared || contentType === undefined)) plans.set(key, plan);
+    if (isDeclared || contentType === undefined) plans.set(key, plan);
     return plan;
   }
 
   return (reply, budget) => {
     const { status, headers, body } = reply;
     try {
-      const { declared, validator, writeBody } = planOf(reply);
+      const { declared, writeBody } = planOf(reply);
       const hasHeaders = headers !== undefined || declared.headers.length > 0;
       const checkedHeaders = hasHeaders ? checkHeaders(validator, declared, headers) : undefined;
       return { status, headers: checkedHeaders, ...writeBody(body, budget) };
     } catch (error) {
       // An unread stream would keep its file open.
       if (isAsyncIterable(body)) closeItems(body);
-      const mismatch = mismatchOf(error);
-      throw mismatch === undefined
+      const violation = violationOf(error);
+      throw violation === undefined
         ? error
-        : new InvalidReply(`${operation.id} answered ${status}: ${mismatch}`);
+        : new InvalidReply(`${operation.id} answered ${status}: ${violation}`);
     }
   };
 }
 
-export function mismatchOf(error: unknown): string | undefined {
+export function violationOf(error: unknown): string | undefined {
   return error instanceof Violations || error instanceof InvalidReply ? error.message : undefined;
 }
 
@@ -219,9 +210,9 @@ function itemsOf(
       const chunk = coder.write(value, message);
       return typeof chunk === 'string' ? inCharset(charset, chunk) : chunk;
     } catch (error) {
-      const mismatch = error instanceof TypeError ? error.message : mismatchOf(error);
-      if (mismatch === undefined) throw error;
-      throw new InvalidReply(`item ${index} of the body: ${mismatch}`);
+      const violation = error instanceof TypeError ? error.message : violationOf(error);
+      if (violation === undefined) throw error;
+      throw new InvalidReply(`item ${index} of the body: ${violation}`);
     }
   };
   const end = coder.end?.(message) ?? '';
