@@ -113,10 +113,10 @@ function connect({ file, readOnly }: Source, define: Define, milliseconds: numbe
   }
 }
 
-/** @throws {Damaged} with the first problem of the structure of the file. */
+/** @throws {Damaged} with the first error in the structure of the file. */
 function inspect(db: DatabaseSync): void {
-  const problem = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
-  if (problem !== 'ok') throw new Damaged(String(problem));
+  const result = db.prepare('PRAGMA quick_check(1)').get()?.quick_check;
+  if (result !== 'ok') throw new Damaged(String(result));
 }
 
 /** Checks that the database is writable, and creates the log. */

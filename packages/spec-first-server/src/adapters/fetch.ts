@@ -2,7 +2,7 @@ import type { Answer, Bytes, Call } from '../core/call.ts';
 import { closeItems } from '../core/response/item-body.ts';
 import type { Service } from '../core/service.ts';
 
-/** A function that answers a Request of the Fetch standard. */
+/** A function from a Request of the Fetch standard to its Response. */
 export type FetchHandler<Context extends readonly unknown[]> = (
   request: Request,
   ...context: Context

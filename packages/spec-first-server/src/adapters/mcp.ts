@@ -79,7 +79,7 @@ export function mcpHandler(service: Service, path = '/mcp'): RequestHandler {
   });
   service.stopping?.addEventListener('abort', () => void mcp.close(), { once: true });
 
-  const answer: RequestHandler = async ({ method, headers, ip, body }, response) => {
+  const handleRequest: RequestHandler = async ({ method, headers, ip, body }, response) => {
     const request = new Request(ORIGIN + path, {
       method,
       headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
@@ -89,7 +89,7 @@ export function mcpHandler(service: Service, path = '/mcp'): RequestHandler {
     response.status(reply.status).setHeaders(reply.headers);
     await pipeline(reply.body ?? [], response);
   };
-  return express.Router().all(path, express.json(), answer);
+  return express.Router().all(path, express.json(), handleRequest);
 }
 
 /** @throws {Error} if the operation has a body that is not JSON, or a response that is a stream. */

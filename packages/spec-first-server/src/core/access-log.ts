@@ -79,8 +79,8 @@ export function accessLog(
 
     // A stream may fail after its status was sent.
     const hasFailed = status >= 500 || (failure !== undefined && failure.status >= 500);
-    const isFault = hasFailed && failure?.expected !== true && mocked !== true;
-    const isUnavailable = isFault && status === 503;
+    const isError = hasFailed && failure?.expected !== true && mocked !== true;
+    const isUnavailable = isError && status === 503;
     const outage = outageKey === undefined ? undefined : outages.get(outageKey);
     const isRepeated = isUnavailable && outage !== undefined;
     if (outageKey !== undefined && isUnavailable) {
@@ -93,7 +93,7 @@ export function accessLog(
     }
 
     if (isRepeated) writeLine(log, 'info', { ...entry, err: undefined }, 'answered');
-    else if (isFault) writeLine(log, 'error', entry, 'failed');
+    else if (isError) writeLine(log, 'error', entry, 'failed');
     else if (failure?.isUndeclared) writeLine(log, 'warn', entry, 'answered');
     else if (serverMs > slowMs) writeLine(log, 'warn', entry, 'slow');
     else if (isProbe) writeLine(log, 'debug', entry, 'answered');

@@ -4,22 +4,22 @@ import { HttpError } from './response/http-error.ts';
 import type { MockOptions } from './response/mock.ts';
 
 /**
- * The treatment of operations without a handler: `refuse` fails the start, `501` answers with that
- * status, and `mock` answers with examples of the document. `next` is for `expressHandler` only:
- * the next handler of the Express app answers.
+ * The treatment of operations without a handler: `refuse` fails the start, `501` sends that
+ * status, and `mock` sends examples of the document. `next` is for `expressHandler` only: it passes
+ * the request to the next handler of the Express app.
  */
 export type WhenMissing = 'refuse' | '501' | 'mock' | 'next';
 
 /** A handler may be `undefined`: then it is missing. */
 export type PartialHandlers = Readonly<Record<string, AnyHandler | undefined>>;
 
-/** The decision who answers an operation. */
+/** The handler of an operation. */
 export interface Binding {
   /** The project's handler, or a stand-in; an error is the failure of each call. */
-  readonly answer: AnyHandler | HttpError;
+  readonly handler: AnyHandler | HttpError;
   /** True if the project has a handler. */
   readonly isHandled: boolean;
-  /** True if the next handler of an Express app answers. */
+  /** True if the next handler of an Express app gets the request. */
   readonly isPassed: boolean;
   /** For a mock: generates bodies for its error responses. */
   readonly samples: ((media: MediaType) => Iterable<unknown>) | undefined;
@@ -45,7 +45,7 @@ function handlerIn(handlers: PartialHandlers, id: string): AnyHandler | undefine
 }
 
 /**
- * Decides for each operation of a document, by id, who answers it. `findings` reports missing
+ * Returns the handler of each operation of a document, by id. `findings` reports missing
  * handlers if `when` is `refuse`, and unused ones unless it is `mock`.
  *
  * @param broken the reasons why operations cannot be enforced, by id.
@@ -71,17 +71,17 @@ export async function bindHandlers(
     const binding = { isHandled, isPassed: isNext && !isHandled, samples: undefined };
     if (binding.isPassed) {
       const reason = `another handler answers ${id}`;
-      return { ...binding, answer: new HttpError(404, 'no such path', { reason }) };
+      return { ...binding, handler: new HttpError(404, 'no such path', { reason }) };
     }
     const reason = broken.get(id);
     if (reason !== undefined) {
       const message = `the document has an error: ${id} cannot be served`;
-      return { ...binding, answer: new HttpError(501, message, { reason }) };
+      return { ...binding, handler: new HttpError(501, message, { reason }) };
     }
-    if (isHandled) return { ...binding, answer: handler };
+    if (isHandled) return { ...binding, handler };
     if (mocks !== undefined) {
       const samples = (media: MediaType) => mocks.sampleBodies(mocking, media);
-      return { ...binding, answer: mocks.mock(operation, mocking), samples };
+      return { ...binding, handler: mocks.mock(operation, mocking), samples };
     }
     if (when === 'refuse') {
       const name = /^[\w.-]+$/.test(id) ? id : JSON.stringify(id);
@@ -91,7 +91,7 @@ export async function bindHandlers(
     const notImplemented = () => {
       throw new HttpError(501, `${id} has no handler yet`);
     };
-    return { ...binding, answer: notImplemented };
+    return { ...binding, handler: notImplemented };
   }
 
   const bindings = new Map(operations.map((operation) => [operation.id, bindingOf(operation)]));

@@ -15,7 +15,7 @@ import { isAsyncIterable, replyWriter } from './response/reply.ts';
 import { apiKeyQueryNames, authentication, challengesOf } from './security/schemes.ts';
 import type { Parameters } from './validation/validator.ts';
 
-/** The steps that answer a call of an operation. Never rejects. */
+/** The steps of a call of an operation. Never rejects. */
 export type Plan = (call: Call, record: CallRecord) => Promise<Answer>;
 
 /** The status in the log and the metrics of a request whose client has disconnected. */
@@ -41,7 +41,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
   const { id } = operation;
   const binding = context.bindings.get(id);
   if (binding === undefined) throw new Error(`${id} has no handler`);
-  const { answer: handler, samples } = binding;
+  const { handler, samples } = binding;
   if (handler instanceof HttpError) {
     // Credentials are not checked: the error may be in the security requirements.
     return async (call, record) => {
@@ -124,7 +124,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
 }
 
 /**
- * Runs `around`, which may answer before the promise of `next` settles. A later error of the
+ * Runs `around`, which may return before the promise of `next` settles. A later error of the
  * handler or of the stream in its reply must not end the process.
  */
 async function callAround(

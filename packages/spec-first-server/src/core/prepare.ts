@@ -164,14 +164,14 @@ export async function prepare(
     const binding = bindingOf(id);
     return binding?.samples === undefined && binding?.isPassed === false;
   });
-  const faults = [
+  const errors = [
     ...problems,
     ...rejected,
     ...unverifiedSchemes(verified, schemes),
     ...unusedVerifiers(schemes, verifiers),
     ...findings,
   ];
-  if (faults.length > 0) throw new DocumentError(document.describe(faults));
+  if (errors.length > 0) throw new DocumentError(document.describe(errors));
 
   // `npm run dev` shows errors and notices.
   for (const [operationId, reason] of inDevelopment ? [] : reasons) {

@@ -38,7 +38,7 @@ export interface Service {
   has(path: string): boolean;
   /**
    * Returns the route of a call, or the error of one that has none; `undefined` if the next handler
-   * of an Express app must answer it.
+   * of an Express app must get it.
    */
   find(target: Target): Route | HttpError | undefined;
   /** Begins the record of a call. The adapter that creates the call begins it, once. */
@@ -49,7 +49,7 @@ export interface Service {
    */
   intercept(call: Call, record: CallRecord): Answer | undefined;
   /**
-   * Answers a call. Never rejects: errors become answers with the document's error body.
+   * Returns the answer to a call. Never rejects: errors become answers with the document's error body.
    *
    * @param record by default a new one, for a call that is not logged.
    * @param route the result of `find`. By default that of a call that is not mounted.
@@ -105,7 +105,7 @@ export async function createService(
     return createAnswer(intercepted, record, call.method);
   }
 
-  /** Answers a call that has no operation. */
+  /** Returns the answer to a call that has no operation. */
   async function handleOther(call: Call, record: CallRecord, error: HttpError): Promise<Answer> {
     const { method, path, headers } = call;
     const endpoint = error.status === 404 ? endpoints?.get(path) : undefined;
@@ -138,7 +138,7 @@ export async function createService(
 
     find({ method, path, isMounted }) {
       const route = (isMounted ? mounted() : router).find(method, path);
-      // Another handler of the app may answer another method of the path if it answers operations.
+      // The next handler may be for another method of the path.
       if (route instanceof HttpError)
         return options.missing !== 'next' && route.status === 405 ? route : undefined;
       return bindings.get(route.operation.id)?.isPassed ? undefined : route;
@@ -151,9 +151,9 @@ export async function createService(
       if (route instanceof HttpError) return handleOther(call, record, route);
       const { operation, basePath } = route;
       nameSpan?.(call.method, basePath + operation.path, operation.id);
-      const answer = plans.get(operation);
-      if (answer === undefined) throw new Error(`${operation.id} has no plan`);
-      return answer(call, record);
+      const plan = plans.get(operation);
+      if (plan === undefined) throw new Error(`${operation.id} has no plan`);
+      return plan(call, record);
     },
   };
 }

@@ -5,7 +5,7 @@ import type { ClientConnection } from './connection.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** The response to a request that the app does not answer. */
+/** The response to a request that the app does not get. */
 export interface FailureResponse {
   /** For the log. Another one than the given failure if its response cannot be made. */
   readonly failure: HttpFailure;

@@ -25,7 +25,7 @@ export function operatorEndpoints(
   return endpoints;
 }
 
-/** @param broken returns the ids of the operations that answer 501. */
+/** @param broken returns the ids of the operations that get 501. */
 export function createProbes(
   ready: () => Promise<void> = async () => {},
   broken: () => readonly string[] = () => [],

@@ -217,7 +217,7 @@ export function bodyReader(
   }
 }
 
-/** Converts an error of a codec to the one that is answered. */
+/** Converts an error of a codec to the failure of the request. */
 function rejectionOf(error: unknown): unknown {
   if (error instanceof UnreadableBody)
     return new HttpError(error.status, error.message, { reason: error.reason });

@@ -60,14 +60,14 @@ export function failureAnswer(
   { method, headers }: Pick<Call, 'method' | 'headers'>,
   context: FailureContext | OperationFailureContext,
 ): Answer {
-  const { failure, reply, mismatches } = failureReply(failureOf(error), context, {
+  const { failure, reply, violations } = failureReply(failureOf(error), context, {
     requestId: record.id,
     requestHeaders: headers,
   });
   record.failure = {
     ...failure,
-    reason: [failure.reason, ...mismatches].join('; '),
-    isUndeclared: mismatches.length > 0,
+    reason: [failure.reason, ...violations].join('; '),
+    isUndeclared: violations.length > 0,
     // `failure.errors` is checked first: it is undefined for a revoked Proxy, for which
     // `instanceof` throws.
     places:
@@ -132,7 +132,7 @@ function readFailure(error: unknown): Failure | undefined {
   if (status === 500) return undefined;
   const phrase = reasonPhrase(status).toLowerCase();
   const publicMessage = expose === true ? shorten(message) : phrase;
-  const isFault = status >= 500 || expose !== true;
+  const isUnexpected = status >= 500 || expose !== true;
   return {
     ...INTERNAL,
     status,
@@ -140,7 +140,7 @@ function readFailure(error: unknown): Failure | undefined {
     headers: copiedHeaders,
     // The errors of body-parser have the body, and quote it in their messages.
     reason: body === undefined ? publicMessage : phrase,
-    cause: isFault ? error : cause,
+    cause: isUnexpected ? error : cause,
   };
 }
 
@@ -181,14 +181,14 @@ function mergeHeaders(...sources: readonly HeaderValues[]): HeaderValues {
 
 type RequestFacts = Pick<Problem, 'requestId' | 'requestHeaders'>;
 
-/** A reply to a failure, and its differences from the document. */
+/** A reply to a failure, and its violations of the document. */
 interface FailureReply {
   readonly reply: CheckedReply;
   /**
-   * Includes the first difference between the declared response and the body that `errorBody`
+   * Includes the first violation of the declared response by the body that `errorBody`
    * makes, even if a body of another media type matches and is sent.
    */
-  readonly mismatches: readonly string[];
+  readonly violations: readonly string[];
 }
 
 /**
@@ -216,8 +216,8 @@ function failureReply(
   try {
     return { failure, ...replyFor(failure, context, operation, request) };
   } catch (cause) {
-    const fault = internal(cause);
-    return { failure: fault, ...replyFor(fault, { ...context, errorBody: PROBLEM_DETAILS }) };
+    const failure = internal(cause);
+    return { failure, ...replyFor(failure, { ...context, errorBody: PROBLEM_DETAILS }) };
   }
 }
 
@@ -250,14 +250,14 @@ function replyFor(
       operationId ? { operationId, mediaType: media?.type, schema: media?.schema } : undefined,
     );
   const declared = context && declaredFor(context.operation, status);
-  const headerMismatch = declared && headerMismatchOf(context.validator, declared, headers);
-  const mismatches: string[] = [];
+  const headerViolation = declared && headerViolationOf(context.validator, declared, headers);
+  const violations: string[] = [];
   const replyWith = (body: WrittenBody): FailureReply => {
     // An error is not a stream, even if `errorBody` makes one.
     if (body.items !== undefined) throw new InvalidReply('must be a value');
-    if (headerMismatch !== undefined)
-      mismatches.push(`the headers of the error do not match the document: ${headerMismatch}`);
-    return { reply: { status, headers, ...body }, mismatches };
+    if (headerViolation !== undefined)
+      violations.push(`the headers of the error do not match the document: ${headerViolation}`);
+    return { reply: { status, headers, ...body }, violations };
   };
   for (const [contentType, body] of candidates()) {
     try {
@@ -268,16 +268,16 @@ function replyFor(
       return replyWith(writeBody(body));
     } catch (error) {
       // `errorBody` may use names that the client chose.
-      const difference =
+      const violation =
         error instanceof Violations
           ? describePlaces(error.violations, names).join('; ')
           : violationOf(error);
-      if (difference === undefined) throw error;
-      if (mismatches.length === 0)
-        mismatches.push(`the body of errorBody does not match the document: ${difference}`);
+      if (violation === undefined) throw error;
+      if (violations.length === 0)
+        violations.push(`the body of errorBody does not match the document: ${violation}`);
     }
   }
-  if (mismatches.length === 0) return replyWith({});
+  if (violations.length === 0) return replyWith({});
   const { mediaType, make: describe } = PROBLEM_DETAILS;
   return replyWith(bodyWriter(codecs, { type: mediaType }, mediaType)(describe(problem)));
 
@@ -297,7 +297,7 @@ function replyFor(
   }
 }
 
-function headerMismatchOf(
+function headerViolationOf(
   validator: OperationValidator,
   declared: DeclaredResponse,
   headers: HeaderValues,

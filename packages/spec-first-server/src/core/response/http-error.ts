@@ -13,7 +13,7 @@ export interface HttpErrorOptions {
   readonly reason?: string;
   /** True if the failure is not logged as an error, such as a 503 while the service stops. */
   readonly expected?: boolean;
-  /** The differences between the request and the document. */
+  /** The violations of the request. */
   readonly errors?: readonly Violation[] | undefined;
 }
 
@@ -47,7 +47,7 @@ export class HttpError extends Error {
   /** Logged instead of the message. Must not contain data of the client. */
   readonly reason: string;
   readonly expected: boolean;
-  /** The differences between the request and the document, at most 100. */
+  /** The violations of the request, at most 100. */
   readonly errors: readonly Violation[] | undefined;
 
   /** @throws {TypeError} if a header contains an invalid character. */

@@ -43,7 +43,7 @@ export interface MockOptions {
 }
 
 /**
- * Creates a handler that answers with an example of the declared response, or with a value
+ * Creates a handler that returns an example of the declared response, or a value
  * generated from its schema. The client may choose another declared response with `Prefer:
  * code=404`, and a named example with `Prefer: example=name` (RFC 7240). Without this preference,
  * a request with the values of a named example gets the example with the same name. Examples that do
@@ -55,7 +55,7 @@ export function mock(
 ): AnyHandler {
   const itemsOf = (media: MediaType) =>
     codecs.factsOf(media).unit === 'items' ? media.items : undefined;
-  // Answers are cached: generating one is slow, and the result is always the same.
+  // Replies are cached: generating one is slow, and the result is always the same.
   const replies = new Map<string, AnyReply | HttpError>();
   return async (request) => {
     const { body, headers, accepts } = request;

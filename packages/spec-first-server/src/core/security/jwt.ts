@@ -103,7 +103,7 @@ async function readKeySet({ body }: Response): Promise<string> {
   return text;
 }
 
-/** A set without such a key is a fault of the issuer, not a withdrawal of all keys. */
+/** A set without such a key is an error of the issuer, not a withdrawal of all keys. */
 const isSigningKey = ({ kty = '', use }: JWK): boolean =>
   ['RSA', 'EC', 'OKP'].includes(kty) && use !== 'enc';
 
