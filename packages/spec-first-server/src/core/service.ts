@@ -49,7 +49,8 @@ export interface Service {
    */
   intercept(call: Call, record: CallRecord): Answer | undefined;
   /**
-   * Returns the answer to a call. Never rejects: errors become answers with the document's error body.
+   * Returns the answer to a call. Never rejects: errors become answers with the error body of the
+   * document.
    *
    * @param record by default a new one, for a call that is not logged.
    * @param route the result of `find`. By default that of a call that is not mounted.

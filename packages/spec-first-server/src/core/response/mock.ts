@@ -43,11 +43,11 @@ export interface MockOptions {
 }
 
 /**
- * Creates a handler that returns an example of the declared response, or a value
- * generated from its schema. The client may choose another declared response with `Prefer:
- * code=404`, and a named example with `Prefer: example=name` (RFC 7240). Without this preference,
- * a request with the values of a named example gets the example with the same name. Examples that do
- * not match their schema are logged, and not sent.
+ * Creates a handler that returns an example of the declared response, or a value generated from its
+ * schema. The client may choose another declared response with `Prefer: code=404`, and a named
+ * example with `Prefer: example=name` (RFC 7240). Without this preference, a request with the
+ * values of a named example gets the example with the same name. Examples that do not match their
+ * schema are logged, and not sent.
  */
 export function mock(
   operation: Operation,
