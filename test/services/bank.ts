@@ -4,6 +4,7 @@ import {
   failureOf,
   inPath,
   isObject,
+  isValid,
   type Json,
   json,
   listOf,
@@ -17,11 +18,23 @@ import { failure, listenerOf, type Received, type Routes, type Sent } from './ht
 export const TOKENS = { ann: 'token-of-ann', bob: 'token-of-bob' };
 
 const SETTINGS = {
+  theme: { type: 'string', enum: ['light', 'dark', 'system'], default: 'system' },
   nickname: { type: ['string', 'null'], maxLength: 30 },
   quiet: {
     type: 'object',
     properties: {
       from: { type: 'integer', minimum: 0, maximum: 23, default: 22 },
+      sound: { type: ['string', 'null'], maxLength: 20 },
+    },
+  },
+};
+const SETTINGS_PATCH = {
+  ...SETTINGS,
+  theme: { type: ['string', 'null'], enum: ['light', 'dark', 'system', null] },
+  quiet: {
+    type: 'object',
+    properties: {
+      from: { type: ['integer', 'null'], minimum: 0, maximum: 23 },
       sound: { type: ['string', 'null'], maxLength: 20 },
     },
   },
@@ -80,6 +93,25 @@ export const document = JSON.stringify({
         'putSettings',
         { 200: replyOf(ref('Settings')) },
         { ...bodyOf('Settings'), summary: 'Replaces the settings of the caller.' },
+      ),
+      patch: operation(
+        'patchSettings',
+        { 200: replyOf(ref('Settings')) },
+        {
+          requestBody: {
+            required: true,
+            content: { 'application/merge-patch+json': { schema: ref('SettingsPatch') } },
+          },
+        },
+      ),
+    },
+    '/labels/{key}': {
+      parameters: [inPath('key', { type: 'string', pattern: '^[a-z]{1,8}$' })],
+      get: operation('getLabel', { 200: replyOf(ref('NewArticle')) }),
+      put: operation(
+        'putLabel',
+        { 200: replyOf(ref('NewArticle')), 201: replyOf(ref('NewArticle')) },
+        bodyOf('NewArticle'),
       ),
     },
     '/accounts': {
@@ -149,11 +181,19 @@ export const document = JSON.stringify({
             required: ['cards', 'total'],
             properties: {
               ...{ cards: listOf('Card'), total: { type: 'integer' } },
+              totalPages: { type: 'integer' },
               next: { type: 'string' },
             },
           }),
         },
-        { parameters: [LIMIT, CURSOR, parameter('query', 'brand', CARD.brand)] },
+        {
+          parameters: [
+            LIMIT,
+            CURSOR,
+            parameter('query', 'brand', { type: 'array', items: CARD.brand }),
+            parameter('query', 'endsAfter', CARD.endsAt),
+          ],
+        },
       ),
       post: operation(
         'orderCard',
@@ -211,12 +251,27 @@ export const document = JSON.stringify({
       parameters: [inPath('slug')],
       get: operation('getArticle', { 200: replyOf(ref('Article')) }),
     },
+    '/articles/{slug}/readers': {
+      parameters: [inPath('slug')],
+      get: operation('listReaders', {
+        200: replyOf({
+          ...{ type: 'array', uniqueItems: true },
+          items: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
+        }),
+      }),
+    },
+    '/articles/{slug}/readers/{accountId}': {
+      parameters: [inPath('slug'), ACCOUNT_ID],
+      put: operation('addReader', { 204: { description: 'Added.' } }),
+      delete: operation('removeReader', { 204: { description: 'Removed.' } }),
+    },
   },
   components: {
     securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
     responses: { Failure: failureOf('It failed.') },
     schemas: {
       Settings: { type: 'object', properties: SETTINGS },
+      SettingsPatch: { type: 'object', minProperties: 1, properties: SETTINGS_PATCH },
       NewAccount: { type: 'object', required: ['owner'], properties: ACCOUNT },
       Account: shown(ACCOUNT),
       NewCard: { type: 'object', required: ['holder'], properties: CARD },
@@ -258,6 +313,8 @@ export function createBank(fault = '') {
   const accounts = new Map<string, Account>();
   const settings = new Map<string, Json>();
   const articles = new Map<string, Json>();
+  const readers = new Map<string, string[]>();
+  const labels = new Map<string, Json>();
   const keys = new Map<string, Sent>();
   const transfers: Json[] = [];
   let count = 0;
@@ -355,6 +412,7 @@ export function createBank(fault = '') {
     if (typeof remark === 'string') {
       if (has('a remark is cut at 255 bytes')) value.remark = cutAtBytes(remark, 255);
       if (has('a remark is cut at 255 units')) value.remark = remark.slice(0, 255);
+      if (has('CRLF becomes LF')) value.remark = remark.replaceAll('\r\n', '\n');
     }
     if (hint === null && has('null is stored as a missing member')) delete value.hint;
     if (hint === null && has('null is stored as an empty text')) value.hint = '';
@@ -372,12 +430,69 @@ export function createBank(fault = '') {
       const body = read(request, SETTINGS);
       if (body === undefined) return failure(400);
       const { quiet } = body;
+      body.theme ??= 'system';
       if (isObject(quiet) && !has('a nested default is not applied'))
         body.quiet = { ...quiet, from: quiet.from ?? 22 };
       if (isObject(quiet) && quiet.sound === null && has('a nested null is not stored'))
         body.quiet = { from: quiet.from ?? 22 };
       settings.set(has('settings are shared') ? '' : caller, body);
       return { status: 200, body: shownMembers(body) };
+    }),
+    'PATCH /settings': secured((request, caller) => {
+      const patch = read(request, SETTINGS_PATCH, [], 'application/merge-patch+json');
+      if (patch === undefined) return failure(400);
+      const key = has('settings are shared') ? '' : caller;
+      const former = settings.get(key) ?? {};
+      const { quiet, ...flat } = patch;
+      const quietMembers = Object.entries({ ...Object(former.quiet), ...Object(quiet) });
+      const isKept = has('a nested null of a patch is ignored');
+      const inner = quietMembers
+        .filter(([, value]) => value !== null)
+        .concat(isKept ? Object.entries(Object(former.quiet)) : []);
+      const changed: Json = { ...former, ...flat };
+      if (quiet !== undefined) changed.quiet = Object.fromEntries(inner);
+      for (const [name, value] of Object.entries(changed)) if (value === null) delete changed[name];
+      settings.set(key, { theme: 'system', ...changed });
+      return { status: 200, body: shownMembers(settings.get(key) ?? {}) };
+    }),
+    'GET /labels/{}': secured(({ ids: [key] }, caller) => {
+      if (!/^[a-z]{1,8}$/.test(String(key))) return failure(400);
+      const label = labels.get(`${caller} ${key}`);
+      return label === undefined ? failure(404) : { status: 200, body: label };
+    }),
+    'PUT /labels/{}': secured((request, caller) => {
+      const [key] = request.ids;
+      const body = read(request, ARTICLE, ['title']);
+      if (body === undefined || !/^[a-z]{1,8}$/.test(String(key))) return failure(400);
+      const name = `${caller} ${key}`;
+      const status = labels.has(name) ? 200 : 201;
+      labels.set(name, body);
+      return { status, body };
+    }),
+    'GET /articles/{}/readers': secured(({ ids: [slug = ''] }) =>
+      articles.has(slug)
+        ? { status: 200, body: [...(readers.get(slug) ?? [])].map((id) => ({ id })) }
+        : failure(404),
+    ),
+    'PUT /articles/{}/readers/{}': secured(({ ids: [slug = '', id = ''] }, caller) => {
+      if (!articles.has(slug) || accounts.get(id)?.owner !== caller) return failure(404);
+      const list = readers.get(slug) ?? [];
+      if (has('a reader is listed under all articles'))
+        for (const each of articles.keys())
+          if (each !== slug) readers.set(each, [...(readers.get(each) ?? []), id]);
+      const isNew = !list.includes(id) || has('a reader is stored twice');
+      readers.set(slug, isNew ? [...list, id] : list);
+      return { status: 204 };
+    }),
+    'DELETE /articles/{}/readers/{}': secured(({ ids: [slug = '', id = ''] }) => {
+      if (!readers.get(slug)?.includes(id)) return failure(404);
+      for (const [each, list] of readers)
+        if (each === slug || has('DELETE removes a reader of all articles'))
+          readers.set(
+            each,
+            list.filter((other) => other !== id),
+          );
+      return { status: 204 };
     }),
     'GET /accounts': secured((request, caller) => {
       const { query } = request;
@@ -459,6 +574,9 @@ export function createBank(fault = '') {
         if (has('a 409 deletes a card')) account.cards.pop();
         return failure(409);
       }
+      const names = [...accounts.keys()];
+      if (has('DELETE closes the next account'))
+        accounts.delete(names[names.indexOf(id) + 1] ?? '');
       accounts.delete(id);
       return { status: 204 };
     }),
@@ -473,12 +591,21 @@ export function createBank(fault = '') {
       return { status: 204 };
     }),
     'GET /accounts/{}/cards': own((request, account) => {
-      const brand = request.query.get('brand');
-      if (brand !== null && !CARD.brand.enum.includes(brand)) return failure(400);
+      const brands = request.query.getAll('brand');
+      const ends = request.query.get('endsAfter');
+      if (!brands.every((brand) => CARD.brand.enum.includes(brand))) return failure(400);
+      if (ends !== null && !isValid(CARD.endsAt, ends)) return failure(400);
+      const used = has('only the first value of a filter counts') ? brands.slice(0, 1) : brands;
       let cards = account.cards;
       if (has('cards of all accounts are listed'))
         cards = [...accounts.values()].flatMap((each) => each.cards);
-      if (brand !== null) cards = cards.filter((each) => each.brand === brand);
+      if (brands.length > 0) cards = cards.filter((each) => used.includes(String(each.brand)));
+      if (ends !== null)
+        cards = cards.filter(({ endsAt }) =>
+          has('dates are compared as text')
+            ? String(endsAt ?? '') >= ends
+            : Date.parse(String(endsAt)) >= Date.parse(ends),
+        );
       const page = pageOf(cards, request);
       if (page === undefined) return failure(400);
       const { items, start, limit } = page;
@@ -492,7 +619,14 @@ export function createBank(fault = '') {
       if (has('a total is that of the page')) total = items.length;
       if (has('a total ignores deletions')) total = Math.max(total, totals.get(account) ?? 0);
       totals.set(account, total);
-      return { status: 200, body: { cards: items, total, ...(next !== undefined && { next }) } };
+      const pages = cards.length / limit;
+      const totalPages = has('the number of pages is rounded down')
+        ? Math.floor(pages)
+        : Math.ceil(pages);
+      return {
+        status: 200,
+        body: { cards: items, total, totalPages, ...(next !== undefined && { next }) },
+      };
     }),
     'POST /accounts/{}/cards': own((request, account, caller) =>
       once((each) => {

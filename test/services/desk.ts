@@ -356,6 +356,7 @@ export function createDesk(fault = '') {
           for (const each of projects.values()) each.tasks = [];
         if (has('DELETE clears the labels')) labels.length = 0;
         projects.delete(id);
+        graves.set(String(id), project);
         if (has('tasks of a deleted project are listed')) orphans.set(id, project);
         return { status: 204 };
       },
@@ -467,12 +468,13 @@ export function createDesk(fault = '') {
         );
       return { status: isNew ? 201 : 200, body };
     }),
-    'GET /projects/{}/guests/{}': within(({ ids }, { guests }) => {
-      const [, name = ''] = ids;
-      if (!/^[a-z]{6,12}$/.test(name)) return failure(400);
-      const guest = guests.get(name);
+    'GET /projects/{}/guests/{}': (request) => {
+      const [id = '', name = ''] = request.ids;
+      if (!/^[1-9]\d{0,15}$/.test(id) || !/^[a-z]{6,12}$/.test(name)) return failure(400);
+      const former = has('guests of a deleted project are shown') ? graves.get(id) : undefined;
+      const guest = (projects.get(Number(id)) ?? former)?.guests.get(name);
       return guest === undefined ? failure(404) : { status: 200, body: guest };
-    }),
+    },
     'DELETE /projects/{}/guests/{}': within(({ ids }, { guests }) => {
       const [, name = ''] = ids;
       if (!/^[a-z]{6,12}$/.test(name)) return failure(400);
@@ -491,6 +493,7 @@ export function createDesk(fault = '') {
   };
   const first = new Map<unknown, unknown>();
   const orphans = new Map<number, Project>();
+  const graves = new Map<string, Project>();
   let changedAt = 0;
   return listenerOf(routes);
 }

@@ -8,12 +8,15 @@ import {
   valueAt,
 } from 'openapi-document';
 import { excerptOf } from './compare.ts';
-import { perform } from './effects.ts';
+import { perform, type Step } from './effects.ts';
 import { idParameterOf } from './names.ts';
 import { partOf, type RequestPart, type RequestValues, withValue } from './parts.ts';
 import { isRepeatKey } from './requests.ts';
 import { keyIn, readViews } from './views.ts';
 import { hasIfMatch, isGone, isSuccess, type Run, type Target } from './world.ts';
+
+/** The number of requests of which one is repeated. */
+const MAX_TRIES = 12;
 
 /** The number of requests that are made until one has the optional key. */
 const MAX_CHOICES = 50;
@@ -30,11 +33,21 @@ export async function checkRepetition(run: Run, target: Target): Promise<void> {
   const isPut = operation.method === 'put' && hasIfMatch(target) === undefined;
   if (!(isPut && template === operation.path) && !(key && operation.method === 'post')) return;
   const hasKey = (sent: RequestValues) => key === undefined || partOf(sent, key) !== undefined;
-  const chosen = Array.from({ length: MAX_CHOICES }, () => requests.choose(random)).find(hasKey);
-  if (chosen === undefined) return;
-  const values = await run.values(target, chosen, { isNew: true });
-  const first = await perform(run, target, { values });
-  if (first.response.status >= 300) return;
+  const choices = Array.from({ length: MAX_CHOICES }, () => requests.choose(random)).filter(hasKey);
+  for (const chosen of choices.slice(0, MAX_TRIES)) {
+    run.exchanges.length = 0;
+    const values = await run.values(target, chosen, { isNew: true });
+    const first = await perform(run, target, { values });
+    // A resource may be in a state that refuses the request.
+    if (first.response.status >= 300) continue;
+    await checkRepeated(run, target, values, first);
+    if (key !== undefined) await checkKey(run, target, values, key);
+    return;
+  }
+}
+
+async function checkRepeated(run: Run, target: Target, values: RequestValues, first: Step) {
+  const template = run.knowledge.subjectOf(target.operation) ?? '';
   const { response, paths } = await perform(run, target, { values }, { repeated: true });
   const check = 'a repeated request changes nothing';
   if (response.status >= 400 && response.status !== 429)
@@ -42,7 +55,6 @@ export async function checkRepetition(run: Run, target: Target): Promise<void> {
   const [one, other] = [first.paths.get(template), paths.get(template)];
   if (one !== undefined && other !== undefined && !isDeepStrictEqual(one, other))
     run.fail(check, `the repeated request created ${stringifyJson(Object.values(other))}`);
-  if (key !== undefined) await checkKey(run, target, values, key);
 }
 
 /** Checks requests with the key of another operation, of another parent, and of another caller. */
@@ -167,18 +179,19 @@ export async function checkMembers(run: Run, target: Target): Promise<void> {
     const others = Array.from({ length: MAX_VALUES }, () => requests.choose(random).body)
       .map((body) => valueAt(body, pointer))
       .filter((value) => value !== undefined && !isDeepStrictEqual(value, former));
-    for (const value of others.slice(0, 2)) {
-      const changed = requests.withChange(first, pointer, value);
+    for (const value of [...others.slice(0, 2), null]) {
+      const alone = operation.method === 'patch' && requests.withOnly(first, pointer, value);
+      const changed = alone || requests.withChange(first, pointer, value);
       if (changed === undefined) continue;
       const { response } = await perform(run, target, { values: await at(changed) });
       const without = requests.withChange(first, pointer, undefined);
-      if (operation.method === 'patch' || response.status >= 300 || without === undefined) break;
+      if (response.status >= 300) break;
+      if (operation.method === 'patch' || without === undefined) continue;
       if ((await perform(run, target, { values: await at(without) })).response.status >= 300) break;
       // A service may have a default of its own, which is one value.
-      if (!isDeepStrictEqual(await shownAt(pointer), value)) break;
-      kept.push(value);
+      if (value !== null && isDeepStrictEqual(await shownAt(pointer), value)) kept.push(value);
     }
-    if (kept.length > 1)
+    if (new Set(kept.map((value) => stringifyJson(value))).size > 1)
       run.fail(
         'PUT replaces the whole resource',
         `${pointer} is still ${stringifyJson(kept.at(-1))}, which PUT did not send`,

@@ -7,7 +7,7 @@ import { asObject, isObject, type Json, type Outline, stringifyJson } from 'open
  * without a difference, and for values that are neither two objects nor two lists.
  *
  * @param outline the form of the shown value.
- * @param omitsNull true if a missing member may stand for `null`.
+ * @param omitsNull true if a missing member, or one with its default, may stand for `null`.
  */
 export const differenceOf = (
   outline: Outline,
@@ -42,7 +42,8 @@ function differenceAt(
   const isOtherType =
     !isObject(sent) && (isObject(received) || Array.isArray(received) !== Array.isArray(sent));
   const isPresent = received !== undefined && received !== null;
-  const isLeftOut = sent === null && received === undefined && omitsNull;
+  const isLeftOut =
+    sent === null && omitsNull && [undefined, ...outline.defaults].includes(received);
   if (isLeftOut || isEqualScalar(sent, received) || (isOtherType && isPresent)) return undefined;
   return `${path} was sent as ${excerptOf(sent)}, and is ${excerptOf(received)}`;
 }
@@ -64,7 +65,7 @@ export function isEqualScalar(sent: unknown, received: unknown): boolean {
   return isNumber(sent) && isNumber(received) && sent == received;
 }
 
-const isTime = (value: unknown): value is string =>
+export const isTime = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT/i.test(value);
 
 const isNumber = (value: unknown): value is number | bigint =>

@@ -310,7 +310,9 @@ async function describeFailure(
     `  reason:   ${message}`,
     ...(cause === undefined ? [] : [`  log:      ${cause}`]),
     ...(last?.response === undefined ? [] : [`  response: ${excerptOf(last.response)}`]),
-    ...lines.map((line) => `  request:  ${line}`),
+    ...lines
+      .filter((line, index) => line !== lines[index - 1])
+      .map((line) => `  request:  ${line}`),
     ...(culpritName === name ? [] : [`  found by: ${name}`]),
   ].join('\n');
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asObject, isObject, stringifyJson } from 'openapi-document';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
-import { excerptOf, isEqualScalar } from './compare.ts';
+import { excerptOf, isEqualScalar, isTime } from './compare.ts';
 import { normalizedName } from './names.ts';
 import { pageOf, pagingOf } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
@@ -52,7 +52,6 @@ export async function checkList(run: Run, target: Target): Promise<void> {
   run.exchanges.length = 0;
   if (all === undefined) return;
   const subject = { run, target, values, all };
-  checkItems(subject, all, 'the list');
   await checkPages(subject, values, all);
   const filters: Filter[] = [];
   for (const part of parameters) {
@@ -76,13 +75,9 @@ async function addOthers(run: Run, template: string): Promise<void> {
   }
 }
 
-/** Checks that a list has each item once, and the items of another one. */
-function checkItems(subject: Subject, list: List, name: string, all: List = list): void {
-  const { run, target } = subject;
-  const ids = list.items.map((item) => idOfItem(run, target, item));
-  const double = ids.find((id, index) => id !== undefined && ids.indexOf(id) !== index);
-  if (double !== undefined)
-    run.fail('pages contain each item once', `${name} has the item ${double} twice`);
+/** Checks that a list has the items of another one. */
+function checkItems(subject: Subject, list: List, name: string, all: List): void {
+  const { run } = subject;
   const check = 'pages contain all items of the list';
   const missing = all.items.find((item) => !hasItem(subject, list, item));
   if (list.isComplete && missing !== undefined)
@@ -199,11 +194,13 @@ async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[
     ...present
       .toSorted((one, other) => `${one}`.length - `${other}`.length)
       .slice(0, MAX_FILTER_VALUES),
+    ...present.filter(isTime).slice(0, 2).map(inOtherZone),
     ...constants,
     // No item has this text, though one has its beginning.
     ...(text === undefined ? [] : [`${text.slice(0, 1)}qxqzq`]),
   ];
   let best: Filter | undefined;
+  const lists: Filter[] = [];
   for (const candidate of new Set(candidates)) {
     const value = form === 'array' ? [candidate] : candidate;
     const filtered = withValue(values, part, value);
@@ -228,13 +225,42 @@ async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[
         'a filter returns all items that match',
         `${describe(subject, missing)} matches, but is missing for ${filter}`,
       );
-    checkItems(subject, list, `the list for ${filter}`);
+    lists.push({ part, value, list });
     if (list.items.length > (best?.list.items.length ?? 0)) best = { part, value, list };
   }
+  if (form === 'array') await checkUnion(subject, lists);
   if (best === undefined) return [];
   await checkPages(subject, withValue(values, part, best.value), best.list);
   return [best];
 }
+
+/** Checks that a filter with two values returns the items of one of them, or of both. */
+async function checkUnion(subject: Subject, filters: readonly Filter[]): Promise<void> {
+  const { run, target, values } = subject;
+  const [first, second] = filters.filter(({ list }) => list.isComplete && list.items.length > 0);
+  if (first === undefined || second === undefined) return;
+  const both = [first, second].flatMap(({ value }) => value);
+  const sent = withValue(values, first.part, both);
+  if (!target.requests.isValid(sent)) return;
+  run.exchanges.length = 0;
+  const list = await readList(run, target, sent);
+  if (list === undefined) return;
+  const has =
+    ({ list: other }: Filter) =>
+    (item: unknown) =>
+      hasItem(subject, other, item);
+  const isAny = [...first.list.items, ...second.list.items].every(has({ ...first, list }));
+  const isAll = list.items.every((item) => has(first)(item) && has(second)(item));
+  if (!isAny && !isAll)
+    run.fail(
+      'a filter returns all items that match',
+      `the list for ${first.part.name}=${both.join()} is that of neither any nor all of the values`,
+    );
+}
+
+/** Returns the same time with another offset. */
+const inOtherZone = (time: string): string =>
+  new Date(Date.parse(time) + 5 * 3_600_000).toISOString().replace('Z', '+05:00');
 
 /** Returns true if all items of a list are at one side of a value. */
 const isBoundOf = (

@@ -30,6 +30,9 @@ const PAGE = /^(page|page_?(number|index|no))$/i;
 /** Names of members with the cursor of the next page. */
 const NEXT_CURSOR = /^(next|next_?(cursor|page_?token|token)|continuation(_?token)?|end_?cursor)$/i;
 
+/** Names of members with the number of pages of a whole list. */
+const PAGES = /^(total_?pages|page_?count|pages)$/i;
+
 /** Names of members with the number of items of a whole list. */
 const TOTAL = /^(total|total_?(count|items|results))$/i;
 
@@ -66,6 +69,8 @@ export interface Page {
   readonly knowsNext: boolean;
   /** The number of items of the whole list. */
   readonly total: number | undefined;
+  /** The number of pages of the whole list. */
+  readonly pageCount?: unknown;
 }
 
 /** Returns the media type of a response. `undefined` if it is not declared. */
@@ -109,6 +114,7 @@ export function pageOf(
     ...nextIn((isObject(next) ? undefined : next) ?? url),
     knowsNext: link !== '' || (outline !== undefined && declaresNext(outline)),
     total: typeof total === 'number' ? total : headerTotal,
+    pageCount: find(PAGES),
   };
 }
 

@@ -65,6 +65,7 @@ export const isRepeatKey = ({ in: where, name }: RequestPart): boolean =>
 /** Values of the items of one list: some are equal, or begin with others, or sort differently. */
 const NUMBERS = [2, 10, 9, 100, 10, 30, 1];
 const TEXTS = ['Alba', 'Al', 'alba moon', 'Al', 'Zoe', 'bal', 'Ål'];
+const DATES = ['2024-02-29T23:30:00Z', '2024-03-01T01:00:00+05:30', '2024-02-29T23:30:00.5Z'];
 
 export type Requests = ReturnType<typeof createRequests>;
 
@@ -280,6 +281,12 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
       return values;
     },
 
+    /** Returns the values with a body that has a value at one place only, if it is valid. */
+    withOnly(values: RequestValues, place: string, value: unknown): RequestValues | undefined {
+      const body = pointerTokens(place).reduceRight((inner, name) => ({ [name]: inner }), value);
+      return isValid({ ...values, body }) ? { ...values, body } : undefined;
+    },
+
     /** Returns the body with another value at a place, or without one, if it is valid. */
     withChange(values: RequestValues, place: string, value: unknown): RequestValues | undefined {
       const body = replacedAt(values.body, pointerTokens(place), value);
@@ -349,11 +356,14 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
 }
 
 function spreadValue(outline: Outline, value: unknown, index: number): unknown {
-  const pick = <T>(list: readonly T[]) => list[index % list.length];
+  const pick = <T>(list: readonly T[]) => list[index % list.length] as T;
   if (outline.constants.length > 0) return pick(outline.constants);
   if (typeof value === 'boolean') return index % 2 === 0;
   if (typeof value === 'number') return pick(NUMBERS);
-  if (typeof value === 'string') return pick(TEXTS);
+  if (typeof value === 'string') {
+    const [format = ''] = outline.formats;
+    return /^date/.test(format) ? pick(DATES).slice(0, format === 'date' ? 10 : 99) : pick(TEXTS);
+  }
   const isTexts = Array.isArray(value) && outline.item(0).types.has('string');
   return isTexts ? [pick(TEXTS), TEXTS[(index + 2) % TEXTS.length]] : value;
 }

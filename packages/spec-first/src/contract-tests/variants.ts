@@ -34,8 +34,8 @@ const LONG_TEXT = 300;
 /** Strings that services often handle wrongly. */
 const TEXTS = '|a|0|null|true| |a b|ä|漢字|🌵|e\u0301|\u200f|\'|"|\\|<b>&|%00|__proto__'.split('|');
 
-/** Has spaces at its ends, and a letter with a separate accent. */
-const UNUSUAL = ` Ä漢🌵e\u0301'"\\<b>&% `;
+/** Has spaces at its ends, a letter with a separate accent, and a line end. */
+const UNUSUAL = ` Ä漢🌵e\u0301'"\\<b>&%\r\n `;
 
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
 

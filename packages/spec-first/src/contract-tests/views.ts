@@ -76,6 +76,10 @@ export async function readList(
       `the list has ${list?.items.length} items, not ${list?.total}`,
       target.operation,
     );
+  const ids = list?.items.map((item) => idOfItem(run, target, item)) ?? [];
+  const double = ids.find((id, index) => id !== undefined && ids.indexOf(id) !== index);
+  if (double !== undefined)
+    run.fail('a list has each item once', `it has the item ${double} twice`, target.operation);
   for (const item of list?.items ?? []) checkPlace(run, target, values, item);
   return list;
 }
@@ -149,7 +153,17 @@ async function readPages(
       );
     items.push(...read.items);
     const total = read.total ?? list?.total;
-    const end = (isComplete: boolean) => ({ items, outline, response, isComplete, total });
+    const end = (isComplete: boolean) => {
+      const expected = Math.max(1, Math.ceil(items.length / limitValue));
+      const isRight = read.pageCount === expected || (items.length === 0 && !read.pageCount);
+      if (isComplete && limit && !isDefault && typeof read.pageCount === 'number' && !isRight)
+        run.fail(
+          'a number of pages is right',
+          `it is ${read.pageCount} for ${items.length} items and ${limit.name}=${limitValue}`,
+          target.operation,
+        );
+      return { items, outline, response, isComplete, total };
+    };
     list = end(false);
     const isShort = limit !== undefined && count < limitValue && !mayBeLimit(count);
     next = read.next ?? (isById && !knowsNext ? idOfItem(run, target, items.at(-1)) : undefined);

@@ -15,7 +15,7 @@ import {
 } from './check-response.ts';
 import type { Secret } from './credentials.ts';
 import type { Knowledge, Lesson, Paths } from './knowledge.ts';
-import { collectionPathOf, idNameOfParameter, resourcePathOf } from './names.ts';
+import { collectionPathOf, idNameOfParameter, idParameterOf, resourcePathOf } from './names.ts';
 import type { RequestPart, RequestValues } from './parts.ts';
 import { isIfMatch, type Requests } from './requests.ts';
 import { isMock, type RequestDraft, type Sender, writeRequest } from './send.ts';
@@ -278,9 +278,22 @@ export class Run {
     }
     // The entity tag is that of the last response.
     if (hasIfMatch(target) !== undefined) await this.read(template, path);
+    if (isOwn) path = { ...path, ...(await this.#relatedId(operation, depth)) };
     const completed = isOwn ? path : knowledge.completed(operation, path);
     const usesNewest = isNew || this.usesNewest;
     return requests.withIds(values, completed, knowledge, random, { usesNewest, fixed });
+  }
+
+  /** Returns the last id of a PUT that relates two resources: that of one that exists. */
+  async #relatedId(operation: Operation, depth: number): Promise<Json> {
+    const name = idParameterOf(operation.path);
+    const idName = idNameOfParameter(operation.path, name);
+    const isRelation = this.knowledge
+      .creatorsOf(idName)
+      .some(({ method, path }) => method === 'post' && path !== collectionPathOf(operation.path));
+    if (!isRelation) return {};
+    await this.create(idName, { depth: depth + 1 });
+    return { [name]: this.knowledge.idsOf(idName)[0] };
   }
 
   async #parentPath(template: string, isNew: boolean, depth: number): Promise<Json> {

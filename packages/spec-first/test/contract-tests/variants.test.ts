@@ -73,7 +73,7 @@ describe('variants', () => {
 
   test('of a text have the lengths at and beside its bounds', () => {
     const schema = { minLength: 3, maxLength: 6 };
-    const unusual = ` Ä漢🌵e\u0301'"\\<b>&% `;
+    const unusual = ` Ä漢🌵e\u0301'"\\<b>&%\r\n `;
     expect(edgeCases(schema, 'abcd')).toEqual([
       'xxx',
       'xxxxxx',
