@@ -107,11 +107,6 @@ export class Account {
     this.#memory.reserve(-this.#reserved, this.caller);
     if (this.#cleanups !== undefined) for (const cleanup of this.#cleanups) cleanup();
   }
-
-  /** See {@link Turns.run}. */
-  inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
-    return this.turns.run(this, work, isContinued);
-  }
 }
 
 /** The maximum memory in bytes that a byte takes when it is parsed: an empty object. */

@@ -77,7 +77,9 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
 
       let parameters: Parameters = { path: {}, query: {}, header: {}, cookie: {} };
       if (query !== '' || operation.parameters.length > 0 || account.turns.mustWait) {
-        const checking = account.inTurn(() => readParameters({ path, query, headers }, account));
+        const checking = account.turns.run(account, () =>
+          readParameters({ path, query, headers }, account),
+        );
         parameters = checking instanceof Promise ? await checking : checking;
       }
 
@@ -95,7 +97,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
       record.reason = reply.reason;
       record.mocked = reply.mocked;
 
-      const checking = account.inTurn(() => writeReply(reply, account), true);
+      const checking = account.turns.run(account, () => writeReply(reply, account), true);
       const checked = checking instanceof Promise ? await checking : checking;
       if (checked.items !== undefined) {
         const answer = await streamedAnswer(checked, checked.items, record, method, {

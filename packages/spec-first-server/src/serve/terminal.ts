@@ -10,7 +10,7 @@ import {
   writeParameter,
   writePath,
 } from 'openapi-document';
-import { tokenSchemes } from '../core/security/schemes.ts';
+import { credentialPlaceOf } from '../core/security/schemes.ts';
 import { ConfigError, SERVER_VARIABLES, type Variables } from './configuration.ts';
 
 export type Started = Awaited<ReturnType<typeof describeStart>>;
@@ -118,11 +118,9 @@ export function explain(error: unknown): string {
  * @returns `undefined` if there is no suitable operation.
  */
 export async function exampleLine({ schemas, operations, securitySchemes }: Document, url: string) {
-  const bearerSchemes = tokenSchemes(securitySchemes);
   const headerOf = (key: string): string | undefined => {
-    if (bearerSchemes.get(key)) return '"Authorization: Bearer $TOKEN"';
-    const { in: location, name } = securitySchemes[key] ?? {};
-    return location === 'header' ? `"${name}: $TOKEN"` : undefined;
+    const { header } = credentialPlaceOf(securitySchemes[key] ?? {});
+    return header && `"${header}$TOKEN"`;
   };
   const candidates = operations.flatMap((operation) => {
     const { parameters, requestBody, security, template } = operation;

@@ -158,18 +158,22 @@ export function bodyReader(
     chargedSize: number,
     account: Account,
   ): ReceivedBody | Promise<ReceivedBody> {
-    return account.inTurn(() => {
-      // The values replace the bytes.
-      const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
-      account.charge(size - chargedSize);
-      try {
-        const value = readAtOnce(coder, bytes, media, decode, account);
-        if (value === undefined) return withoutBody();
-        return { contentType: media.type, body: check(value, account) };
-      } catch (error) {
-        throw rejectionOf(error);
-      }
-    }, true);
+    return account.turns.run(
+      account,
+      () => {
+        // The values replace the bytes.
+        const size = coder.isText ? estimatedSize(bytes) : MAX_ESTIMATE * bytes.length;
+        account.charge(size - chargedSize);
+        try {
+          const value = readAtOnce(coder, bytes, media, decode, account);
+          if (value === undefined) return withoutBody();
+          return { contentType: media.type, body: check(value, account) };
+        } catch (error) {
+          throw rejectionOf(error);
+        }
+      },
+      true,
+    );
   }
 
   async function readForm(
@@ -183,7 +187,7 @@ export function bodyReader(
     try {
       const message = { format: media, contentType };
       const form = await coder.read(storage.charged(chunks), message, storage);
-      const body = await account.inTurn(() => check(form, account), true);
+      const body = await account.turns.run(account, () => check(form, account), true);
       return { contentType: media.type, body };
     } catch (error) {
       throw rejectionOf(error);

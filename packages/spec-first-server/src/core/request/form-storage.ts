@@ -36,12 +36,12 @@ export function formStorage(
 
   const storage: FormStorage = {
     budget: account,
-    run: (work) => account.inTurn(work),
+    run: (work) => account.turns.run(account, work),
 
     async readText(content, parse) {
       account.charge(PART_BYTES);
       const bytes = await readBytes(limitTexts(content), textLimit);
-      return account.inTurn(() => {
+      return account.turns.run(account, () => {
         // The values replace the text.
         account.charge(estimatedSize(bytes) - bytes.length);
         return parse(bytes);

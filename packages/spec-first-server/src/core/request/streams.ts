@@ -120,7 +120,7 @@ export async function* checkedItems(
 
   try {
     for await (const item of coder.read(charged(), message, limit)) {
-      yield await account.inTurn(() => check(item));
+      yield await account.turns.run(account, () => check(item));
       index += 1;
     }
   } catch (error) {

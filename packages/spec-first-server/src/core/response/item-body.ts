@@ -85,7 +85,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   async next(): Promise<Result> {
     const { turns } = this.#account;
     // A stream that is always ready would starve other requests.
-    if (!turns.hasTime) await this.#account.inTurn(() => undefined);
+    if (!turns.hasTime) await turns.run(this.#account, () => undefined);
     if (this.#pulled === undefined && this.#isOver) return DONE;
     this.#pulled ??= this.#pull();
     if (this.#comment !== undefined && !this.#isSettled) {

@@ -49,6 +49,10 @@ export type Verifiers = Readonly<Record<string, VerifyScheme>>;
 interface CredentialPlace {
   /** Bearer tokens may be signed, API keys are static. `undefined` for other credentials. */
   readonly token?: 'bearer' | 'apiKey';
+  /** True if it is in the Authorization header. */
+  readonly usesAuthorization: boolean;
+  /** The header of a token up to its value, such as `Authorization: Bearer `. */
+  readonly header?: string | undefined;
   /**
    * Returns the credential of a request; `undefined` if it has none of this kind.
    *
@@ -101,11 +105,10 @@ export function schemesOf(
   trustedOrigins: readonly string[] = [],
 ): Schemes {
   const schemes = Object.entries(declared).map(([name, source]) => {
-    const { token, read, required, challenge } = credentialPlaceOf(source);
+    const { token, usesAuthorization, read, required, challenge } = credentialPlaceOf(source);
     // A scheme may have the name of a property of every object, such as `constructor`.
     const verifier = Object.hasOwn(verifiers, name) ? verifiers[name] : undefined;
     const isVerified = token !== undefined || verifier !== undefined;
-    const usesAuthorization = source.type !== 'apiKey' && source.type !== 'mutualTLS';
     /** Mocks accept any credential of a scheme that has neither tokens nor a verifier. */
     const verify = (call: CallWithCredentials, scopes: readonly string[]) => {
       const credential = read(call);
@@ -207,7 +210,7 @@ export const apiKeyQueryNames = (declared: Document['securitySchemes']) =>
     Object.values(declared).flatMap((scheme) => (scheme.in === 'query' ? String(scheme.name) : [])),
   );
 
-function credentialPlaceOf({ type, scheme, in: location, name }: Json): CredentialPlace {
+export function credentialPlaceOf({ type, scheme, in: location, name }: Json): CredentialPlace {
   const http = String(scheme).toLowerCase();
   if (type === 'apiKey') return apiKey(String(location), String(name));
   if (type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && http === 'bearer'))
@@ -215,12 +218,14 @@ function credentialPlaceOf({ type, scheme, in: location, name }: Json): Credenti
   // Mutual TLS: the header of the certificate depends on the proxy, so only a verifier can read it.
   if (type !== 'http') {
     return {
+      usesAuthorization: false,
       read: () => '',
       required: `Credentials are required: ${type}`,
       challenge: () => String(type),
     };
   }
   return {
+    usesAuthorization: true,
     read: ({ headers: { authorization } }) =>
       isOfScheme(http, authorization) ? authorization : undefined,
     required: `Credentials are required, in a header "Authorization: ${scheme} …"`,
@@ -230,6 +235,8 @@ function credentialPlaceOf({ type, scheme, in: location, name }: Json): Credenti
 
 const BEARER: CredentialPlace = {
   token: 'bearer',
+  usesAuthorization: true,
+  header: 'Authorization: Bearer ',
   read: bearerToken,
   required: 'A bearer token is required, in a header "Authorization: Bearer <token>"',
   challenge: (presented) => (presented ? 'Bearer error="invalid_token"' : 'Bearer'),
@@ -239,6 +246,8 @@ function apiKey(location: string, name: string): CredentialPlace {
   const place = `${location === 'query' ? 'query parameter' : location} "${name}"`;
   return {
     token: 'apiKey',
+    usesAuthorization: false,
+    header: location === 'header' ? `${name}: ` : undefined,
     read({ headers, query }) {
       const [value, ...others] = valuesIn(headers, query);
       if (others.length > 0) throw new HttpError(400, `the API key in the ${place} must come once`);
