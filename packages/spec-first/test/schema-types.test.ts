@@ -221,6 +221,11 @@ describe('the properties of a form', () => {
     ],
     [ref('Form'), { note: { contentType: 'image/png' } }, FILES],
     [{ oneOf: [ref('Form'), record({ a: binary })] }, {}, `${FILES} | { a?: File; }`],
+    [
+      record({ a: { oneOf: [binary, { type: 'integer' }] } }),
+      {},
+      '{ a?: File | string | number; }',
+    ],
     [record({ form: ref('Form') }), {}, '{ form?: Form; }'],
     [ref('Loop'), {}, FILES],
   ])('%j with the encoding %j have the type %s in requests', (schema, form, type) => {
