@@ -115,32 +115,3 @@ test('every text with a lone surrogate is rejected, and nothing is stored', asyn
     randomValues(30),
   );
 });
-
-test('every body that is not UTF-8 is rejected, and nothing is stored', async () => {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const isUtf8 = (bytes: Uint8Array): boolean => {
-    try {
-      decoder.decode(bytes);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  const invalidBytes = fc
-    .uint8Array({ minLength: 1, maxLength: 8, min: 0x80 })
-    .filter((bytes) => !isUtf8(bytes));
-  await fc.assert(
-    fc.asyncProperty(invalidBytes, async (bytes) => {
-      lastId += 1n;
-      const { status, answer } = await post(
-        Buffer.concat([Buffer.from(`{"id":${lastId},"name":"`), bytes, Buffer.from('"}')]),
-      );
-      expect({ status, answer }).toEqual({
-        status: 400,
-        answer: { error: 400, message: 'the body must be UTF-8' },
-      });
-      expect(plantsIn(path).has(lastId)).toBe(false);
-    }),
-    randomValues(30),
-  );
-});

@@ -1,11 +1,10 @@
-import { EventEmitter, once } from 'node:events';
 import { createReadStream, readFileSync } from 'node:fs';
 import { PassThrough, type Readable } from 'node:stream';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Resources } from '../../src/core/account.ts';
 import type { Call } from '../../src/core/call.ts';
-import type { AnyHandler, AnyReply, AnyRequest, Log } from '../../src/core/handlers/types.ts';
+import type { AnyHandler, AnyReply, Log } from '../../src/core/handlers/types.ts';
 import { planOperation } from '../../src/core/operation.ts';
 import { prepare, type ServiceOptions } from '../../src/core/prepare.ts';
 import { recorder } from '../../src/core/record.ts';
@@ -124,78 +123,12 @@ afterEach(() => {
   expect(memory.bytesLeft).toBe(64 * 1024 ** 2);
 });
 
-test('requests validated in later rounds of the event loop keep their values', async () => {
-  const slow = () => {
-    const end = performance.now() + 3;
-    while (performance.now() < end);
-    return true;
-  };
-  const received: unknown[] = [];
-  const handler: AnyHandler = (request) => {
-    received.push([request.path, request.body]);
-    return { status: 204 };
-  };
-  const { answer } = await operationOf('add', handler, { formats: { slow } });
-  const calls = ['a', 'b', 'c'].map(async (value) => {
-    const sent: Call = { method: 'POST', path: '/v1/beds/5', headers: HEADERS, body: body(value) };
-    const record = recorder(resources)(sent);
-    await answer(sent, record);
-    return record.account.caller;
-  });
-  expect(await Promise.all(calls)).toEqual(['ann', 'ann', 'ann']);
-  const expected = ['a', 'b', 'c'].map((value) => [{ bed: 5 }, { text: value }]);
-  expect(received).toHaveLength(3);
-  expect(received).toEqual(expect.arrayContaining(expected));
-});
-
 test.each([undefined, null])('a handler must not return %j', async (value) => {
   const handler: AnyHandler = async () => JSON.parse('null') ?? value;
   const { status, record } = await call(['add', handler], { body: body('a') });
   expect(status).toBe(500);
   expect(record.failure?.cause).toMatchObject({
     message: `add answered ${value}: its handler and the hook "around" must return a reply`,
-  });
-});
-
-describe('a stream of items', () => {
-  test.each([
-    ['events.once()', (signal: AbortSignal) => once(new EventEmitter(), 'news', { signal })],
-    [
-      'another library',
-      async (signal: AbortSignal) => {
-        await once(signal, 'abort');
-        throw new TypeError('terminated');
-      },
-    ],
-  ])('does not fail if its client disconnects: an error of %s', async (_title, wait) => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    async function* items(request: AnyRequest) {
-      yield { text: 'a' };
-      const waited = wait(request.signal);
-      controller.abort();
-      await waited;
-    }
-    const handler: AnyHandler = (request) => ({ status: 200, body: items(request) });
-    const { answered, record } = await call(['watch', handler], { signal });
-    await expect(textOf(answered)).rejects.toThrow();
-    expect(record.failure).toBeUndefined();
-  });
-});
-
-describe('a handler whose client disconnects', () => {
-  const answerAfter = (error: unknown) => {
-    const controller = new AbortController();
-    const handler: AnyHandler = () => {
-      controller.abort();
-      throw error;
-    };
-    return call(['add', handler], { signal: controller.signal, body: body('a') });
-  };
-
-  test('gets 499 if it throws an AbortError', async () => {
-    const { status, record } = await answerAfter(new DOMException('cancelled', 'AbortError'));
-    expect([status, record.failure]).toEqual([499, undefined]);
   });
 });
 
@@ -279,14 +212,4 @@ describe('around', () => {
     expect(await textOf(answered)).toBe(readFileSync(import.meta.filename, 'utf8'));
     expect(file.destroyed).toBe(true);
   });
-});
-
-test('HEAD for a file that can be read has the headers of GET, and closes the file', async () => {
-  const file = createReadStream(import.meta.filename);
-  const { answered } = await call(['download', () => ({ status: 200, body: file })], {
-    method: 'HEAD',
-  });
-  expect(answered).toMatchObject({ status: 200, body: undefined });
-  expect(answered.headers).toContain('application/octet-stream');
-  expect(file.destroyed).toBe(true);
 });
