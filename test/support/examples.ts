@@ -14,7 +14,7 @@ export async function testExample(
 ): Promise<string> {
   const args = ['--test', '--test-isolation=none', '--test-reporter=spec', ...flags];
   // The number of requests of contract tests for each operation.
-  const { CONTRACT_RUNS = '5' } = process.env;
+  const { CONTRACT_RUNS = '3' } = process.env;
   const env = { ...ENVIRONMENT, NO_COLOR: '1', CONTRACT_RUNS, ...variables };
   const options = { cwd: join(EXAMPLES, name), env };
   return promisify(execFile)(process.execPath, args, options).then(

@@ -39,9 +39,9 @@ test('a parameter may be the whole query string (OpenAPI 3.2)', async () => {
   await client.get('/a').expect(400);
 });
 
-test('an enum of 300,000 long values loads, and is enforced', async () => {
+test('an enum of 150,000 long values loads, and is enforced', async () => {
   const values = Array.from(
-    { length: 300_000 },
+    { length: 150_000 },
     (_, index) => `${'a-long-value-'.repeat(4)}${index}`,
   );
   const document = {
@@ -59,7 +59,7 @@ test('an enum of 300,000 long values loads, and is enforced', async () => {
     components: { schemas: { Of: { type: 'string', enum: values } } },
   };
   const { client } = await serving(JSON.stringify(document), ['a']);
-  await client.get(`/a?of=${values[299_999]}`).expect(200);
+  await client.get(`/a?of=${values[149_999]}`).expect(200);
   await client.get('/a?of=b').expect(400);
 });
 

@@ -336,20 +336,6 @@ components:
       expect(client).not.toContain('getPlant');
     });
   });
-
-  test('exits with 2 for unknown options, and shows the known ones', async () => {
-    await withFiles({}, async (folder) => {
-      expect(await generate(folder, '--chek')).toMatchObject({
-        status: 2,
-        stderr: expect.stringContaining("'--chek'"),
-      });
-      expect((await generate(folder, 'openapi.yaml')).status).toBe(2);
-      expect(await generate(folder, '--help')).toMatchObject({
-        status: 0,
-        stdout: expect.stringContaining('--check'),
-      });
-    });
-  });
 });
 
 test.each([

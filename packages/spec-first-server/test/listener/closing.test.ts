@@ -83,19 +83,19 @@ describe.each([false, true])('with Express middleware: %p', (hasMiddleware) => {
     ...(hasMiddleware ? [[429, '/limited', TEXT] as const] : []),
   ] as const;
 
-  test('a client with a pool of connections sees no reset in 1,000 requests', async () => {
+  test('a client with a pool of connections sees no reset in 400 requests', async () => {
     const small = { path: '/texts', headers: TEXT, body: 'text' };
     const large = unread.map(([, path, headers]) => ({
       path,
       headers,
       body: Buffer.alloc(150_000, ' '),
     }));
-    const requests = Array.from({ length: 1_000 }, (_, index) =>
+    const requests = Array.from({ length: 400 }, (_, index) =>
       index % 10 === 9 ? (large[Math.floor(index / 10) % large.length] ?? small) : small,
     );
     const counts = await sendPooled(port, requests);
-    const expected: Record<string, number> = { 204: 900 };
-    for (const index of Array(100).keys()) {
+    const expected: Record<string, number> = { 204: 360 };
+    for (const index of Array(40).keys()) {
       const status = unread[index % unread.length]?.[0] ?? 0;
       expected[status] = (expected[status] ?? 0) + 1;
     }
