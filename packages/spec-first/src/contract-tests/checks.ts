@@ -7,7 +7,7 @@ import {
   stringifyJson,
   valueAt,
 } from 'openapi-document';
-import { excerptOf } from './compare.ts';
+import { changedWith, excerptOf } from './compare.ts';
 import { perform, type Step } from './effects.ts';
 import { idParameterOf } from './names.ts';
 import { partOf, type RequestPart, type RequestValues, withValue } from './parts.ts';
@@ -229,11 +229,12 @@ export async function checkCallers(run: Run, target: Target): Promise<void> {
   const values = await run.values(target, requests.choose(random));
   if (before === undefined) return;
   await run.send(target, { values });
-  const after = await readOther();
-  if (!isDeepStrictEqual(before, after))
+  const [former, current] = [asObject(before), asObject(await readOther())];
+  const name = changedWith(undefined, asObject(values.body), former, current);
+  if (name !== undefined)
     run.fail(
       'other resources stay as they are',
-      `GET ${path} of another caller has changed to ${excerptOf(after)}`,
+      `GET ${path} of another caller has ${name} ${excerptOf(current[name])} after the request`,
     );
 }
 

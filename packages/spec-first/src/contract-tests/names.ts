@@ -1,15 +1,8 @@
 import type { MediaType } from 'openapi-document';
 
-const normalized = new Map<string, string>();
-
 /** Normalizes a name for comparison: `orderid` for `order_id` and `orderId`. */
-export function normalizedName(name: string): string {
-  const known = normalized.get(name);
-  if (known !== undefined) return known;
-  const result = name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-  if (normalized.size < 10_000) normalized.set(name, result);
-  return result;
-}
+export const normalizedName = (name: string): string =>
+  name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** Returns true for the name of an id: `id`, `orderId`, `order_id`, `order-id` or `orderID`. */
 export const isIdName = (name: string): boolean => /(?:^|[_-])id$|Id$|(?<!\p{Lu})ID$/u.test(name);
