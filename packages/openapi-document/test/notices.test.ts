@@ -31,7 +31,7 @@ test.each<[string, string, string]>([
   [
     'an example with two values',
     parameter('schema: {}, examples: { a: { value: 1, externalValue: b } }'),
-    'value and externalValue cannot be used together',
+    'must not have value and externalValue together',
   ],
   ['tags that are not strings', `${INFO}${operation('tags: [{ name: a }]')}`, 'must be string'],
 ])('an operation is served despite %s', async (_title, text, notice) => {

@@ -116,27 +116,3 @@ test('a file of another version is read', async () => {
   const { operations } = await loadDocument(path('mixed.yaml'));
   expect(operations.map(({ id }) => id)).toEqual(['a']);
 });
-
-test.each([
-  [
-    'an example',
-    'value and dataValue cannot be used together',
-    'examples: { a: { value: 1, dataValue: 1 } }',
-  ],
-  [
-    'a serialized example',
-    'value and serializedValue cannot be used together',
-    "examples: { a: { value: 1, serializedValue: '1' } }",
-  ],
-])(
-  'members of %s that cannot be used together have a notice',
-  async (_title, message, components) => {
-    const text = `openapi: 3.2.0\ninfo: { title: Test, version: '1' }\ncomponents: { ${components} }\n`;
-    write('excluding.yaml', text);
-    const { problems, notices } = checkDocument(await loadDocument(path('excluding.yaml')));
-    expect(problems).toEqual([]);
-    expect(notices).toEqual([
-      expect.objectContaining({ message: expect.stringContaining(message) }),
-    ]);
-  },
-);

@@ -1,10 +1,4 @@
-import {
-  childrenOf,
-  constantsOf,
-  selectingValues,
-  tagOfBase,
-  tagOfUnion,
-} from '../schema/discriminator.ts';
+import { childrenOf, constantsOf, tagOfBase, tagOfUnion } from '../schema/discriminator.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { Tag } from '../schema/tag.ts';
 import type { SchemaTree } from '../schema/tree.ts';
@@ -51,9 +45,9 @@ export function checkDiscriminator(
     report.notice(`${place}/propertyName`, message);
     return;
   }
-  checkMapping(tree, name, mapping, place, report);
-  if (tag === undefined) checkDistinct(tree, name, mapping, parts, isBase, place, report);
-  else checkNamesAsValues(tree, tag, mapping, place, report);
+  if (tag !== undefined) checkValues(tree, tag, mapping, place, report);
+  else
+    report.notice(place, 'the discriminator is ignored: its values do not select one schema each');
 }
 
 const suggestion = (name: string, names: readonly string[]): string => {
@@ -84,27 +78,8 @@ function checkTargets(
   }
 }
 
-/** Reports values of the mapping that their schema does not allow. */
-function checkMapping(
-  tree: SchemaTree,
-  name: string,
-  mapping: Json,
-  place: string,
-  { notice }: Report,
-): void {
-  for (const [value, target] of Object.entries(mapping)) {
-    const constants = constantsOf(tree, tree.resolve(String(target)), name).map(String);
-    if (constants.length === 0 || constants.includes(value)) continue;
-    const reason = `${target} does not allow ${value} as ${name}`;
-    notice(
-      `${place}/mapping/${escapePointerToken(value)}`,
-      `no object with this value is valid: ${reason}${suggestion(value, constants)}`,
-    );
-  }
-}
-
-/** Reports schemas without a mapping that do not allow their own name as the value. */
-function checkNamesAsValues(
+/** Reports values whose schema does not allow them. */
+function checkValues(
   tree: SchemaTree,
   { name, values }: Tag,
   mapping: Json,
@@ -112,32 +87,14 @@ function checkNamesAsValues(
   { notice }: Report,
 ): void {
   for (const [value, schema] of values) {
-    const constants = constantsOf(tree, schema, name);
-    const isAllowed = constants.length === 0 || constants.includes(value);
-    if (isAllowed || Object.hasOwn(mapping, String(value))) continue;
-    const subject = schema.$ref ?? tree.componentNames.get(schema);
-    const reason = `${subject} has no mapping and does not allow ${value} as ${name}`;
-    notice(place, `no object is valid: ${reason}`);
+    const constants = constantsOf(tree, schema, name).map(String);
+    if (constants.length === 0 || constants.includes(String(value))) continue;
+    const isMapped = Object.hasOwn(mapping, String(value));
+    const target = schema.$ref ?? tree.componentNames.get(schema);
+    const reason = `${target} does not allow ${value} as ${name}`;
+    notice(
+      isMapped ? `${place}/mapping/${escapePointerToken(String(value))}` : place,
+      `no object with this value is valid: ${reason}${suggestion(String(value), constants)}`,
+    );
   }
-}
-
-/** Reports the first value that several alternatives have. */
-function checkDistinct(
-  tree: SchemaTree,
-  name: string,
-  mapping: Json,
-  parts: readonly Json[],
-  isBase: boolean,
-  place: string,
-  { notice }: Report,
-): void {
-  const values = parts.flatMap((part) =>
-    isBase || part.$ref !== undefined
-      ? selectingValues(tree, part, name, mapping)
-      : constantsOf(tree, part, name),
-  );
-  const repeated = values.find((value, index) => values.indexOf(value) < index);
-  if (repeated === undefined) return;
-  const reason = `several alternatives have the same ${name}: ${repeated}`;
-  notice(place, `the discriminator is ignored, since ${reason}`);
 }

@@ -1,5 +1,5 @@
 import type { Schemas } from '../schema/schemas.ts';
-import { asObject, escapePointerToken, type Json } from '../source/document.ts';
+import { escapePointerToken, type Json } from '../source/document.ts';
 import { type Report, SCHEMA_KEYWORDS } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 
@@ -41,19 +41,5 @@ export function checkNames(
     if (reported.has(name)) continue;
     const reason = 'additionalProperties is false and properties does not declare it';
     notice(pointer, `no object is valid: ${name} is required, but ${reason}`);
-  }
-}
-
-export function checkEncoding(
-  schemas: Schemas,
-  { schema, encoding }: Json,
-  pointer: string,
-  { notice }: Report,
-): void {
-  const outline = schemas.outline(schema);
-  for (const name of Object.keys(asObject(encoding))) {
-    if (!outline.member(name).isNothing) continue;
-    const message = `the schema has no property ${name}: check the name of this encoding`;
-    notice(`${pointer}/encoding/${escapePointerToken(name)}`, message);
   }
 }

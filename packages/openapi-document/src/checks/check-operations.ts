@@ -17,7 +17,7 @@ import {
 import { walk } from '../source/kinds.ts';
 import { essenceOf, isRange } from '../source/media-types.ts';
 import { pathTemplate } from '../source/path-template.ts';
-import type { Report } from './check-structure.ts';
+import { type Report, UNSERVED } from './check-structure.ts';
 
 /**
  * Reports operations with the same id, and parts of the document that are not
@@ -26,8 +26,7 @@ import type { Report } from './check-structure.ts';
 export function checkOperations(document: Document, codecs: Codecs, report: Report): void {
   const { root, operations } = document;
   const { tree } = document.schemas;
-  checkServers(root, '', report);
-  checkUnserved(document, report);
+  checkServers(root, report);
   const operationsById = Map.groupBy(
     operations,
     ({ source, pointer }) => source.operationId ?? pointer,
@@ -39,7 +38,6 @@ export function checkOperations(document: Document, codecs: Codecs, report: Repo
       report.notice(`${pointer}/operationId`, `${message}: this operation is renamed to ${id}`);
     }
   }
-  checkScopes(document, report);
   const reportedTypes = new Set<string>();
   for (const operation of operations) {
     if (/[?#]/.test(operation.path)) {
@@ -56,21 +54,24 @@ export function checkOperations(document: Document, codecs: Codecs, report: Repo
   }
 }
 
-/** Reports undeclared variables in the servers of a document, a path item or an operation. */
-function checkServers({ servers }: Json, pointer: string, { notice }: Report): void {
-  for (const [index, server] of asArray(servers).entries()) {
-    const { url, variables } = asObject(server);
-    for (const name of pathTemplate(String(url)).names) {
-      if (Object.hasOwn(asObject(variables), name)) continue;
-      const message = `the variable {${name}} is not declared in variables: it is read as ${name}`;
-      notice(`${pointer}/servers/${index}/url`, message);
+/** Reports undeclared variables in the servers of the document, its path items and operations. */
+function checkServers(root: Json, { notice }: Report): void {
+  walk(root, 'document', '', ({ servers }, kind, pointer) => {
+    if (!/^(document|pathItem|operation)$/.test(kind) || UNSERVED.test(pointer)) return;
+    for (const [index, server] of asArray(servers).entries()) {
+      const { url, variables } = asObject(server);
+      for (const name of pathTemplate(String(url)).names) {
+        if (Object.hasOwn(asObject(variables), name)) continue;
+        const message = `the variable {${name}} is not declared in variables: it is read as ${name}`;
+        notice(`${pointer}/servers/${index}/url`, message);
+      }
     }
-  }
+  });
 }
 
 /**
- * Reports path parameters that the path does not have or has several times, parameters that are
- * ignored because of their name, and undeclared security schemes.
+ * Reports path parameters that the path does not have or has several times, and undeclared security
+ * schemes.
  */
 function checkDeclared(
   { root, securitySchemes }: Document,
@@ -83,8 +84,6 @@ function checkDeclared(
   ]) {
     for (const [index, value] of asArray(valueAt(root, listPointer)).entries()) {
       const { in: where, name } = resolveRef(root, value) ?? {};
-      if (name === '__proto__')
-        notice(`${listPointer}/${index}`, '__proto__ is ignored: rename the parameter');
       if (where !== 'path' || template.names.includes(String(name))) continue;
       notice(
         `${listPointer}/${index}`,
@@ -98,25 +97,6 @@ function checkDeclared(
   for (const name of security.flatMap((alternative) => Object.keys(asObject(alternative)))) {
     if (!Object.hasOwn(securitySchemes, name))
       problem(pointer, `security scheme ${name} is not in components.securitySchemes`);
-  }
-}
-
-/** Reports each undeclared scope once. A scheme that declares no scopes may have any. */
-function checkScopes({ operations, securitySchemes }: Document, { notice }: Report): void {
-  for (const [schemeName, { type, flows }] of Object.entries(securitySchemes)) {
-    const declared = Object.values(asObject(flows)).flatMap((flow) =>
-      Object.keys(asObject(asObject(flow).scopes)),
-    );
-    if (type !== 'oauth2' || declared.length === 0) continue;
-    const reported = new Set(declared);
-    for (const { security, pointer } of operations) {
-      const scopes = security.flatMap((alternative) => asArray(asObject(alternative)[schemeName]));
-      for (const name of scopes.map(String)) {
-        if (reported.has(name)) continue;
-        reported.add(name);
-        notice(pointer, `the flows of ${schemeName} do not declare the scope ${name}`);
-      }
-    }
   }
 }
 
@@ -196,21 +176,3 @@ const USE_ITEMS = 'Use itemSchema (OpenAPI 3.2)';
 
 const isPlainEvents = ({ type, items }: MediaType): boolean =>
   essenceOf(type) === 'text/event-stream' && items === undefined;
-
-/** Reports links that lead nowhere, and undeclared variables of servers. */
-function checkUnserved({ root, operations, webhooks }: Document, report: Report): void {
-  const { notice } = report;
-  const ids = new Set([...operations, ...webhooks].map(({ source }) => source.operationId));
-  walk(root, 'document', '', (object, kind, pointer) => {
-    const { operationId, operationRef } = object;
-    const isServed =
-      (kind === 'pathItem' || kind === 'operation') && !/^\/webhooks|\/callbacks\//.test(pointer);
-    if (isServed) checkServers(object, pointer, report);
-    if (kind !== 'link') return;
-    if (operationId !== undefined && !ids.has(operationId))
-      notice(`${pointer}/operationId`, `no operation has the operationId ${operationId}`);
-    const target = String(operationRef ?? '');
-    if (target.startsWith('#') && valueAt(root, target) === undefined)
-      notice(`${pointer}/operationRef`, `${target} does not exist`);
-  });
-}

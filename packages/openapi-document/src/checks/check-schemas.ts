@@ -1,26 +1,17 @@
-import { isDeepStrictEqual } from 'node:util';
-import { cyclesFrom } from '../schema/cycles.ts';
-import { tagOfUnion } from '../schema/discriminator.ts';
-import { ANY_TYPE } from '../schema/json-types.ts';
 import { patternOf, translate } from '../schema/pattern-syntax.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
-import { asArray, asObject, decoded, type Json, pointerTokens } from '../source/document.ts';
-import { SIZES } from '../source/keywords.ts';
+import { asObject, type Json } from '../source/document.ts';
 import { walk } from '../source/kinds.ts';
 import { checkDiscriminator } from './check-discriminator.ts';
-import { checkEncoding, checkNames } from './check-names.ts';
+import { checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 import { misfitOf } from './fits.ts';
 
-/**
- * Reports circular schemas, invalid patterns, misspelled keywords, and keywords that are not
- * enforced exactly.
- */
+/** Reports invalid patterns, misspelled keywords, and keywords that are not enforced exactly. */
 export function checkSchemas(schemas: Schemas, report: Report): void {
   const { tree } = schemas;
   const unknownFormats = new Set<string>();
-  const references = new Set<string>();
   walk(tree.root, 'document', '', (schema, kind, pointer) => {
     // OpenAPI 3.1 §4.8.24.5
     const member = kind === 'document' ? 'jsonSchemaDialect' : '$schema';
@@ -28,12 +19,10 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
     if (!/oas\/3\.[12]\/dialect|draft\/2020-12/.test(dialect)) {
       report.notice(`${pointer}/${member}`, `${dialect} is read as JSON Schema 2020-12`);
     }
-    if (kind === 'mediaType') checkEncoding(schemas, schema, pointer, report);
     if (kind === 'encoding' && Object.keys(asObject(schema.headers)).length > 0)
       report.notice(`${pointer}/headers`, 'the headers of parts are not checked');
     if (kind !== 'schema') return;
     if (typeof schema.$ref === 'string') {
-      references.add(schema.$ref);
       if (schema.$ref === '#')
         report.problem(
           pointer,
@@ -45,7 +34,6 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
     checkNames(schemas, schema, pointer, report);
     checkKeywords(schemas, schema, pointer, report);
     checkDiscriminator(schemas, schema, pointer, report);
-    checkOverlap(tree, schema, pointer, report);
     checkPatterns(tree, schema, pointer, report);
     const { format } = schema;
     if (typeof format !== 'string' || tree.formatOf(format) !== undefined) return;
@@ -54,14 +42,7 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
     unknownFormats.add(format);
     report.notice(pointer, `the format ${format} is unknown: it is not checked`);
   });
-  checkCycles(tree, references, report);
 }
-
-const LIMITS = [
-  ['minimum', 'maximum'],
-  ['exclusiveMinimum', 'exclusiveMaximum'],
-  ...SIZES.map((of) => [`min${of}`, `max${of}`] as const),
-] as const;
 
 const REMARKS = {
   $dynamicRef: '$dynamicRef is read as $ref',
@@ -73,10 +54,6 @@ function checkKeywords(schemas: Schemas, schema: Json, pointer: string, { notice
   const { tree } = schemas;
   for (const [keyword, message] of Object.entries(REMARKS))
     if (schema[keyword] !== undefined) notice(pointer, message);
-  for (const [minimum, maximum] of LIMITS) {
-    if (Number(schema[minimum]) > Number(schema[maximum]))
-      notice(`${pointer}/${minimum}`, `no value is valid: ${minimum} is greater than ${maximum}`);
-  }
   for (const keyword of ['items', 'prefixItems']) {
     if (schema[keyword] === undefined) continue;
     const parts = [schema[keyword]].flat().flatMap((part) => tree.possible(tree.schemaOf(part)));
@@ -87,8 +64,6 @@ function checkKeywords(schemas: Schemas, schema: Json, pointer: string, { notice
         'writeOnly items are not removed from responses: set writeOnly on the array',
       );
   }
-  if (Array.isArray(schema.enum) && schema.enum.length === 0)
-    notice(pointer, 'enum is empty: no value is valid');
   const misfit =
     schema.default === undefined ? undefined : misfitOf(schemas, schema, schema.default);
   if (misfit !== undefined) {
@@ -97,46 +72,6 @@ function checkKeywords(schemas: Schemas, schema: Json, pointer: string, { notice
       `the default is ignored, since it does not fit its schema: ${misfit}`,
     );
   }
-}
-
-/** The alternatives of a larger `oneOf` are not compared, which would take quadratic time. */
-const MAX_COMPARED = 20;
-
-/** Reports a `oneOf` whose alternatives also match each other's values. */
-function checkOverlap(
-  tree: SchemaTree,
-  { oneOf, discriminator }: Json,
-  pointer: string,
-  { notice }: Report,
-): void {
-  const schemas = asArray(oneOf).map((part) => tree.schemaOf(part));
-  const isSmall = schemas.length > 1 && schemas.length <= MAX_COMPARED;
-  if (!isSmall || tagOfUnion(tree, schemas, discriminator) !== undefined) return;
-  const isMatched = (schema: Json) =>
-    schemas.some((other) => other !== schema && matchesAll(tree, other, schema));
-  if (!schemas.every(isMatched)) return;
-  const reason = 'a value with the members of one alternative also matches another one';
-  notice(`${pointer}/oneOf`, `no value is valid: ${reason}. Use anyOf, or require other members`);
-}
-
-/** Keywords that say nothing about members that a schema does not declare. */
-const OPEN_KEYWORDS =
-  /^(\$ref|allOf|type|properties|required|title|description|example.*|deprecated|x-.*)$/;
-
-/** True if a schema matches all values of another one that have declared members only. */
-function matchesAll(tree: SchemaTree, schema: Json, other: Json): boolean {
-  const parts = tree.applied(schema);
-  if (!parts.every((part) => Object.keys(part).every((key) => OPEN_KEYWORDS.test(key))))
-    return false;
-  const [facts, inner] = [tree.facts(schema), tree.facts(other)];
-  const types = facts.declaredTypes ?? ANY_TYPE;
-  return (
-    ((inner.declaredTypes ?? ANY_TYPE) & ~types) === 0 &&
-    facts.required.isSubsetOf(inner.required) &&
-    [...facts.names.intersection(inner.names)].every((name) =>
-      isDeepStrictEqual(facts.declared(name), inner.declared(name)),
-    )
-  );
 }
 
 function checkPatterns(
@@ -161,16 +96,3 @@ function checkPatterns(
     }
   }
 }
-
-/** Reports schemas that refer to themselves for the same value. */
-function checkCycles(tree: SchemaTree, references: ReadonlySet<string>, { problem }: Report): void {
-  const refs = new Map([...references].map((ref) => [tree.resolve(ref), ref]));
-  for (const cycle of cyclesFrom(tree, refs.keys())) {
-    const [first = '', ...others] = new Set(cycle.flatMap((schema) => refs.get(schema) ?? []));
-    const names = [first, ...others, first].map(lastToken);
-    const message = 'the schema refers to itself for the same value, so validation would not end';
-    problem(decoded(first.slice(1)), `${message}: ${names.join(' → ')}`);
-  }
-}
-
-const lastToken = (ref: string): string => pointerTokens(ref).at(-1) ?? ref;

@@ -84,19 +84,12 @@ const schemasOf = onFirstUse((version: '3.1' | '3.2') => {
     if ($ref === '#/$defs/schema') return SUBSCHEMA;
     return OBJECTS.test($ref) ? { type: 'object' } : value;
   });
-  const definitions = asObject(official.$defs);
   const schemas = createSchemas({
     ...official,
     // The version is checked when the document is loaded.
     properties: { ...asObject(official.properties), openapi: true, ...READ_ONLY },
     $defs: {
-      ...definitions,
-      license: {
-        ...asObject(definitions.license),
-        // Replaces the same rule in `dependentSchemas`, whose violation names one of the members.
-        dependentSchemas: {},
-        not: { required: ['identifier', 'url'] },
-      },
+      ...asObject(official.$defs),
       schema: { properties: SCHEMA_KEYWORDS },
     },
   });
@@ -191,7 +184,7 @@ const isUnknown = ({ keyword }: Violation): boolean =>
 const IGNORED = /^responses(\/default)? (minProperties|required)$|\/\$ref format$/;
 
 /** Matches the pointers of objects that do not affect operations. */
-const UNSERVED = new RegExp(
+export const UNSERVED = new RegExp(
   [
     '^/webhooks/',
     '^/components/links/',
@@ -236,14 +229,7 @@ function messageOf(object: Json, violation: Violation, pointer: string): string 
   if (keyword === 'required') return `the member ${params.missingProperty} is missing`;
   if (keyword === 'type' && typeof asObject(value).$ref === 'string')
     return `OpenAPI has no $ref here: ${name} ${message}`;
-  if (Array.isArray(params.required))
-    return `${params.required.join(' and ')} cannot be used together: remove one of them`;
-  if (keyword === 'not' && name === 'parameters')
-    return 'parameters in query and in querystring cannot be used together';
-  if (keyword === 'propertyNames')
-    return /^\/additionalOperations\//.test(path) && isMember32('pathItem', name.toLowerCase())
-      ? `declare ${name} as a member of the path item, in lower case`
-      : `${name} ${message}`;
+  if (keyword === 'propertyNames') return `${name} ${message}`;
   const isSchema = keyword === 'type' && String(params.type) === 'boolean,object';
   const reason = isSchema ? 'must be a schema: an object, true or false' : message;
   const valueText = stringifyJson(value) ?? '';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkEncoding, checkNames } from '../../src/checks/check-names.ts';
+import { checkNames } from '../../src/checks/check-names.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
 import { findingsOf } from '../support/findings.ts';
 
@@ -62,24 +62,4 @@ describe('a required name without a valid value', () => {
     const Wrong = { required: ['a'], additionalProperties: false };
     expect(findingsIn({ allOf: [Wrong] })).toEqual([]);
   });
-});
-
-test.each<[title: string, schema: unknown, names: readonly string[]]>([
-  ['an object', { properties: { file: {} } }, ['a/b']],
-  [
-    'parts of allOf and anyOf',
-    { allOf: [BASE, { anyOf: [{ properties: { file: {} } }] }] },
-    ['a/b'],
-  ],
-  ['a pattern', { patternProperties: { '^a': {} } }, ['file']],
-  ['other properties', { additionalProperties: { type: 'string' } }, []],
-  ['no schema', undefined, ['file', 'a/b']],
-])('with %s, %j, the encodings without a property are %j', (_title, schema, names) => {
-  const media = { schema, encoding: { file: {}, 'a/b': {} } };
-  expect(findingsOf((report) => checkEncoding(createSchemas(ROOT), media, '/m', report))).toEqual(
-    names.map(
-      (name) =>
-        `notice /m/encoding/${name.replace('/', '~1')} the schema has no property ${name}: check the name of this encoding`,
-    ),
-  );
 });

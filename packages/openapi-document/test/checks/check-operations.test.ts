@@ -70,14 +70,6 @@ test('a path parameter that is not in the path is reported once, also if a path 
   );
 });
 
-test('a parameter __proto__ is reported', async () => {
-  const parameters = [{ name: '__proto__', in: 'query', schema: {} }];
-  expect(await check({ '/a': { parameters, ...get({ parameters }) } })).toEqual([
-    'notice /paths/~1a/parameters/0 __proto__ is ignored: rename the parameter',
-    'notice /paths/~1a/get/parameters/0 __proto__ is ignored: rename the parameter',
-  ]);
-});
-
 test('each security scheme must be declared', async () => {
   const components = { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } };
   const security = [{ key: [], token: [] }, { other: [] }, {}];
@@ -87,22 +79,6 @@ test('each security scheme must be declared', async () => {
         `problem /paths/~1a/get security scheme ${name} is not in components.securitySchemes`,
     ),
   );
-});
-
-test('a scope that the flows of a scheme do not declare is reported once', async () => {
-  const flows = (scopes: object) => ({ clientCredentials: { tokenUrl: '/token', scopes } });
-  const securitySchemes = {
-    declared: { type: 'oauth2', flows: flows({ read: 'Read', write: 'Write' }) },
-    undeclared: { type: 'oauth2', flows: flows({}) },
-    other: { type: 'openIdConnect', openIdConnectUrl: '/discovery' },
-  };
-  const requirement = { declared: ['read', 'wirte'] };
-  // Another check reports `null`.
-  const security = [requirement, { undeclared: ['a'] }, { other: ['b'] }, null];
-  const paths = { '/a': get({ security }), '/b': get({ security }) };
-  expect(await check(paths, { securitySchemes })).toEqual([
-    'notice /paths/~1a/get the flows of declared do not declare the scope wirte',
-  ]);
 });
 
 test.each<[server: object, findings: readonly string[]]>([
@@ -143,33 +119,6 @@ test.each<[place: 'requestBody' | 'response', type: string, schema: unknown, isC
   const pointer = `/paths/~1a/get/${at}/content/${type.replace('/', '~1')}`;
   const message = `bodies of ${type} are not checked against their schema, only against the media type`;
   expect(findings).toEqual(isChecked ? [] : [`notice ${pointer} ${message}`]);
-});
-
-test('links lead to an operation of the document', async () => {
-  const links = {
-    valid: { operationId: 'a' },
-    webhook: { operationId: 'hook' },
-    local: { operationRef: '#/paths/~1a/get' },
-    elsewhere: { operationRef: 'https://x.test/openapi.yaml#/paths/~1b/get' },
-    shared: { $ref: '#/components/links/wrong' },
-    wrongId: { operationId: 'b' },
-    wrongRef: { operationRef: '#/paths/~1b/get' },
-  };
-  const paths = {
-    '/a': get({ operationId: 'a', responses: { 204: { description: 'done', links } } }),
-  };
-  const components = { links: { wrong: { operationId: 'c' } } };
-  const document = await documentOf(paths, components);
-  const { operations: webhooks } = await documentOf({ '/hook': get({ operationId: 'hook' }) });
-  const findings = findingsOf((report) =>
-    checkOperations({ ...document, webhooks }, new Codecs(), report),
-  );
-  const pointer = '/paths/~1a/get/responses/204/links';
-  expect(findings).toEqual([
-    `notice ${pointer}/wrongId/operationId no operation has the operationId b`,
-    `notice ${pointer}/wrongRef/operationRef #/paths/~1b/get does not exist`,
-    'notice /components/links/wrong/operationId no operation has the operationId c',
-  ]);
 });
 
 test('an invalid x-body-limit is an error of the operations that use it', async () => {
