@@ -5,6 +5,7 @@ import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.js
   type: 'json',
 };
 import { stringifyJson } from '../json/exact.ts';
+import { UNLIMITED } from '../schema/budget.ts';
 import { KEYWORDS, SUBSCHEMA } from '../schema/keywords.ts';
 import type { Violation } from '../schema/model.ts';
 import { createSchemas } from '../schema/schemas.ts';
@@ -78,7 +79,9 @@ const OBJECTS =
 /** Returns a function that returns the schema of the objects of a kind. */
 const schemasOf = onFirstUse((version: '3.1' | '3.2') => {
   const text = JSON.stringify(version === '3.2' ? schema32 : schema31);
-  const official: Json = JSON.parse(text, (_key, value) => {
+  const official: Json = JSON.parse(text, (key, value) => {
+    // No operation depends on URLs and email addresses.
+    if (key === 'format') return undefined;
     const { $ref } = asObject(value);
     if (typeof $ref !== 'string') return value;
     if ($ref === '#/$defs/schema') return SUBSCHEMA;
@@ -118,7 +121,7 @@ export function checkStructure(root: Json, report: Report): void {
     checkExtensions(object, kind, pointer, report);
     const isReference = typeof object.$ref === 'string' && kind !== 'schema' && kind !== 'pathItem';
     if (isReference || (kind !== 'schema' && UNSERVED.test(pointer))) return;
-    const { violations = [] } = schemaOf(kind).check(object, UNLIMITED);
+    const { violations = [] } = schemaOf(kind).check(object, UNBOUNDED);
     for (const violation of relevantOf(violations, kind)) {
       const { path, keyword } = violation;
       const parent = path.slice(0, path.lastIndexOf('/'));
@@ -136,10 +139,7 @@ export function checkStructure(root: Json, report: Report): void {
 }
 
 /** The document is trusted. */
-const UNLIMITED = {
-  budget: { steps: Number.POSITIVE_INFINITY },
-  maxViolations: Number.POSITIVE_INFINITY,
-};
+const UNBOUNDED = { budget: UNLIMITED, maxViolations: Number.POSITIVE_INFINITY };
 
 function unknownMessage(name: string, version: string, isRead: boolean): string {
   // `declaredFor` accepts these keys in any case.
@@ -178,10 +178,8 @@ const SELECTORS: Partial<Record<Kind, string>> = { parameter: '/in', securitySch
 const isUnknown = ({ keyword }: Violation): boolean =>
   keyword === 'unevaluatedProperties' || keyword === 'additionalProperties';
 
-/**
- * Other checks report missing responses better. Some references that can be resolved are not URIs.
- */
-const IGNORED = /^responses(\/default)? (minProperties|required)$|\/\$ref format$/;
+/** Other checks report missing responses better. */
+const IGNORED = /^responses(\/default)? (minProperties|required)$/;
 
 /** Matches the pointers of objects that do not affect operations. */
 export const UNSERVED = new RegExp(
@@ -211,7 +209,6 @@ function isHarmless(object: Json, { path, keyword, params }: Violation, kind: Ki
   const [member = '', ...inside] = pointerTokens(path);
   return (
     kind === 'example' ||
-    keyword === 'format' ||
     keyword === 'propertyNames' ||
     params?.required !== undefined ||
     IGNORABLE.has(member) ||

@@ -1,3 +1,4 @@
+import { UNLIMITED } from '../schema/budget.ts';
 import { createFormats } from '../schema/formats.ts';
 import type { Operation } from './operations.ts';
 
@@ -33,8 +34,7 @@ const formatOf = createFormats();
 
 function dateOf(text: unknown): Date | undefined {
   const formats = [formatOf('date'), formatOf('date-time')];
-  const budget = { steps: Number.POSITIVE_INFINITY };
-  const isDate = formats.some((format) => format?.test(String(text), budget));
+  const isDate = formats.some((format) => format?.test(String(text), UNLIMITED));
   const date = new Date(String(text));
   return isDate && !Number.isNaN(date.getTime()) ? date : undefined;
 }

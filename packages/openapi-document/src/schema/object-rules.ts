@@ -210,8 +210,8 @@ export function objectRules(set: SchemaSet): ObjectRules {
       if (tree.isNothing(schema.unevaluatedProperties)) closedBy ??= 'unevaluatedProperties';
     }
     const isHidden = name !== undefined && hidden.has(name);
-    const isOneWay = isHidden || found.some((schema) => tree.isOneWay(schema, view));
-    if (isOneWay && view !== 'example') return oneWayMember(found);
+    const isOneWay = () => isHidden || found.some((schema) => tree.isOneWay(schema, view));
+    if (view !== 'example' && isOneWay()) return oneWayMember(found);
     const isClosed = closedBy !== undefined && (!isDeclared || !isReply);
     if (isClosed) return { set: undefined, rejectedBy: closedBy, isRequired };
     if (isReply && !isDeclared && found.length === 0 && declaresMembers) return UNDECLARED;

@@ -1,9 +1,9 @@
 import { asArray, asObject, isObject, type Json, onFirstUse } from '../source/document.ts';
 import { isTextual } from '../source/media-types.ts';
-import { type Budget, UNLIMITED } from './budget.ts';
+import type { Budget } from './budget.ts';
 import { Facts } from './facts.ts';
 import { type Form, formOf, type TypeName, typeNames } from './json-types.ts';
-import type { Context } from './model.ts';
+import { type Context, DEFAULT_STEPS } from './model.ts';
 import { Schema } from './schema.ts';
 import { ANYTHING, NOTHING } from './tree.ts';
 
@@ -116,7 +116,7 @@ export class Outline extends Facts {
    *
    * @throws {BudgetExceeded} if the patterns of names take too many steps.
    */
-  member(name: string, budget: Budget = UNLIMITED): Outline {
+  member(name: string, budget: Budget = { steps: DEFAULT_STEPS }): Outline {
     this.#names ??= this.names;
     if (this.#names.has(name)) {
       const existing = this.#members.get(name) ?? this.#memberOf(name, budget);

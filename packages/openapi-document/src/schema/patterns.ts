@@ -1,20 +1,16 @@
 import { Alphabet } from './alphabet.ts';
 import { stepsByLength, stepsPerCharacter } from './backtracking.ts';
-import { type Budget, spend } from './budget.ts';
+import { type Budget, BudgetExceeded, spend } from './budget.ts';
 import { type Expression, parseExpression, TooLarge } from './expression.ts';
 import { LinearMatcher } from './linear-matcher.ts';
 import { patternOf } from './pattern-syntax.ts';
 
 export interface Pattern {
-  /** The maximum length of a text that can be tested. Infinite for almost all patterns. */
-  readonly maxLength: number;
-  /** The reason for a finite `maxLength`. */
+  /** The maximum length of a text, and its reason. Almost all patterns have no limit. */
   readonly notice: string | undefined;
   /** @throws {BudgetExceeded} */
   test(text: string, budget: Budget): boolean;
 }
-
-const UNLIMITED = { maxLength: Number.POSITIVE_INFINITY, notice: undefined };
 
 /** Repetitions beyond that number count as unlimited in a proof, which is faster. */
 const MAX_COPIES = 16;
@@ -37,7 +33,8 @@ const STEPS_PER_STEP = 8;
 /**
  * Compiles a regular expression. The native engine runs it if that provably takes linear time.
  * Otherwise `LinearMatcher` does. It has neither look-around nor back references: a pattern with
- * these that may take more time can test short texts only (`maxLength`).
+ * these that may take more time can test short texts only. With an unlimited budget, which the texts
+ * of a document have, nothing is proved.
  *
  * @throws {SyntaxError}
  */
@@ -49,13 +46,11 @@ export function compilePattern(source: string): Pattern {
     return prepared;
   };
   return {
-    get maxLength() {
-      return pattern().maxLength;
-    },
     get notice() {
       return pattern().notice;
     },
-    test: (text, budget) => pattern().test(text, budget),
+    test: (text, budget) =>
+      budget.steps === Number.POSITIVE_INFINITY ? native.test(text) : pattern().test(text, budget),
   };
 }
 
@@ -69,7 +64,7 @@ function prepare(native: RegExp): Pattern {
   const exact = expression?.isExact ? expression : parsed(native, Number.POSITIVE_INFINITY);
   if (exact?.isExact) {
     const matcher = new LinearMatcher(exact);
-    return { ...UNLIMITED, test: (text, budget) => matcher.test(text, budget) };
+    return { notice: undefined, test: (text, budget) => matcher.test(text, budget) };
   }
   const limits = expression && alphabet ? stepsByLength(expression, alphabet, MAX_STEPS) : [];
   return shortPattern(native, limits);
@@ -79,7 +74,7 @@ function nativePattern(native: RegExp, maxSteps: number, expression: Expression)
   const steps = Math.ceil(maxSteps / STEPS_PER_STEP);
   let matcher: LinearMatcher | undefined;
   return {
-    ...UNLIMITED,
+    notice: undefined,
     test(text, budget) {
       const isLong = text.length > MAX_NATIVE_LENGTH;
       if (isLong && expression.isExact) matcher ??= new LinearMatcher(expression);
@@ -93,13 +88,12 @@ function nativePattern(native: RegExp, maxSteps: number, expression: Expression)
 function shortPattern(native: RegExp, stepsByLength: readonly number[]): Pattern {
   const maxLength = stepsByLength.length - 1;
   return {
-    maxLength,
     notice:
       `texts of more than ${maxLength} characters are rejected, since the pattern may take too ` +
       'much time: simplify its repetitions, or remove its look-around and back references',
     test(text, budget) {
       const steps = stepsByLength[text.length];
-      if (steps === undefined) return false;
+      if (steps === undefined) throw new BudgetExceeded();
       spend(budget, Math.ceil(steps / STEPS_PER_STEP));
       return native.test(text);
     },

@@ -7,11 +7,11 @@ import {
   onFirstUse,
   valueAt,
 } from '../source/document.ts';
-import { type Budget, BudgetExceeded } from './budget.ts';
+import type { Budget } from './budget.ts';
 import { Facts } from './facts.ts';
 import { createFormats, type Format, type Formats } from './formats.ts';
 import { alternativesIn } from './keywords.ts';
-import { compilePattern, type Pattern } from './patterns.ts';
+import { compilePattern } from './patterns.ts';
 import type { Tag } from './tag.ts';
 
 /**
@@ -94,21 +94,13 @@ export class SchemaTree {
   /** Compiles a regular expression (JSON Schema 2020-12 §6.4). @throws {SyntaxError} */
   readonly pattern = onFirstUse(compilePattern);
 
-  /**
-   * Returns the test of a pattern. A text that is too long for it cannot be tested, since `false`
-   * would make a `not` true. An invalid pattern, which the check of the document reports, matches.
-   */
+  /** Returns the test of a pattern. An invalid one, which the check reports, matches any text. */
   readonly patternTest = onFirstUse((source: string): TextTest => {
-    let pattern: Pattern;
     try {
-      pattern = this.pattern(source);
+      return this.pattern(source).test;
     } catch {
       return () => true;
     }
-    return (text, budget) => {
-      if (text.length > pattern.maxLength) throw new BudgetExceeded();
-      return pattern.test(text, budget);
-    };
   });
 
   /** Returns the target of a `$ref`. A reference that leads to nothing allows anything. */
