@@ -33,8 +33,8 @@ const STEPS_PER_STEP = 8;
 /**
  * Compiles a regular expression. The native engine runs it if that provably takes linear time.
  * Otherwise `LinearMatcher` does. It has neither look-around nor back references: a pattern with
- * these that may take more time can test short texts only. With an unlimited budget, which the texts
- * of a document have, nothing is proved.
+ * these that may take more time can test short texts only. With an unlimited budget, which the
+ * texts of a document have, nothing is proved.
  *
  * @throws {SyntaxError}
  */
