@@ -62,8 +62,8 @@ function checkServers(root: Json, { notice }: Report): void {
       const { url, variables } = asObject(server);
       for (const name of pathTemplate(String(url)).names) {
         if (Object.hasOwn(asObject(variables), name)) continue;
-        const message = `the variable {${name}} is not declared in variables: it is read as ${name}`;
-        notice(`${pointer}/servers/${index}/url`, message);
+        const message = `the variable {${name}} is not declared in variables`;
+        notice(`${pointer}/servers/${index}/url`, `${message}: it is read as ${name}`);
       }
     }
   });
