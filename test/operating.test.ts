@@ -20,9 +20,15 @@ afterEach(endAll);
 afterAll(() => rmSync(folder, { recursive: true }));
 const read = (name: string): string => readFileSync(join(PROJECT, 'docs/operating', name), 'utf8');
 
-test('the service has the metrics of the dashboard, of the alerts and of the page', async () => {
+test('the service has the metrics of the dashboard, of the alerts and of the page, and notifies systemd', async () => {
+  const messages = join(folder, 'messages');
+  const bin = mkdtempSync(join(folder, 'bin-'));
+  const script = `#!/bin/sh\necho "$NOTIFY_SOCKET $*" >> ${messages}\n`;
+  writeFileSync(join(bin, 'systemd-notify'), script, { mode: 0o755 });
   const database = `sqlite:${folder}/plants.db`;
-  const service = launch({ ACCESS_TOKENS: 'token', METRICS_PORT: '0', DATABASE_URL: database });
+  const systemd = { NOTIFY_SOCKET: '/run/n', WATCHDOG_USEC: '200000', PATH: bin };
+  const env = { ACCESS_TOKENS: 'token', METRICS_PORT: '0', DATABASE_URL: database, ...systemd };
+  const service = launch(env);
   const { metrics } = await service.line(({ msg }) => msg === 'listening');
   let text = '';
   while (!text.includes('http_requests_total')) text = await (await fetch(String(metrics))).text();
@@ -51,6 +57,12 @@ test('the service has the metrics of the dashboard, of the alerts and of the pag
       .map((name) => name.replace(/_(?:bucket|sum|count)$/, ''))
       .filter((name) => !metricNames.has(name)),
   ).toEqual([]);
+
+  const count = (text: string) => readFileSync(messages, 'utf8').split(text).length - 1;
+  await eventually(() => expect(count(`/run/n --ready --pid=${service.pid}\n`)).toBe(1));
+  await eventually(() => expect(count('WATCHDOG=1')).toBeGreaterThan(1));
+  // A new database is a warning.
+  expect(service.lines().map(({ level }) => level)).toEqual([40, 30]);
 });
 
 test('the manifests are valid for Kubernetes', () => {
@@ -188,20 +200,6 @@ describe('the unit of systemd', () => {
       status: 0,
       stderr: [],
     });
-  });
-
-  test('gets messages when the service is ready and runs', async () => {
-    const messages = join(folder, 'messages');
-    const bin = mkdtempSync(join(folder, 'bin-'));
-    const script = `#!/bin/sh\necho "$NOTIFY_SOCKET $*" >> ${messages}\n`;
-    writeFileSync(join(bin, 'systemd-notify'), script, { mode: 0o755 });
-    const watchdog = { NOTIFY_SOCKET: '/run/n', WATCHDOG_USEC: '200000', PATH: bin };
-    const service = launch({ ACCESS_TOKENS: 'token', ...watchdog });
-    await service.url;
-    const count = (text: string) => readFileSync(messages, 'utf8').split(text).length - 1;
-    await eventually(() => expect(count(`/run/n --ready --pid=${service.pid}\n`)).toBe(1));
-    await eventually(() => expect(count('WATCHDOG=1')).toBeGreaterThan(1));
-    expect(service.lines()).toHaveLength(1);
   });
 
   test('needs the program systemd-notify: without it, the service logs a warning', async () => {

@@ -94,7 +94,7 @@ async function launchStalled(env: Readonly<Record<string, string>> = {}) {
   },
 );
 
-test('a log into a file has a line for each request of 1,000 connections', async () => {
+test('a log into a file has a line for each request of many connections', async () => {
   const path = join(folder, 'log');
   const output = openSync(path, 'w');
   const env = { ACCESS_TOKENS: 'token' };
@@ -106,13 +106,13 @@ test('a log into a file has a line for each request of 1,000 connections', async
   closeSync(output);
   const url = `http://127.0.0.1:${port}`;
   await eventually(async () => (await fetch(`${url}/readyz`)).ok);
-  const amount = Number(process.env.LOGGED_REQUESTS ?? 2_000);
+  const amount = Number(process.env.LOGGED_REQUESTS ?? 500);
   const body = JSON.stringify({ id: 1, name: 'Fern' });
   const headers = { Authorization: 'Bearer token', 'Content-Type': 'application/json' };
   const result = await autocannon({
     url: `${url}/plants`,
     method: 'POST',
-    connections: 1000,
+    connections: 100,
     amount,
     headers,
     body,

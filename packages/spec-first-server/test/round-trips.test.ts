@@ -213,7 +213,7 @@ test.each(types)('any body of %s arrives as the same value, in both directions',
       else
         expect(received).toEqual(isForm(type) ? withoutEmpty(Object(await plain(value))) : value);
     }),
-    randomValues(60),
+    randomValues(25),
   );
 });
 

@@ -116,7 +116,6 @@ test('a file is removed when its form is rejected', async () => {
     status: 400,
     detail: expect.stringContaining('/body/note'),
   });
-  expect(await upload(116 * MB)).toMatchObject({ status: 413 });
   await eventually(() => readdirSync(uploads).length === 0);
 });
 

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { writeFiles } from 'test-support/files';
 import { compile, makeProject } from 'test-support/project';
-import { ts } from 'test-support/typescript-5';
 import { generateClient, generateTypes } from '../src/types.ts';
 
 const HEAD = `openapi: 3.1.0
@@ -248,14 +247,13 @@ export const cow: Pet = { type: 'Cow', milk: 1 };
 export const dry: Pet = { type: 'Cow' };
 `;
 
-/** Schemas that form a chain. TypeScript stops comparing types at a depth of 100. */
-function chainOf(length: number, isCyclic: boolean, isUnion = false): string {
+/** Schemas that form a cycle. TypeScript stops comparing types at a depth of 100. */
+function chainOf(length: number, isUnion: boolean): string {
   const time = { type: 'string', format: 'date-time' };
   const schemas = Array.from({ length }, (_, index) => {
-    const $ref = `#/components/schemas/Link${(index + 1) % length}`;
-    const next = index < length - 1 || isCyclic ? { next: { $ref } } : {};
-    const list = { type: 'array', items: next.next ?? time };
-    const link = { type: 'object', required: ['at'], properties: { at: time, list, ...next } };
+    const next = { $ref: `#/components/schemas/Link${(index + 1) % length}` };
+    const list = { type: 'array', items: next };
+    const link = { type: 'object', required: ['at'], properties: { at: time, list, next } };
     const base = { $ref: '#/components/schemas/Base' };
     if (isUnion) return [`Link${index}`, { oneOf: [link, { type: 'string' }] }];
     return [`Link${index}`, index % 2 === 0 ? link : { allOf: [base, link] }];
@@ -301,10 +299,10 @@ async function writeSources(folder: string, document: string): Promise<string> {
 
 /** Adds schemas that are named like the keywords and the words of the generated files. */
 function withTakenNames(document: string, generated: string): string {
-  const keywords = Array.from(
-    { length: ts.SyntaxKind.LastKeyword - ts.SyntaxKind.FirstKeyword + 1 },
-    (_, index) => String(ts.tokenToString(ts.SyntaxKind.FirstKeyword + index)),
-  );
+  const keywords =
+    'any as async await boolean break case class const declare default delete enum export extends false function get global if import in infer interface is keyof let module namespace never new null number object of out package private public readonly require return satisfies set static string super switch symbol this true type typeof undefined unique unknown var void with yield'.split(
+      ' ',
+    );
   const names = new Set([...keywords, ...(generated.match(/\b[a-z]\w*\b/gi) ?? [])]);
   const schemas = [...names]
     .filter((name) => !document.includes(`\n    ${name}:`))
@@ -318,12 +316,8 @@ const SOURCES = [
 ] as const;
 
 const CHAINS = [
-  ['chain-60', chainOf(60, false)],
-  ['cycle-60', chainOf(60, true)],
-  ['chain-150', chainOf(150, false)],
-  ['cycle-150', chainOf(150, true)],
-  ['chain-of-unions-150', chainOf(150, false, true)],
-  ['cycle-of-unions-150', chainOf(150, true, true)],
+  ['cycle', chainOf(150, false)],
+  ['cycle-of-unions', chainOf(150, true)],
 ] as const;
 
 let folder = '';

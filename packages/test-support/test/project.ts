@@ -199,7 +199,7 @@ export function poll(url: string) {
       } catch (error) {
         failures.push(String(error));
       }
-      await pause(20);
+      await pause(50);
     }
   })();
   return {

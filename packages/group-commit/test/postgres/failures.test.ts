@@ -18,25 +18,22 @@ const systemError = (code: string, message = 'the message') =>
 
 describe('an error of the server', () => {
   test.each<[string, 'constraint' | 'outage' | 'other']>([
-    ['21000', 'constraint'],
-    ['22P02', 'constraint'],
     ['23505', 'constraint'],
-    ['44000', 'constraint'],
+
     ['54000', 'constraint'],
-    ['P0001', 'constraint'],
-    ['08006', 'outage'],
+
     ['25006', 'outage'],
     ['40001', 'outage'],
     ['53100', 'outage'],
-    ['53300', 'outage'],
+
     ['55P03', 'outage'],
     ['57014', 'outage'],
-    ['58030', 'outage'],
+
     ['XX000', 'outage'],
-    ['25001', 'other'],
+
     ['25P02', 'other'],
     ['42P01', 'other'],
-    ['0A000', 'other'],
+
     ['55000', 'other'],
   ])('with the SQLSTATE %s is of the kind: %s', (code, kind) => {
     const error = serverError(code);
@@ -59,8 +56,7 @@ describe('the error of a task', () => {
 
   test.each<[string, unknown]>([
     ['of the system', systemError('23505')],
-    ['of the module', new TypeError('a bug')],
-    ['that is a string', 'a bug'],
+
     ['that is undefined', undefined],
   ])('%s is passed on', (_name, error) => {
     expect(taskError(error)).toBe(error);
@@ -76,7 +72,7 @@ describe('unavailable', () => {
       'starting up (SQLSTATE 57P03)',
     ],
     ['an error of the system', systemError('ECONNREFUSED', 'refused'), 'ECONNREFUSED', 'refused'],
-    ['an error without a code', new Error('a bug'), 'UNKNOWN', 'a bug'],
+
     ['an error without a message', systemError('EPIPE', ''), 'EPIPE', 'Error'],
     [
       'the errors of several addresses',
@@ -107,24 +103,21 @@ describe('unusable', () => {
 
   test.each<[string, unknown, string]>([
     ['a wrong password', serverError('28P01'), URL_ADVICE],
-    ['no password', new Error('SASL: the password must be a string'), URL_ADVICE],
-    ['a rejected host', serverError('28000'), URL_ADVICE],
+
     ['a missing database', serverError('3D000'), URL_ADVICE],
     ['a wrong option', serverError('22023'), URL_ADVICE],
-    ['an unknown option', serverError('42704'), URL_ADVICE],
+
     [
       'PgBouncer',
       serverError('08P01', 'unsupported startup parameter: statement_timeout'),
       'statement_timeout=0 for PgBouncer',
     ],
     ['a missing privilege', serverError('42501'), TABLE_ADVICE],
-    ['an unsupported feature', serverError('0A000'), TABLE_ADVICE],
-    ['a missing schema', serverError('3F000'), TABLE_ADVICE],
+
     ['a missing table', serverError('42P01'), TABLE_ADVICE],
     ['a server without TLS', new Error('The server does not support SSL connections'), TLS_ADVICE],
     ['a key of another certificate', systemError('ERR_OSSL_X509_KEY_VALUES_MISMATCH'), TLS_ADVICE],
-    ['a certificate of another host', systemError('ERR_TLS_CERT_ALTNAME_INVALID'), TLS_ADVICE],
-    ['a self-signed certificate', systemError('SELF_SIGNED_CERT_IN_CHAIN'), TLS_ADVICE],
+
     [
       'a certificate of an unknown authority',
       systemError('UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
@@ -148,7 +141,7 @@ describe('unusable', () => {
     ['a protocol violation', serverError('08P01', 'a protocol error')],
     ['a host that does not listen', systemError('ECONNREFUSED')],
     ['a timeout', new Error('timeout')],
-    ['a table that another process creates', serverError('23505')],
+
     ['undefined', undefined],
   ])('has no advice for %s', (_name, error) => {
     expect(unusable('a/notes', error, TABLE)).toBeUndefined();

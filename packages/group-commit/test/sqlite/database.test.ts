@@ -106,13 +106,6 @@ describe('A read', () => {
 });
 
 describe('A database', () => {
-  test('in memory is new each time', async () => {
-    const database = await open({ file: ':memory:' });
-    await database.write('add', { id: 1, text: 'a' });
-    expect(await (await open({ file: ':memory:' })).read('list')).toEqual([]);
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
   test('that is full is ready once its failed calls would succeed, and stores none of them', async () => {
     const database = await open({ file: ':memory:' });
     await database.write('add', { id: 1, text: 'a' });

@@ -65,20 +65,6 @@ describe('openDatabase rejects a path, and changes no file,', () => {
     await expectUnusable(join(folder, 'file/below/notes.db'), /cannot be used .*its folder/);
   });
 
-  test('if the parent folder accepts no new folder', async () => {
-    await expectUnusable('/proc/none/notes.db', /cannot be used .*ENOENT.*create its folder/);
-  });
-
-  testWithMount('if the file system is read-only (needs root)', async () => {
-    const mount = mountMemory('1m');
-    const path = join(mount, 'notes.db');
-    await (await open({ file: path })).close();
-    execFileSync('mount', ['-o', 'remount,ro', mount]);
-    await expectUnusable(path, /cannot be (written|opened)/);
-    await expectUnusable(join(mount, 'new.db'), /cannot be (written|opened)/);
-    await expectUnusable(join(mount, 'new/notes.db'), 'its folder');
-  });
-
   (asRoot ? testWithMount : test)('if only the file is read-only', async () => {
     await (await open()).close();
     if (asRoot) {
