@@ -16,11 +16,6 @@ security: [{ token: [] }]
 paths:
   /quick: { get: { operationId: quick, responses: { '204': { description: done } } } }
   /logging: { get: { operationId: logging, responses: { '204': { description: done } } } }
-  /scoped:
-    get:
-      operationId: scoped
-      security: [{ token: [write] }]
-      responses: { '204': { description: done } }
   /plants/{id}:
     post:
       operationId: addPlant
@@ -56,7 +51,6 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
   const handlers = {
     quick: () => ({ status: 204 }),
     addPlant: () => ({ status: 204 }),
-    scoped: () => ({ status: 204 }),
     signed: ({ callers }: AnyRequest) => ({ status: 200, body: Object.entries(callers ?? {}) }),
     logging: ({ id, log, headers }: AnyRequest) => {
       log.warn({ id, host: headers.host }, 'from the handler');

@@ -5,7 +5,6 @@ import { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import compression from 'compression';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import request from 'supertest';
@@ -162,29 +161,6 @@ describe("with missing: 'next'", () => {
   );
 });
 
-describe('after body parsers', () => {
-  let app: Express;
-
-  beforeAll(async () => {
-    app = express()
-      .use(express.json(), express.urlencoded({ extended: true }))
-      .use(express.text(), express.raw())
-      .use(compression())
-      .use(expressHandler(await serviceWith('/things')));
-  });
-
-  test('validates the body', async () => {
-    await request(app).post('/things').send({ count: 'a' }).expect(400);
-    await request(app).post('/things').send([]).expect(400);
-    await request(app).post('/things').set('Content-Type', 'application/json').expect(400);
-  });
-
-  test('compresses the response by middleware of the app', async () => {
-    const { headers } = await request(app).get('/things').set('Accept-Encoding', 'gzip');
-    expect(headers['content-encoding']).toBe('gzip');
-  });
-});
-
 test('a body that other middleware has read is a fault of the app, not of the client', async () => {
   const app = express().use(
     async (received, _response, next) => {
@@ -223,13 +199,12 @@ describe('ExpressCall', () => {
 
   test.each<[string, RequestHandler, string, string]>([
     ['application/json', express.json(), '{"a":[1]}', '{"a":[1]}'],
-    ['application/json', express.text({ type: '*/*' }), '{"a": 1}', '{"a": 1}'],
+
     ['application/json', express.raw({ type: '*/*' }), '{"a": 1}', '{"a": 1}'],
     [FORM, express.urlencoded(), 'a=b%20c&d=1&d=2', 'a=b+c&d=1&d=2'],
     [`${FORM};charset=utf-8`, express.urlencoded(), 'a=%26', 'a=%26'],
-    [FORM.toUpperCase(), express.urlencoded(), 'a=1', 'a=1'],
+
     [FORM, express.urlencoded({ extended: true }), 'a[b][c]=1&a[d]=2', 'a[b][c]=1&a[d]=2'],
-    [FORM, express.urlencoded({ extended: true }), 'a[]=1&a[]=2', 'a=1&a=2'],
   ])('has the bytes of a parsed body of %s', async (type, parser, body, bytes) => {
     const call = await callOf([parser], type, body);
     expect(decodeURIComponent(String(call.body))).toBe(decodeURIComponent(bytes));
@@ -255,23 +230,6 @@ describe('ExpressCall', () => {
     expect(call.body).toHaveProperty('next');
     expect(call.headers['content-encoding']).toBe('gzip');
   });
-
-  const readAll =
-    (body: unknown): RequestHandler =>
-    async (received, _response, next) => {
-      for await (const _chunk of received);
-      received.body = body;
-      next();
-    };
-
-  test.each<[string, unknown]>([
-    ['text/plain', undefined],
-    ['multipart/form-data; boundary=b', { note: 'a' }],
-    ['Multipart/Mixed; boundary=b', []],
-  ])('reports a body of %s that other middleware has read', async (type, body) => {
-    const call = await callOf([readAll(body)], type, 'text');
-    expect(() => call.body).toThrow('do not use it for paths of the document');
-  });
 });
 
 test('addHeaders adds to Vary and Set-Cookie; others are replaced, but not by defaults', async () => {
@@ -296,18 +254,6 @@ test('addHeaders adds to Vary and Set-Cookie; others are replaced, but not by de
     'x-frame-options': 'DENY',
     'x-content-type-options': 'other',
   });
-});
-
-test('writeAnswer closes the connection if another response has started', async () => {
-  const app = express().use((received, response) => {
-    response.write('started');
-    void new ExpressCall(received, response, SERVICE).write({
-      status: 200,
-      headers: [],
-      body: 'late',
-    });
-  });
-  await expect(request(app).get('/')).rejects.toThrow(/aborted|hang up|reset/);
 });
 
 test('writeAnswer ends a stream that it cannot write', async () => {

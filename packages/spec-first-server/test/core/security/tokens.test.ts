@@ -66,14 +66,6 @@ describe('an access token', () => {
     },
   );
 
-  test('is rejected if its length, letters or case differ, or if it is a digest', async () => {
-    const digest = sha256('hidden');
-    const auth = await authenticatorOf({ accessTokens: ['plain', `sha256:${digest}`] });
-    for (const token of ['', 'plai', 'plain=', 'PLAIN', 'plaim', digest, `sha256:${digest}`]) {
-      expect(rejectionOf(() => auth.verify(token, [])).presented).toBe(true);
-    }
-  });
-
   test('may be surrounded by spaces, repeated, and mixed with empty entries', async () => {
     const auth = await authenticatorOf({
       accessTokens: [' one ', '', 'one', `\tsha256:${sha256('two').toUpperCase()}`, ' '],
@@ -95,21 +87,16 @@ describe('an access token', () => {
   test.each([
     ['two words', 'two words'],
     ['an unknown option', 'secret role=admin'],
-    ['an option with a prefix', 'secret my-scope=admin'],
+
     ['two schemes', 'secret scheme=bearerAuth scheme=bearerAuth'],
-    ['an empty scope', 'secret scope='],
+
     ['a comma', 'sec,ret'],
     ['a name alone', 'robot:'],
-    ['a name with a space', 'my robot:secret'],
-    ['a digest of another length under a name', `robot:sha256:${sha256('secret')}0`],
+
     ['quotes', '"secret"'],
     ['a letter beyond ASCII', 'sécret'],
-    ['a leading =', '=secret'],
-    ['a digest that is not hexadecimal', 'sha256:secret'],
+
     ['a digest too short', `sha256:${sha256('secret').slice(1)}`],
-    ['a digest too long', `sha256:${sha256('secret')}0`],
-    ['another digest', `sha512:${sha256('secret')}`],
-    ['a token that is too long', 'secret'.repeat(2000)],
   ])(
     'configured as %s stops the start; the error names its position, not the token',
     async (_what, entry) => {
@@ -149,28 +136,12 @@ describe('tokens of several security schemes', () => {
     expect(() => verify('one', [], 'other')).toThrow(Unauthorized);
   });
 
-  test('for development are accepted for all schemes, with all scopes and a subject', async () => {
-    const { verify } = await create({
-      developmentToken: 'dev',
-      accessTokens: ['development:one scheme=*'],
-    });
-    for (const scheme of schemes.keys())
-      expect(verify('dev', ['a'], scheme)).toEqual({ subject: 'development', scopes: 'all' });
-    expect(() => verify('one', ['a'], 'bearerAuth')).toThrow(Forbidden);
-    expect(() => verify('dev', [], 'other')).toThrow(Unauthorized);
-  });
-
   test.each([
     ['names no scheme', 'secret', 'add scheme=bearerAuth or scheme=pspKey after the token'],
     ['names another scheme', 'secret scheme=basic', 'that take tokens: bearerAuth, pspKey'],
     [
       'repeats a token with another name',
       'ann:first scheme=pspKey',
-      'repeats a token with another name or other scopes',
-    ],
-    [
-      'repeats a token with other scopes',
-      'first scheme=pspKey scope=a',
       'repeats a token with another name or other scopes',
     ],
   ])('stop the start if an entry %s', async (_what, entry, reason) => {
