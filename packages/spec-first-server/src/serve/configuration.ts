@@ -3,7 +3,6 @@ import { parseEnv } from 'node:util';
 import { parseSize, similarName } from 'openapi-document';
 import proxyAddress from 'proxy-addr';
 import { ConfigError } from '../core/security/config-error.ts';
-import { LOG_LEVELS } from './json-log.ts';
 
 export { ConfigError };
 
@@ -91,6 +90,8 @@ export const rejectAddress = (port: string, host: string) => (cause: unknown) =>
   if (code === 'EACCES') advice = `set ${port} to another port`;
   throw new ConfigError(`${message}: ${advice}`, { cause });
 };
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export const SERVER_VARIABLES = {
   PORT: variable('the port to listen on; 0 for any free one', integer(0, 65_535), '3000'),

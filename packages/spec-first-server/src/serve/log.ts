@@ -1,8 +1,10 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
+import { destination, type Logger, type LoggerOptions, pino } from 'pino';
 import manifest from '../../package.json' with { type: 'json' };
-import { jsonLog, type LogLevel, type ServiceLog } from './json-log.ts';
+import { describeError } from '../core/describe-error.ts';
+import type { Config } from './configuration.ts';
 import { createOutput } from './output.ts';
 
 /** The time limit for writing the last lines of the log, in milliseconds. */
@@ -31,19 +33,12 @@ const libraries = `spec-first-server ${runtime}, Node ${node}`;
 /** Text such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
 export const versionText = project === '' ? libraries : `${project} (${libraries})`;
 
-/** The members of all lines. A private package may have no version. */
-const SOURCE = {
-  service: service || undefined,
-  version: version || undefined,
-  pid: process.pid,
-};
-
 /**
  * Creates a log of JSON lines on standard output, or of readable lines if standard output is a
  * terminal and pino-pretty is installed. JSON lines never block the process: lines that cannot be
  * written are buffered, and dropped beyond a limit.
  */
-export async function createLog(level: LogLevel) {
+export async function createLog(level: Config['LOG_LEVEL']) {
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;
   const colorize = pretty && process.stdout.hasColors();
   const readable = pretty?.default({
@@ -53,13 +48,11 @@ export async function createLog(level: LogLevel) {
     singleLine: true,
     colorize,
   });
-  if (readable !== undefined) {
-    return { log: jsonLog(readable, level, SOURCE), lostLines: () => 0 };
-  }
+  if (readable !== undefined) return { log: pino(options(level), readable), lostLines: () => 0 };
   const output = createOutput((lines) =>
     log.warn({ lines }, 'log lines were lost: standard output was too slow'),
   );
-  const log: ServiceLog = jsonLog(output, level, SOURCE);
+  const log: Logger = pino(options(level), output);
   return { log, lostLines: output.lostLines };
 }
 
@@ -72,13 +65,39 @@ const messageFormat = ({
   readonly locations?: readonly string[];
 }) => [msg, ...locations].join('\n  ');
 
-export function logStartError(reason: string): void {
-  const output = { write: (line: string) => writeSync(2, line) };
-  jsonLog(output, 'fatal', SOURCE).fatal({ reason }, 'the service cannot start');
+export const logStartError = (reason: string): void =>
+  pino(options('fatal'), destination({ fd: 2, sync: true })).fatal(
+    { reason },
+    'the service cannot start',
+  );
+
+const options = (level: Config['LOG_LEVEL']): LoggerOptions => ({
+  level,
+  base: {
+    service: service || undefined,
+    version: version || undefined,
+    pid: process.pid,
+  },
+  serializers: { err: (error: unknown) => describeError(error) },
+  timestamp: isoTime(),
+});
+
+/** Returns the `timestamp` of pino in the form of RFC 3339, formatted once in a millisecond. */
+function isoTime(): () => string {
+  let formatted = 0;
+  let member = '';
+  return () => {
+    const now = Date.now();
+    if (now !== formatted) {
+      formatted = now;
+      member = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return member;
+  };
 }
 
 /** Ends the process when the log is written, or after {@link FLUSH_LIMIT}. */
-export async function endProcess(code: 0 | 1, log?: ServiceLog): Promise<void> {
+export async function endProcess(code: 0 | 1, log?: Logger): Promise<void> {
   // Readable lines pass through streams, which need another round of the event loop.
   await immediate();
   const flushed = new Promise<void>((resolve) => {

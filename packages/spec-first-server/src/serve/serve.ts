@@ -2,6 +2,7 @@ import './node-version.js';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
+import type { Logger } from 'pino';
 import { announce, isShownByParent, tellParent } from './announce.ts';
 import {
   loadEnvFile,
@@ -12,7 +13,6 @@ import {
   type ValuesOf,
   type Variables,
 } from './configuration.ts';
-import type { ServiceLog } from './json-log.ts';
 import { createLog, endProcess, logStartError, versionText } from './log.ts';
 import type { AnyBackend, OpenContext, ServiceDefinition } from './start-service.ts';
 import { handleSignals, stopper } from './stop.ts';
@@ -38,7 +38,7 @@ export interface ServeOptions<V extends Variables>
 
 /** See `serve` in index.ts. */
 export async function serve<V extends Variables>(options: ServeOptions<V>): Promise<void> {
-  let log: ServiceLog | undefined;
+  let log: Logger | undefined;
   try {
     const { values } = parseArgs({
       options: {
@@ -89,7 +89,7 @@ async function check<V extends Variables>(
 ): Promise<void> {
   const { checkService } = await import('./start-service.ts');
   await checkService(config, definition, log);
-  await new Promise<void>((resolve) => log.flush(resolve));
+  await new Promise((resolve) => log.flush(resolve));
   const files = Object.values(definition.documents ?? [config.OPENAPI_FILE]).join(', ');
   process.stdout.write(`The configuration and ${files} are valid.\n`);
   await endProcess(0);

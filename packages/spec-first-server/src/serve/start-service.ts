@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { type Document, loadDocument } from 'openapi-document';
+import type { Logger } from 'pino';
 import { requestListener } from '../adapters/node/index.ts';
 import type { Endpoint } from '../core/call.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
@@ -28,7 +29,6 @@ import {
   wrongValue,
 } from './configuration.ts';
 import { createProbes } from './endpoints.ts';
-import type { ServiceLog } from './json-log.ts';
 import { describeStart } from './terminal.ts';
 
 /** The result of `open`: opened when the service starts, closed when it stops. */
@@ -99,7 +99,7 @@ export type RunningService = Awaited<ReturnType<typeof startService>>;
 export async function startService(
   config: Config,
   definition: ServiceDefinition,
-  log: ServiceLog,
+  log: Logger,
   lostLines = () => 0,
 ) {
   const { open } = definition;
@@ -228,7 +228,7 @@ export async function startService(
 export async function checkService(
   config: Config,
   { allowOutside, ...definition }: Omit<ServiceDefinition, 'open'>,
-  log: ServiceLog,
+  log: Logger,
 ): Promise<void> {
   const documents = await readDocuments(config, { ...definition, allowOutside });
   const noHandlers = Array.from(documents.keys(), (name) => [name, { handlers: {} }]);
@@ -319,7 +319,7 @@ async function readDocuments(
 function partsOf(
   documents: ReadonlyMap<string, Document>,
   backend: AnyBackend,
-  log: ServiceLog,
+  log: Logger,
   metrics?: Awaited<ReturnType<typeof createMetrics>>,
 ) {
   const parts: Readonly<Record<string, DocumentParts>> =
@@ -355,7 +355,7 @@ function wrongNames(documents: ReadonlyMap<string, Document>, parts: object): Co
  *
  * @throws {ConfigError} if the credentials are wrong.
  */
-async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log: ServiceLog) {
+async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log: Logger) {
   const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config;
   if (jwksUrl !== undefined && (issuer === undefined || audience === undefined)) {
     log.warn(
@@ -388,7 +388,7 @@ async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log
 function generateToken(
   { LOG_LEVEL }: Config,
   parts: ReturnType<typeof partsOf>,
-  log: ServiceLog,
+  log: Logger,
 ): string | undefined {
   const takesTokens = parts.some(
     ({ document, verifiers }) => tokenSchemes(document.securitySchemes, verifiers).size > 0,

@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { isatty } from 'node:tty';
+import type { Logger } from 'pino';
 import { isShownByParent } from './announce.ts';
-import type { ServiceLog } from './json-log.ts';
 import { endProcess } from './log.ts';
 import type { RunningService } from './start-service.ts';
 
@@ -66,7 +66,7 @@ export function stopWithNpm(stop: () => void): void {
 
 export function stopper(
   service: RunningService,
-  log: ServiceLog,
+  log: Logger,
   drainSeconds: number,
 ): (reason: string) => Promise<void> {
   const limit = drainSeconds * 1000 + STOP_LIMIT;

@@ -62,27 +62,6 @@ describe('the log', () => {
   });
 });
 
-test('the log writes values that JSON cannot represent', () => {
-  const { stdout } = run(`
-    const { log: out } = await log.createLog('info');
-    const circular = { a: 1 };
-    circular.self = circular;
-    const child = out.child({ id: 2n ** 60n });
-    child.info({ circular, count: 1, err: 'not an error' }, 'circular');
-    child.warn(new Error('thrown'));
-    child.error(undefined, 'no entry');
-    await log.endProcess(0, out);
-  `);
-  const lines = stdout.trimEnd().split('\n');
-  expect(lines[0]).toContain('"id":1152921504606846976,"circular":"<ref *1> { a: 1');
-  const id = 2 ** 60;
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    { id, count: 1, err: 'not an error', msg: 'circular' },
-    { id, level: 40, err: { type: 'Error', message: 'thrown' }, msg: 'thrown' },
-    { id, level: 50, msg: 'no entry' },
-  ]);
-});
-
 test('each warning about lost lines has the number since the previous one', () => {
   const script = `
     import * as log from ${JSON.stringify(LOG)};

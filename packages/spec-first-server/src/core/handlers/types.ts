@@ -8,6 +8,7 @@ import type {
   StatusRanges,
   ValueType,
 } from 'openapi-document/client';
+import type { Logger } from 'pino';
 
 /** The authenticated client of a request. */
 export interface Caller {
@@ -61,14 +62,8 @@ type RequestBody<Declared> = Declared extends { content: infer Content }
     }[keyof Content]
   : { readonly contentType: undefined; readonly body: undefined };
 
-/**
- * Writes a line. `entry` is an object whose members the line gets, an error, or the message. Of the
- * member `err`, the line has the type, message, code, stack and cause.
- */
-export type WriteLine = (entry: unknown, message?: string) => void;
-
 /** A log whose lines have the request's id, trace id and operationId. */
-export type RequestLog = Readonly<Record<'debug' | 'info' | 'warn' | 'error', WriteLine>>;
+export type RequestLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 /** The part of pino's interface that the service uses. */
 export interface Log extends RequestLog {
