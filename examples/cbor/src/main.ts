@@ -2,4 +2,4 @@ import { serve } from 'spec-first-server';
 import { codecs } from './codecs.ts';
 import { handlers } from './handlers.ts';
 
-await serve({ codecs, open: () => ({ handlers }) });
+await serve({ codecs, open: { handlers } });

@@ -1,4 +1,4 @@
 import { serve } from 'spec-first-server';
 import { handlers } from './handlers.ts';
 
-await serve({ open: () => ({ handlers }) });
+await serve({ open: { handlers } });

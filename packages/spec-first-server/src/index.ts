@@ -79,7 +79,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
  *
  * @example
  * const getBook = ({ path }) => ({ status: 200, body: find(path.id) });
- * await serve({ open: () => ({ handlers: { getBook } }) });
+ * await serve({ open: { handlers: { getBook } } });
  */
 export async function serve<V extends Variables = Record<never, never>>(
   options: ServeOptions<V>,

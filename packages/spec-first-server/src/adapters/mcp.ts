@@ -45,7 +45,7 @@ const ORIGIN = 'http://localhost';
  * operation is a result with `isError`, which a model can read.
  *
  * @example
- * await serve({ open: () => ({ handlers, use: (service) => [mcpHandler(service)] }) });
+ * await serve({ open: { handlers, use: (service) => [mcpHandler(service)] } });
  *
  * @param path the path of the endpoint. By default `/mcp`.
  * @throws {Error} if a marked operation has a body or a response that a tool cannot have.

@@ -18,17 +18,25 @@ import type { AnyBackend, OpenContext, ServiceDefinition } from './start-service
 import { handleSignals, stopper } from './stop.ts';
 import { banner, explain, help, startError, withToken } from './terminal.ts';
 
+/**
+ * Opens the backend.
+ *
+ * @param values the values of `variables`.
+ * @throws {ConfigError} if a variable names something that cannot be opened.
+ */
+type OpenBackend<V extends Variables> = (
+  values: ValuesOf<V>,
+  context: OpenContext,
+) => AnyBackend | Promise<AnyBackend>;
+
 /** The parts of a project's service. */
 export interface ServeOptions<V extends Variables>
   extends Pick<ServiceDefinition, 'codecs' | 'documents' | 'errorBody' | 'formats'> {
   /**
-   * Opens the backend. Returns the handlers, and all other parts that may depend on the
-   * configuration or a database.
-   *
-   * @param values the values of `variables`.
-   * @throws {ConfigError} if a variable names something that cannot be opened.
+   * The handlers, and all other parts that may depend on the configuration or a database; or a
+   * function that opens the database and returns them. `--check` does not call the function.
    */
-  readonly open: (values: ValuesOf<V>, context: OpenContext) => AnyBackend | Promise<AnyBackend>;
+  readonly open: AnyBackend | OpenBackend<V>;
   /**
    * The environment variables of the project, by name. `--help` lists them after those of the
    * server.
@@ -51,10 +59,18 @@ export async function serve<V extends Variables>(options: ServeOptions<V>): Prom
     if (values.help) process.stdout.write(help(options.variables ?? {}));
     else if (values.version) process.stdout.write(`${versionText}\n`);
     else {
-      const definition = { ...options, allowOutside: values['allow-outside'] };
       const setSignalHandlers = values.check ? undefined : handleSignals();
       const configuration = await configure(options.variables);
       log = configuration.log;
+      const { open, variables: _variables, ...parts } = options;
+      const definition = {
+        ...parts,
+        allowOutside: values['allow-outside'],
+        open:
+          typeof open === 'function'
+            ? (context: OpenContext) => open(configuration.values, context)
+            : open,
+      };
       if (setSignalHandlers === undefined) await check(configuration, definition);
       else await run(configuration, definition, setSignalHandlers);
     }
@@ -79,25 +95,22 @@ async function configure<V extends Variables>(variables = {} as V) {
   return { config, values, log, lostLines };
 }
 
-type Configuration<V extends Variables> = Awaited<ReturnType<typeof configure<V>>>;
+type Configuration = Awaited<ReturnType<typeof configure>>;
 
-type Definition<V extends Variables> = ServeOptions<V> & Pick<ServiceDefinition, 'allowOutside'>;
-
-async function check<V extends Variables>(
-  { config, log }: Configuration<V>,
-  { open: _open, variables: _variables, ...definition }: Definition<V>,
-): Promise<void> {
+async function check({ config, log }: Configuration, definition: ServiceDefinition): Promise<void> {
   const { checkService } = await import('./start-service.ts');
   await checkService(config, definition, log);
   await new Promise((resolve) => log.flush(resolve));
   const files = Object.values(definition.documents ?? [config.OPENAPI_FILE]).join(', ');
   process.stdout.write(`The configuration and ${files} are valid.\n`);
+  if (typeof definition.open === 'function')
+    process.stdout.write('The start also checks what `open` returns: handlers and verifiers.\n');
   await endProcess(0);
 }
 
-async function run<V extends Variables>(
-  { config, values, log, lostLines }: Configuration<V>,
-  { open, variables: _variables, ...definition }: Definition<V>,
+async function run(
+  { config, log, lostLines }: Configuration,
+  definition: ServiceDefinition,
   setSignalHandlers: ReturnType<typeof handleSignals>,
 ): Promise<void> {
   process.once('uncaughtException', (error) => {
@@ -105,12 +118,7 @@ async function run<V extends Variables>(
     void endProcess(1, log);
   });
   const { startService } = await import('./start-service.ts');
-  const service = await startService(
-    config,
-    { ...definition, open: (context) => open(values, context) },
-    log,
-    lostLines,
-  );
+  const service = await startService(config, definition, log, lostLines);
 
   // A signal that arrived during the start is handled before readiness is announced.
   await immediate();

@@ -31,7 +31,7 @@ import {
 import { createProbes } from './endpoints.ts';
 import { describeStart } from './terminal.ts';
 
-/** The result of `open`: opened when the service starts, closed when it stops. */
+/** The option `open`, or its result: opened when the service starts, closed when it stops. */
 export interface Backend extends Pick<AppOptions, 'around' | 'use' | 'verifiers'> {
   /** The handlers by operationId, as in the generated type `Handlers`. */
   readonly handlers: Readonly<Record<string, AnyHandler>>;
@@ -77,7 +77,7 @@ export interface OpenContext {
 export type AnyBackend = Backend | DocumentsBackend;
 
 export interface ServiceDefinition extends Pick<AppOptions, 'codecs' | 'errorBody' | 'formats'> {
-  readonly open: (context: OpenContext) => AnyBackend | Promise<AnyBackend>;
+  readonly open: AnyBackend | ((context: OpenContext) => AnyBackend | Promise<AnyBackend>);
   /**
    * The paths of several documents, each with a name for the log and the metrics, such as `v1`.
    * Each document needs a base path of its own in its `servers`. By default, the document in
@@ -119,7 +119,8 @@ export async function startService(
 
   // The document is read while the backend opens.
   const metrics = await createMetrics(config, lostLines);
-  const opening = Promise.try(open, { warn: (message) => log.warn(message), ...metrics?.store });
+  const context: OpenContext = { warn: (message) => log.warn(message), ...metrics?.store };
+  const opening = typeof open === 'function' ? Promise.try(open, context) : Promise.resolve(open);
   // The error is handled at `await opening`. An error of the document takes precedence.
   const closable = opening.catch(() => undefined);
   opened.defer(async () => (await closable)?.close?.());
@@ -127,12 +128,7 @@ export async function startService(
   const backend = await opening;
   const parts = partsOf(documents, backend, log, metrics);
   const [first, ...others] = parts;
-  const token = hasCredentials(config) ? undefined : generateToken(config, parts, log);
-  const options = await appOptions(
-    { ...config, DEVELOPMENT_TOKEN: token ?? config.DEVELOPMENT_TOKEN },
-    parts,
-    log,
-  );
+  const { token, ...options } = await appOptions(config, parts, log);
   const service = await createAppService(
     {
       ...options,
@@ -218,21 +214,22 @@ export async function startService(
 }
 
 /**
- * Checks the configuration and the document like a start, without opening a backend or a port.
- * Not checked is what `open` returns, such as handlers and verifiers, so a start may also lack
- * credentials.
+ * Checks the configuration, the document, and a backend that no function opens, like a start.
+ * Does not open a backend or a port. If a function opens the backend, assumes that it returns a
+ * handler for each operation, and verifiers only for credentials that are not tokens.
  *
- * @throws {Error} if the configuration or the document has an error, or an operation could not be
- *   served.
+ * @throws {Error} if the configuration, the document or the backend has an error, or an operation
+ *   could not be served.
  */
 export async function checkService(
   config: Config,
-  { allowOutside, ...definition }: Omit<ServiceDefinition, 'open'>,
+  { allowOutside, open, ...definition }: ServiceDefinition,
   log: Logger,
 ): Promise<void> {
   const documents = await readDocuments(config, { ...definition, allowOutside });
+  const isOpened = typeof open === 'function';
   const noHandlers = Array.from(documents.keys(), (name) => [name, { handlers: {} }]);
-  const backend = { documents: Object.fromEntries(noHandlers) };
+  const backend = isOpened ? { documents: Object.fromEntries(noHandlers) } : open;
   const parts = partsOf(documents, backend, log);
   const [first, ...others] = parts;
   const options = await appOptions(config, parts, log);
@@ -242,7 +239,7 @@ export async function checkService(
       ...options,
       ...first,
       // Mocks need neither handlers nor verifiers.
-      missing: 'mock',
+      missing: isOpened ? 'mock' : config.MISSING_OPERATIONS,
       strict: true,
     },
     others,
@@ -351,9 +348,10 @@ function wrongNames(documents: ReadonlyMap<string, Document>, parts: object): Co
 }
 
 /**
- * Returns the options of the app that follow from the configuration and the document.
+ * Returns the options of the app that follow from the configuration and the document, and the token
+ * that was generated, if any.
  *
- * @throws {ConfigError} if the credentials are wrong.
+ * @throws {ConfigError} if the credentials are wrong or missing.
  */
 async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log: Logger) {
   const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config;
@@ -363,14 +361,16 @@ async function appOptions(config: Config, parts: ReturnType<typeof partsOf>, log
         'or tokens that were issued for other services are accepted',
     );
   }
+  const token = hasCredentials(config) ? undefined : generateToken(config, parts, log);
   const settings = {
     accessTokens: config.ACCESS_TOKENS,
     accessTokensFile: config.ACCESS_TOKENS_FILE,
     jwt: jwksUrl && { jwksUrl, issuer, audience },
-    developmentToken: config.DEVELOPMENT_TOKEN,
+    developmentToken: token ?? config.DEVELOPMENT_TOKEN,
   };
   const authenticator = await authenticatorFor(parts, settings, log);
   return {
+    token,
     authenticator,
     bodyLimit: config.BODY_LIMIT,
     docs: config.DOCS === 'on',

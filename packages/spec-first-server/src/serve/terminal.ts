@@ -75,8 +75,8 @@ export function help(projectVariables: Variables): string {
   );
   return `Usage: npm start -- [--check] [--help] [--version] [--allow-outside]
 
-  --check           checks the configuration and the document without starting the service;
-                    not the handlers and the verifiers, which the start checks
+  --check           checks the configuration and the document without starting the service.
+                    Does not check handlers and verifiers that the function open returns
   --help            prints this text
   --version         prints the versions of the project, of spec-first-server and of Node
   --allow-outside   allows references to files outside the folder of the document

@@ -13,7 +13,7 @@ paths:
 `,
   'responses.yaml': "{ '204': { description: done } }\n",
   'main.mjs': `import { serve } from 'spec-first-server';
-await serve({ open: () => ({ handlers: { a: () => ({ status: 204 }) } }) });
+await serve({ open: { handlers: { a: () => ({ status: 204 }) } } });
 `,
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -38,6 +38,23 @@ paths:
     expect.stringContaining('operation a declares no response'),
   ]);
   expect(others).toEqual(['The configuration and noted.yaml are valid.']);
+});
+
+test('--check does not open a backend, and says so', () => {
+  const text = `import { serve } from 'spec-first-server';
+await serve({ open: () => { throw new Error('opened') } });
+`;
+  writeFileSync(join(folder, 'opened.mjs'), text);
+  const { stdout } = spawnSync(process.execPath, [join(folder, 'opened.mjs'), '--check'], {
+    cwd: folder,
+    env: { ...ENVIRONMENT, OPENAPI_FILE: 'noted.yaml' },
+    encoding: 'utf8',
+  });
+  expect(stdout.split('\n').slice(-3)).toEqual([
+    'The configuration and noted.yaml are valid.',
+    'The start also checks what `open` returns: handlers and verifiers.',
+    '',
+  ]);
 });
 
 test.each([

@@ -31,7 +31,7 @@ const around = async (operation, request, next) => ({
 });
 await serve({
   documents: ${JSON.stringify(documents)},
-  open: () => ({ documents: { ${parts} } }),
+  open: { documents: { ${parts} } },
 });
 `;
 const BOTH = "old: { handlers: reading('old') }, new: { handlers: reading('new'), around }";

@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { register } from 'prom-client';
 import { eventually } from 'test-support/eventually';
 import { exchange, request } from 'test-support/raw-http';
+import { unimplemented } from '../../src/core/bind-handlers.ts';
 import { ConfigError, readConfig } from '../../src/serve/configuration.ts';
 import {
   type Backend,
@@ -253,8 +254,6 @@ describe('a service', () => {
     const verifiers = { ours: () => ANN, bearer: () => ANN };
     await start({ open: () => opened({ verifiers }) }, { ACCESS_TOKENS: '' });
     await service?.stop();
-    // Verifiers that `open` returns are unknown.
-    await checkService(configOf({ ACCESS_TOKENS: '' }), DEFINITION, log);
     await start(UNSECURED, { ACCESS_TOKENS: '', OPENAPI_FILE: open });
   });
 
@@ -370,6 +369,23 @@ describe('a check', () => {
     expect(lines).toMatchObject([
       { level: 40, msg: expect.stringContaining('ACCESS_TOKENS: entry 1 has the scope raed') },
     ]);
+  });
+
+  test('rejects missing credentials in production, but accepts verifiers that it knows', async () => {
+    process.env.NODE_ENV = 'production';
+    const env = { ACCESS_TOKENS: '' };
+    await expect(check(env)).rejects.toThrow('must be set with NODE_ENV=production');
+    const verifiers = { ours: () => ANN, bearer: () => ANN };
+    await check(env, { open: opened({ verifiers }) });
+  });
+
+  test.each<[string, Partial<Backend>, RegExp]>([
+    ['handlers', { handlers: { ...handlers, token: unimplemented } }, /token/],
+    ['verifiers', { verifiers: {} }, /ours/],
+  ])('rejects wrong %s of a backend that is not opened by a function', async (_, part, message) => {
+    await check({}, { open: opened() });
+    await check({ MISSING_OPERATIONS: 'mock' }, { open: opened({ handlers: {} }) });
+    await expect(check({}, { open: opened(part) })).rejects.toThrow(message);
   });
 });
 
