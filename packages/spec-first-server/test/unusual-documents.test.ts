@@ -38,7 +38,45 @@ test('an enum of 150,000 long values loads, and is enforced', async () => {
   await client.get('/a?of=b').expect(400);
 });
 
-describe('with a notice at the start, the server', () => {});
+test('a handler does not have to send headers that the server sets', async () => {
+  const names = ['Content-Length', 'Date', 'Deprecation', 'X-Content-Type-Options', 'X-Request-Id'];
+  const headers = Object.fromEntries(
+    names.map((name) => [name, { required: true, schema: { type: 'string' } }]),
+  );
+  const response = { description: 'it', headers, content: { 'application/json': {} } };
+  const operation = {
+    operationId: 'a',
+    deprecated: true,
+    'x-deprecated-at': '2027-01-31',
+    responses: { 200: response, default: response },
+  };
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'A', version: '1.0.0' },
+    paths: { '/a': { get: operation } },
+  };
+  const { client, lines } = await serving(JSON.stringify(document), ['a']);
+  const answers = [await client.get('/a').expect(200), await client.get('/a?b=1').expect(400)];
+  for (const answer of answers) {
+    for (const name of names) expect(answer.headers).toHaveProperty(name.toLowerCase());
+  }
+  expect(lines.map(({ level }) => level)).toEqual([30, 30]);
+});
+
+test('a security requirement that is null breaks only its operation', async () => {
+  const responses = { 200: { description: 'it', content: { 'application/json': {} } } };
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'A', version: '1.0.0' },
+    paths: {
+      '/a': { get: { operationId: 'a', security: [null], responses } },
+      '/b': { get: { operationId: 'b', responses } },
+    },
+  };
+  const { client } = await serving(JSON.stringify(document), ['b']);
+  await client.get('/a').expect(501);
+  await client.get('/b').expect(200);
+});
 
 test.each(['', 'operationId: it, '])(
   'an operation that two paths share has an id for each path (%s)',

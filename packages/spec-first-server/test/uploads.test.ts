@@ -147,15 +147,16 @@ test('files of a process that was killed are removed at the next start', async (
   sent.write(head + 'x'.repeat(MB));
   await eventually(() => readdirSync(uploads, { recursive: true }).length === 2);
   await kill();
-  // The files of a running process, and of one on another host, whose name has the same length.
+  // The files of a running process, and of two on other hosts. The name of one begins like ours.
   const otherHost = 'x'.repeat(hostname().length);
   const others = [
-    `upload-${hostname()}-${process.pid}-abc`,
-    `upload-${otherHost}-${child.pid}-abc`,
+    `upload-${hostname()}_${process.pid}-abc`,
+    `upload-${otherHost}_${child.pid}-abc`,
+    `upload-${hostname()}-${child.pid}_1-abc`,
   ];
   for (const name of others) mkdirSync(join(uploads, name));
-  expect(readdirSync(uploads)).toHaveLength(3);
+  expect(readdirSync(uploads)).toHaveLength(4);
   await launch();
-  await eventually(() => readdirSync(uploads).length === 2);
+  await eventually(() => readdirSync(uploads).length === 3);
   expect(readdirSync(uploads).toSorted()).toEqual(others.toSorted());
 });

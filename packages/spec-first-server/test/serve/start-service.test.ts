@@ -199,6 +199,7 @@ describe('a service', () => {
     ]);
     expect((await post('123456')).status).toBe(413);
     await eventually(() => lines.some(({ status }) => status === 413));
+    expect(lines.find(({ status }) => status === 413)?.reason).toMatch('(BODY_LIMIT, or');
     const slow = lines.find(({ operationId, status }) => operationId === 'text' && status === 204);
     expect(slow).toMatchObject({ level: 40, client: '203.0.113.9' });
   });

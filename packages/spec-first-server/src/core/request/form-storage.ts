@@ -78,8 +78,10 @@ export function formStorage(
     for await (const chunk of chunks) {
       textSize += chunk.length;
       if (textSize > textLimit) {
-        const requirement = `must be at most ${textLimit} bytes (BODY_LIMIT): send a file instead`;
-        throw new HttpError(413, `the texts of the body ${requirement}`);
+        const limit = `at most ${textLimit} bytes`;
+        throw new HttpError(413, `the texts of the body must be ${limit}: send a file instead`, {
+          reason: `the texts of the body must be ${limit} (BODY_LIMIT)`,
+        });
       }
       yield chunk;
     }

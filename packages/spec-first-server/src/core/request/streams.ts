@@ -144,9 +144,8 @@ export const isRejection = (error: unknown): error is HttpError | UnreadableBody
   error instanceof HttpError || error instanceof UnreadableBody;
 
 export const tooLarge = (limit: number): HttpError =>
-  new HttpError(
-    413,
-    `the body must be at most ${limit} bytes (BODY_LIMIT, or the limit in the document)`,
-  );
+  new HttpError(413, `the body must be at most ${limit} bytes`, {
+    reason: `the body must be at most ${limit} bytes (BODY_LIMIT, or the limit in the document)`,
+  });
 
 export const cutOff = (): HttpError => new HttpError(400, 'the request was cut off');

@@ -5,7 +5,7 @@ import type { Account } from '../account.ts';
 import type { Log } from '../handlers/types.ts';
 
 /** Includes the host: containers may share a folder, and their processes often have equal ids. */
-const PREFIX = `upload-${hostname()}-`;
+const PREFIX = `upload-${hostname()}_`;
 
 /** Creates a folder for the files of a call. It is removed when the call is settled. */
 export function createUploadFolder(account: Account): string {
@@ -18,6 +18,7 @@ export function createUploadFolder(account: Account): string {
 export function removeDeadUploads(log: Log): void {
   try {
     for (const name of readdirSync(tmpdir())) {
+      // Names of hosts have no underscore, so the name of no other host has this prefix.
       if (!name.startsWith(PREFIX)) continue;
       const folder = join(tmpdir(), name);
       if (!isInUse(Number.parseInt(name.slice(PREFIX.length), 10), folder)) remove(folder);

@@ -12,7 +12,7 @@ import { describePlaces } from '../declared-names.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
 import { type CheckedReply, createAnswer } from './answer.ts';
-import { type HeaderValues, isHeader, SECURITY_HEADERS } from './headers.ts';
+import { type HeaderValues, isHeader } from './headers.ts';
 import { type Failure, Forbidden, HttpError, InvalidReply, Unauthorized } from './http-error.ts';
 import {
   type ErrorBody,
@@ -303,12 +303,8 @@ function headerViolationOf(
   headers: HeaderValues,
 ): string | undefined {
   if (declared.headers.length === 0) return undefined;
-  // A document may declare the default headers.
   const texts = new Map(
-    [...SECURITY_HEADERS, ...Object.entries(headers)].map(([name, value]) => [
-      name.toLowerCase(),
-      String(value),
-    ]),
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
   );
   try {
     const values = declared.headers.flatMap((header) => {
