@@ -51,24 +51,25 @@ const ORIGIN = 'http://localhost';
  * @throws {Error} if a marked operation has a body or a response that a tool cannot have.
  */
 export function mcpHandler(service: Service, path = '/mcp'): RequestHandler {
-  const { document, operations } = service;
-  const marked = operations.filter(({ source }) => source['x-mcp'] === true);
-  const tools = marked.map((operation) => toolOf(service, operation));
-  const routes = routesOf(marked);
-  const { title, version } = Object(document.root.info);
+  const { title, version } = Object(service.document.root.info);
+  const tools = service.documents.flatMap((document) =>
+    document.operations
+      .filter(({ source }) => source['x-mcp'] === true)
+      .map((operation) => toolOf(service, document, operation)),
+  );
   const call = fetchHandler(service, { client: (_, address?: string) => address });
   const addresses = new WeakMap<Request, string>();
 
   const mcp = createMcpHandler(({ requestInfo }) => {
     const authorization = requestInfo?.headers.get('Authorization');
     const address = requestInfo && addresses.get(requestInfo);
-    const calls = clientOf<Record<string, AnyOperation>>(routes, {
-      baseUrl: ORIGIN + document.basePaths[0],
-      headers: authorization ? { Authorization: authorization } : {},
-      fetch: (url, init) => call(new Request(url, init), address),
-    });
     const server = new McpServer({ name: title, version });
-    for (const { id, description, inputSchema } of tools) {
+    for (const { id, routes, baseUrl, description, inputSchema } of tools) {
+      const calls = clientOf<Record<string, AnyOperation>>(routes, {
+        baseUrl,
+        headers: authorization ? { Authorization: authorization } : {},
+        fetch: (url, init) => call(new Request(url, init), address),
+      });
       server.registerTool(id, { description, inputSchema }, async (input, { mcpReq }) => {
         const result = await calls[id]?.(input, { signal: mcpReq.signal });
         const text = stringifyJson(result?.body) ?? '';
@@ -85,16 +86,29 @@ export function mcpHandler(service: Service, path = '/mcp'): RequestHandler {
       headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
     });
     if (ip !== undefined) addresses.set(request, ip);
-    const reply = await mcp.fetch(request, { parsedBody: body });
+    const reply = await mcp.fetch(request, { parsedBody: jsonOf(body) });
     response.status(reply.status).setHeaders(reply.headers);
     await pipeline(reply.body ?? [], response);
   };
-  return express.Router().all(path, express.json(), handleRequest);
+  // `express.json()` would round integers beyond 2^53.
+  return express.Router().all(path, express.text({ type: 'application/json' }), handleRequest);
 }
 
-/** @throws {Error} if the operation has a body that is not JSON, or a response that is a stream. */
-function toolOf({ codecs, document }: Service, operation: Operation) {
-  const { id, source, requestBody, responses } = operation;
+/** Returns a value of JSON; `undefined` for other texts, which get an error of JSON-RPC. */
+function jsonOf(body: unknown): unknown {
+  try {
+    return parseJson(String(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @throws {Error} if the operation has a body that is not JSON, a response that is a stream, or a
+ *   required cookie.
+ */
+function toolOf({ codecs }: Service, document: Document, operation: Operation) {
+  const { id, source, parameters, requestBody, responses } = operation;
   const { media = [] } = requestBody ?? {};
   if (media.length > 0 && !media.some(({ type }) => isJsonType(type)))
     throw new Error(`${id} cannot be an MCP tool: its body is ${media[0]?.type}, not JSON`);
@@ -103,8 +117,16 @@ function toolOf({ codecs, document }: Service, operation: Operation) {
     .find((each) => codecs.factsOf(each).unit === 'items');
   if (stream !== undefined)
     throw new Error(`${id} cannot be an MCP tool: its response ${stream.type} is a stream`);
-  const description = String(source.description ?? source.summary ?? id);
-  return { id, description, inputSchema: inputOf(document, operation) };
+  const cookie = parameters.find((each) => each.in === 'cookie' && each.required);
+  if (cookie !== undefined)
+    throw new Error(`${id} cannot be an MCP tool: it requires the cookie ${cookie.name}`);
+  return {
+    id,
+    routes: routesOf([operation]),
+    baseUrl: ORIGIN + document.basePaths[0],
+    description: String(source.description ?? source.summary ?? id),
+    inputSchema: inputOf(document, operation),
+  };
 }
 
 /**
@@ -170,5 +192,6 @@ function withDefinitions(schema: object, { components }: Values): Record<string,
   };
   addFrom(schema);
   const text = String(stringifyJson({ ...schema, $defs: Object.fromEntries(definitions) }));
-  return Object(parseJson(text.replaceAll('"#/components/schemas/', '"#/$defs/')));
+  // The list of tools is written without exact integers.
+  return JSON.parse(text.replaceAll('"#/components/schemas/', '"#/$defs/'));
 }
