@@ -15,7 +15,7 @@ const names = readdirSync(EXAMPLES).filter((name) => name !== 'eov');
 // examples.long.test.ts runs the tests of the shop, which take most of the time.
 const quickNames = names.filter((name) => name !== 'shop');
 /** The examples with tokens. Their log has a token and a request with it. */
-const WITH_TOKENS = ['bookings', 'mcp', 'tokens', 'webhooks'];
+const WITH_TOKENS = ['bookings', 'tokens', 'webhooks'];
 
 let postgres: PostgresServer;
 /** The database of the example `postgres`. */

@@ -22,8 +22,6 @@ interface Target extends Pick<Call, 'method' | 'path'> {
 /** A service without a socket: adapters connect it to a server. */
 export interface Service {
   readonly document: Document;
-  /** All documents that its calls may be for. The first one is `document`. */
-  readonly documents: readonly Document[];
   /** The codecs of its bodies. */
   readonly codecs: Codecs;
   /** The ids of operations that cannot be enforced and answer 501. */
@@ -127,7 +125,6 @@ export async function createService(
 
   return {
     document,
-    documents: [document],
     codecs: failures.codecs,
     operations,
     resources,

@@ -45,11 +45,8 @@ export interface AppOptions
   readonly operatorPrefix?: string;
   /** Called for `GET /readyz`. Rejects if the service is not ready. */
   readonly ready?: () => Promise<void>;
-  /** Express middleware and routers that run before the operations, or their function. */
-  readonly use?:
-    | readonly RequestHandler[]
-    | ((service: Service) => readonly RequestHandler[])
-    | undefined;
+  /** Express middleware and routers that run before the operations. */
+  readonly use?: readonly RequestHandler[] | undefined;
 }
 
 /** The methods that Node passes to the listener of requests. */
@@ -96,7 +93,7 @@ async function createExpressApp(
   // Loaded here, since most services have no middleware.
   const { default: express } = await import('express');
   const router = express.Router();
-  for (const middleware of typeof use === 'function' ? use(service) : use) router.use(middleware);
+  for (const middleware of use) router.use(middleware);
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy);
 
   return app.use((request, response, next) => {

@@ -19,7 +19,6 @@ export function combineServices(first: Service, others: readonly Service[]): Ser
 
   return {
     ...first,
-    documents: services.map(({ document }) => document),
     operations: services.flatMap(({ operations }) => operations),
     broken: services.flatMap(({ broken }) => broken),
     missing: services.flatMap(({ missing }) => missing),
