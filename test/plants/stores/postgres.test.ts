@@ -1,9 +1,14 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Unavailable, Unusable } from 'group-commit';
 import type { Client } from 'pg';
+import { readVariables } from 'spec-first-server/cli';
 import { eventually } from 'test-support/eventually';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
+import { openPlants, variables } from '../../../src/plants.ts';
 import { openStore } from '../../../src/stores/index.ts';
 import { plantKey } from '../../../src/stores/postgres-sql.ts';
 import { type PlantStore, type StoredPlant, Unstorable } from '../../../src/stores/store.ts';
@@ -334,3 +339,30 @@ describe('a failure', () => {
     expect(await server.query('SELECT count(*)::int FROM plants', url)).toEqual([{ count: 2 }]);
   });
 });
+
+test.each([
+  ['DATABASE_PASSWORD_FILE', (path: string) => path],
+  ['DATABASE_PASSWORD_COMMAND', (path: string) => `cat '${path}'`],
+])(
+  'the password is read again for each connection from %s, in place of that of the URL',
+  async (name, value) => {
+    const path = join(mkdtempSync(join(tmpdir(), 'plants-password-')), 'password');
+    writeFileSync(path, 'correct horse\n');
+    const url = (await server.createSchema()).replace(/:[^:@]*@/, ':outdated@');
+    const env = { DATABASE_URL: url, [name]: value(path) };
+    const backend = await openPlants(readVariables(variables, env), { warn() {} });
+    await eventually(async () => backend.ready?.());
+    await server.query("ALTER ROLE postgres PASSWORD 'another'");
+    try {
+      writeFileSync(path, 'another\n');
+      const others = 'FROM pg_stat_activity WHERE usename IS NOT NULL AND pid <> pg_backend_pid()';
+      const direct = url.replace(':outdated@', ':another@');
+      await server.query(`SELECT pg_terminate_backend(pid) ${others}`, direct);
+      await eventually(async () => backend.ready?.());
+      await server.query("ALTER ROLE postgres PASSWORD 'correct horse'", direct);
+    } finally {
+      await backend.close?.();
+      rmSync(dirname(path), { recursive: true });
+    }
+  },
+);

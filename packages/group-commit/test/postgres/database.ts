@@ -5,9 +5,7 @@ import type { ClientBase } from 'pg';
 import { eventually } from 'test-support/eventually';
 import { openDatabase, Unavailable, Unusable } from '../../src/postgres/database.ts';
 import { readiness } from '../readiness.ts';
-import { listen, open, opened, optionsFor, server, TABLE, useServer } from './support.ts';
-
-useServer();
+import { listen, open, opened, optionsFor, server, TABLE } from './support.ts';
 
 test('waiting rows share one statement', async () => {
   const batches: number[] = [];

@@ -6,9 +6,7 @@ import { Unavailable, Unusable } from '../../src/errors.ts';
 import { createConnections } from '../../src/postgres/connections.ts';
 import { readUrl } from '../../src/postgres/url.ts';
 import { readiness } from '../readiness.ts';
-import { listen, open, opened, proxy, server, useServer } from './support.ts';
-
-useServer();
+import { listen, open, opened, proxy, server } from './support.ts';
 
 function create(url: string, setUp: (client: Client) => Promise<void> = async () => {}) {
   const warnings: string[] = [];

@@ -8,9 +8,7 @@ import { type Certificate, makeCertificate } from 'test-support/certificate';
 import { Unusable } from '../../src/errors.ts';
 import { createConnections } from '../../src/postgres/connections.ts';
 import { readUrl } from '../../src/postgres/url.ts';
-import { listen, open, opened, server, useServer } from './support.ts';
-
-useServer();
+import { listen, open, opened, server } from './support.ts';
 
 const serverCertificate = makeCertificate('127.0.0.1');
 const elsewhere = makeCertificate('192.0.2.1');
