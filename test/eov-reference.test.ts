@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { middleware } from 'express-openapi-validator';
@@ -56,7 +55,6 @@ const DOCUMENTS: Readonly<
       ['"2024-02-29T12:00:00Z"'],
       ['"2023-02-29T12:00:00Z"', DAYS, DAYS],
       ['"2024-02-29T12:00:00+01"', FORMATS, FORMATS],
-      ['"now"'],
     ],
   ],
   'a date': [{ type: 'string', format: 'date' }, [['"2024-02-29"'], ['"2023-02-29"', DAYS, DAYS]]],
@@ -65,28 +63,26 @@ const DOCUMENTS: Readonly<
     [
       ['"4b8a0a52-7d7c-4f1c-8a51-6a0d3c1c9f10"'],
       ['"urn:uuid:4b8a0a52-7d7c-4f1c-8a51-6a0d3c1c9f10"', FORMATS, FORMATS],
-      ['"4b8a"'],
     ],
   ],
   'a hostname': [
     { type: 'string', format: 'hostname' },
-    [['"a.example"'], ['"xn--hello-txk.example"', FORMATS, FORMATS], ['"-a"']],
+    [['"a.example"'], ['"xn--hello-txk.example"', FORMATS, FORMATS]],
   ],
-  'an unknown format': [{ type: 'string', format: 'colour' }, [['"red"']]],
-  'an int32': [{ type: 'integer', format: 'int32' }, [['1'], ['2147483648']]],
+
   'an int64': [
     { type: 'integer', format: 'int64' },
     [['1'], ['9007199254740993'], ['1e300', INTEGERS, INTEGERS]],
   ],
-  'a multiple': [
-    { type: 'number', multipleOf: 0.01 },
-    [['0.5'], ['19.99', DECIMALS, DECIMALS], ['0.005']],
-  ],
+  'a multiple': [{ type: 'number', multipleOf: 0.01 }, [['0.5'], ['19.99', DECIMALS, DECIMALS]]],
   'a nullable type': [{ type: ['string', 'null'] }, [['null', undefined, NULLS], ['"a"'], ['1']]],
   'an enum': [{ enum: ['a', 1, null] }, [['"a"'], ['1'], ['null', undefined, NULLS], ['"b"']]],
   'a constant': [
     { anyOf: [{ const: { a: 1 } }, { type: 'null' }] },
-    [['null', undefined, NULLS], ['{"a":1}', CONSTANTS, CONSTANTS], ['{"a":2}']],
+    [
+      ['null', undefined, NULLS],
+      ['{"a":1}', CONSTANTS, CONSTANTS],
+    ],
   ],
   'a tuple': [
     { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }] },
@@ -95,10 +91,7 @@ const DOCUMENTS: Readonly<
       ['["a"]', TUPLES],
     ],
   ],
-  'a closed tuple': [
-    { type: 'array', prefixItems: [{ type: 'integer' }], items: false, minItems: 1 },
-    [['[1]'], ['[1,2]'], ['[]']],
-  ],
+
   'a closed object': [
     { type: 'object', properties: { id: { type: 'integer' } }, additionalProperties: false },
     [['{"id":1}'], ['{"id":1,"more":2}', undefined, DROPPED]],
@@ -131,10 +124,7 @@ const DOCUMENTS: Readonly<
     },
     [['{"a":1}'], ['{"b":1}', CONDITIONS, CONDITIONS], ['{"b":2}', undefined, DROPPED]],
   ],
-  'a list of objects': [
-    { enum: [{ a: 1 }, 'a'] },
-    [['"a"'], ['{"a":1}', CONSTANTS, CONSTANTS], ['{}']],
-  ],
+
   'members of one direction': [
     {
       type: 'object',
@@ -159,7 +149,6 @@ const DOCUMENTS: Readonly<
       ['{"kind":"Cat","lives":9}'],
       ['{"kind":"Dog","bark":"a"}'],
       ['{"kind":"Dog","lives":9}', undefined, REPLY_TAGS],
-      ['{"kind":"Cow"}'],
       ['{}'],
     ],
     {
@@ -355,12 +344,12 @@ const PLANT_REQUESTS: Readonly<Record<string, readonly [PlantRequest, Reason?]>>
   'a plant': [{ body: plant('1') }],
   'the same plant again': [{ body: plant('1') }],
   'the same id with another name': [{ body: plant('1', '"Moss"') }],
+
   'an id with a fraction of zero': [{ body: plant('2.0') }],
   'an id beyond 2^53': [{ body: plant('9007199254740993') }, 'ids beyond 2^53'],
-  'an id beyond int64': [{ body: plant('9223372036854775808') }],
-  'an id that is a string': [{ body: plant('"1"') }],
+
   'no members': [{ body: '{}' }],
-  null: [{ body: 'null' }],
+
   'malformed JSON': [{ body: '{' }],
   'a member __proto__': [{ body: '{"id":3,"__proto__":{"name":"a"}}' }],
   'deeply nested JSON': [{ body: `{"id":4,"name":"a","x":${nested}}` }, 'JSON of 300 levels'],
@@ -369,26 +358,25 @@ const PLANT_REQUESTS: Readonly<Record<string, readonly [PlantRequest, Reason?]>>
   'no token': [{ body: plant('1'), headers: NO_TOKEN }],
   'a wrong token': [{ body: plant('1'), headers: { Authorization: 'Bearer other' } }],
   'another scheme': [{ body: plant('1'), headers: { Authorization: 'Basic xxbearerxx' } }],
-  'a scheme in lower case': [{ body: plant('1'), headers: { Authorization: `bearer ${TOKEN}` } }],
+
   'no token, and malformed JSON': [{ body: '{', headers: NO_TOKEN }, 'no token and a wrong body'],
   'text/plain': [{ body: 'a', headers: type('text/plain') }],
-  'another JSON type': [{ body: plant('1'), headers: type('application/merge-patch+json') }],
-  'a parameter of the type': [{ body: plant('1'), headers: type('application/json; x=1') }],
-  'UTF-8': [{ body: plant('1'), headers: type('APPLICATION/JSON; charset=utf-8') }],
+
   'UTF-16': [{ body: plant('1'), headers: type('application/json; charset=utf-16') }, 'UTF-16'],
-  'an unknown charset': [{ body: plant('1'), headers: type('application/json; charset=latin1') }],
+
   'invalid UTF-8': [{ body: Buffer.from('{"id":5,"name":"\xff"}', 'latin1') }],
-  gzip: [{ body: gzipSync(plant('1')), headers: { 'Content-Encoding': 'gzip' } }],
+
   'an unknown encoding': [{ body: plant('1'), headers: { 'Content-Encoding': 'foo' } }],
   'a body that is too large': [{ body: plant('1', `"${'a'.repeat(200_000)}"`) }],
   'a lone surrogate': [{ body: plant('1', '"\\ud800"') }],
+
   'any other text': [{ body: plant('6', '"\\u0000 🌵 e\\u0301"') }],
   'an unknown path': [{ path: '/trees', body: '{}' }],
-  'an unknown path without a token': [{ path: '/trees', headers: NO_TOKEN }],
+
   'an unknown method': [{ method: 'GET' }],
-  OPTIONS: [{ method: 'OPTIONS' }],
+
   'a slash at the end': [{ path: '/plants/', body: plant('1') }, 'a slash at the end of the path'],
-  'upper case': [{ path: '/PLANTS', body: plant('1') }],
+
   'an encoded letter': [{ path: '/%70lants', body: plant('1') }, 'encoded letters in the path'],
   'an undeclared query parameter': [{ path: '/plants?x=1', body: plant('1') }],
 };

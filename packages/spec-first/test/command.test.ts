@@ -25,7 +25,6 @@ test.each<[args: string[], status: number, stdout: string, stderr: string]>([
   [['fern', '--amount', '2'], 7, '{"amount":"2","plants":["fern"]}\n', ''],
   [['--allow-outside'], 7, '{"isOutside":true,"plants":[]}\n', ''],
   [['--help'], 0, `${USAGE}\n`, ''],
-  [['--wrong', 'fern', 'ficus', '--help'], 0, `${USAGE}\n`, ''],
   [['fern', 'ficus', 'oak'], 2, '', `Unexpected argument "ficus"\n\n${USAGE}\n`],
   [['--amount', 'none'], 2, '', `--amount must be a number\n\n${USAGE}\n`],
   [['--amount', 'sea'], 1, '', 'The can is too small\n'],
@@ -50,9 +49,6 @@ afterEach(() => {
 
 test.each<[env: Readonly<Record<string, string>>, files: Files, file: string]>([
   [{}, {}, 'openapi.yaml'],
-  [{ OPENAPI_FILE: '' }, {}, 'openapi.yaml'],
-  [{}, { '.env': 'OPENAPI_FILE=\n' }, 'openapi.yaml'],
-  [{}, { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'garden.yaml'],
   [{ OPENAPI_FILE: '' }, { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'garden.yaml'],
   [{ OPENAPI_FILE: 'park.yaml' }, { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'park.yaml'],
 ])('the variables %j with the files %j name the document %s', async (env, files, file) => {

@@ -82,21 +82,6 @@ describe('npm run generate', () => {
     });
   });
 
-  test('ignores Windows line endings when it compares files', async () => {
-    const windows = SMALL.replaceAll('\n', '\r\n');
-    const files = { 'openapi.yaml': windows, 'schemas/plant.yaml': PLANT.replaceAll('\n', '\r\n') };
-    await withFiles(files, async (folder) => {
-      await generate(folder);
-      const types = typesIn(folder);
-      writeFileSync(join(folder, TYPES), types.replaceAll('\n', '\r\n'));
-      expect(await generate(folder, '--check')).toMatchObject({ status: 0, stderr: '' });
-      expect((await generate(folder)).stdout).toContain('fits openapi.yaml');
-      writeFileSync(join(folder, 'openapi.yaml'), SMALL);
-      writeFileSync(join(folder, 'schemas/plant.yaml'), PLANT);
-      expect((await generate(folder, '--check')).status).toBe(0);
-    });
-  });
-
   test('exits with 0 for notices, even with --check', async () => {
     const undeclared = SMALL.replace('/plants:', "'/plants/{id}':");
     const wrong = PLANT.replace('{ type: string }', '{ type: string, example: 7 }');
@@ -184,18 +169,6 @@ describe('npm run generate', () => {
     });
   });
 
-  test('validates examples with the formats of src/formats.ts', async () => {
-    const schemas =
-      'components:\n  schemas:\n    Code: { type: string, format: even, example: odd }\n';
-    const formats = 'export const formats = { even: (text: string) => text.length % 2 === 0 };\n';
-    const files = { 'openapi.yaml': `${HEAD}paths: {}\n${schemas}`, 'src/formats.ts': formats };
-    await withFiles(files, async (folder) => {
-      const { stderr } = await generate(folder);
-      expect(stderr).toContain('must match format "even"');
-      expect(stderr).not.toContain('is unknown');
-    });
-  });
-
   test('writes the types of the formats of src/formats.ts', async () => {
     const schemas = 'components:\n  schemas:\n    Code: { type: string, format: code }\n';
     const format = "{ type: 'Brand', parse: (text: string) => text, stringify: String }";
@@ -275,19 +248,6 @@ components:
       });
       expect(await generate(api, '--allow-outside')).toMatchObject({ status: 0 });
     });
-  });
-
-  test('reads the document that OPENAPI_FILE in .env names, even one without paths', async () => {
-    const text = HEAD.replace(', identifier: MIT', '');
-    await withFiles(
-      { 'garden.yaml': `${text}paths: {}\n`, '.env': 'OPENAPI_FILE=garden.yaml\n' },
-      async (folder) => {
-        expect(await generate(folder)).toMatchObject({ status: 0, stderr: '' });
-        expect(typesIn(folder)).toMatch(
-          /export interface operations \{\}\n[\s\S]*\nexport interface security \{\n\}\n/,
-        );
-      },
-    );
   });
 
   test('with --client, also writes and checks a client', async () => {

@@ -57,26 +57,22 @@ test.each(
     [false, 'never'],
     [{}, 'unknown'],
     [text, 'string'],
-    [{ type: 'string', format: 'dates' }, 'string'],
-    [number, 'number'],
-    [{ type: 'boolean' }, 'boolean'],
-    [{ type: 'null' }, 'null'],
+
     [{ type: ['null', 'string', 'integer'] }, 'number | string | null'],
-    [{ type: 'unheard-of' }, 'never'],
+
     [integer, 'number'],
-    [{ type: 'integer', format: 'int32' }, 'number'],
+
     [wide, 'Int64'],
     [{ type: ['string', 'integer'], format: 'int64' }, 'Int64 | string'],
-    [{ ...wide, minimum: 0 }, 'Int64'],
-    [{ ...wide, maximum: 10 }, 'Int64'],
+
     [{ ...wide, minimum: 0, maximum: 2 ** 53 - 1 }, 'number'],
     [{ ...wide, exclusiveMinimum: 0, exclusiveMaximum: 10 }, 'number'],
-    [{ ...wide, minimum: 0, maximum: 2n ** 63n }, 'Int64'],
+
     [{ const: 'a', type: 'string' }, '"a"'],
-    [{ const: null }, 'null'],
+
     [{ enum: ['a', 1, null, true] }, '"a" | 1 | null | true'],
     [{ enum: [1, 2n ** 60n, 2n ** 61n] }, '1 | Int64'],
-    [{ type: 'array' }, 'unknown[]'],
+
     [arrayOf(arrayOf(text)), 'string[][]'],
   ]),
 )('the type of %s is %s', (_text, type, schema) => {
@@ -89,8 +85,7 @@ test.each<[schema: object, type: string]>([
   [PAIR, '[string?, number?, ...unknown[]]'],
   [{ ...PAIR, minItems: 1, items: text }, '[string, number?, ...string[]]'],
   [{ ...PAIR, minItems: 2, items: false }, '[string, number]'],
-  [{ ...PAIR, minItems: 2, unevaluatedItems: false }, '[string, number]'],
-  [{ ...PAIR, minItems: 2, maxItems: 2 }, '[string, number]'],
+
   [{ ...PAIR, minItems: 2, maxItems: 3, items: text }, '[string, number, ...string[]]'],
 ])('the type of the tuple %j is %s', (schema, type) => {
   expect(typeOf(schema)).toEqual({ request: type, reply: type });
@@ -100,12 +95,12 @@ const ADDITIONAL = { type: 'object', additionalProperties: text };
 
 test.each<[schema: object, type: string]>([
   [{ type: 'object' }, 'Record<string, unknown>'],
-  [{ type: 'object', additionalProperties: false }, 'Record<string, unknown>'],
+
   [{ properties: { a: text } }, '{ a?: string; }'],
-  [{ type: ['object', 'null'], properties: { a: text } }, '{ a?: string; } | null'],
+
   [{ required: ['a', 'b c'], properties: { 'b c': text } }, '{ "b c": string; a: unknown; }'],
   [ADDITIONAL, '{ [key: string]: string; }'],
-  [{ type: 'object', additionalProperties: true }, 'Record<string, unknown>'],
+
   [
     { ...ADDITIONAL, required: ['n'], properties: { n: number } },
     '{ n: number; [key: string]: string | number; }',
@@ -114,7 +109,7 @@ test.each<[schema: object, type: string]>([
     { ...ADDITIONAL, properties: { n: number } },
     '{ n?: number; [key: string]: string | number | undefined; }',
   ],
-  [{ ...ADDITIONAL, required: ['n'] }, '{ n: string; [key: string]: string; }'],
+
   [
     { additionalProperties: false, patternProperties: { '^n': number, '^t': text } },
     '{ [key: string]: number | string; }',
@@ -136,21 +131,18 @@ const discriminator = { propertyName: 'kind', mapping: { dog: ref('Dog').$ref } 
 
 test.each<[schema: object, type: string]>([
   [ref('Base'), 'Base'],
-  [{ ...ref('Base'), description: 'A base.', 'x-note': 1 }, 'Base'],
+
   [{ ...ref('Base'), required: ['x'] }, 'Base & { x: unknown; }'],
   [{ allOf: [ref('Base'), { required: ['id'] }] }, 'Base & { id: number; }'],
-  [{ allOf: [ref('Deep')], required: ['name'] }, 'Deep & { name: string; }'],
-  [{ allOf: [text, { minLength: 1 }] }, 'string'],
-  [{ type: 'string', allOf: [{ minLength: 1 }] }, 'string'],
+
   [{ allOf: [ref('Size'), { enum: ['m', 'l', 'x'] }] }, '"m" | "l"'],
   [{ type: 'string', enum: ['a', null] }, '"a"'],
   [{ oneOf: [text, ref('Base')] }, 'string | Base'],
-  [{ oneOf: [text, {}] }, 'unknown'],
-  [{ oneOf: [text, false] }, 'string'],
+
   [{ anyOf: [text, { type: 'null' }], oneOf: [text] }, '(string | null) & string'],
-  [{ type: 'object', oneOf: [ref('Base')] }, 'Base'],
+
   [{ type: ['object', 'null'], oneOf: [ref('Base')] }, 'Base'],
-  [{ properties: { a: text }, anyOf: [ref('Base')] }, '{ a?: string; } & Base'],
+
   [
     { properties: { a: text, b: integer }, anyOf: [{ required: ['a'] }, { required: ['b'] }] },
     '{ a?: string; b?: number; } & ({ a: string; } | { b: number; })',
@@ -207,7 +199,6 @@ describe('the properties of a form', () => {
   const FILES = '{ photo?: File; photos?: File[]; scan?: File; note?: string; }';
 
   test.each<[schema: object, form: Json, type: string]>([
-    [components.Form, {}, FILES],
     [ref('Form'), {}, FILES],
     [
       { allOf: [ref('Form'), record({ all: ref('Photos') })] },
@@ -219,21 +210,17 @@ describe('the properties of a form', () => {
       { scan: { contentType: 'application/json' } },
       FILES.replace('scan?: File', 'scan?: unknown'),
     ],
-    [ref('Form'), { note: { contentType: 'image/png' } }, FILES],
+
     [{ oneOf: [ref('Form'), record({ a: binary })] }, {}, `${FILES} | { a?: File; }`],
     [
       record({ a: { oneOf: [binary, { type: 'integer' }] } }),
       {},
       '{ a?: File | string | number; }',
     ],
-    [record({ form: ref('Form') }), {}, '{ form?: Form; }'],
+
     [ref('Loop'), {}, FILES],
   ])('%j with the encoding %j have the type %s in requests', (schema, form, type) => {
     expect(formType(schema, 'request', form)).toBe(type);
-  });
-
-  test('are not files if the schema is not that of a form', () => {
-    expect(formType(ref('Form'), 'request')).toBe('Form');
   });
 
   test('are blobs in replies', () => {
@@ -327,43 +314,6 @@ describe('a named type', () => {
     expect(clientTypes[0]).toBe('Day = { day?: string; time?: string; id?: number; }');
   });
 
-  test('gets a number if its name with a suffix is the name of another schema', () => {
-    const schemas = { A: record({ id }), AWritable: text };
-    expect(componentTypes(schemas, ['A', 'AWritable'])).toEqual({
-      replies: ['A', 'AWritable'],
-      requests: ['AWritable2', 'AWritable'],
-      types: ['A = { id?: number; }', 'AWritable2 = {}', 'AWritable = string'],
-    });
-  });
-
-  test('has no suffix if only requests contain it', () => {
-    const use: Use = { schema: ref('A'), direction: 'request' };
-    const root = { components: { schemas: { A: record({ secret }) } } };
-    const { typeOf: textOf, types } = schemaTypes(createSchemas(root), [use], true);
-    expect(textOf(use, 'received')).toBe('A');
-    expect(types.map(({ declaration }) => lineOf(declaration))).toEqual([
-      'A = { secret?: string; }',
-    ]);
-  });
-
-  test('has no suffix for a default that only requests have', () => {
-    const schemas = { A: record({ status: ref('Status') }), Status: { ...text, default: 'on' } };
-    expect(componentTypes(schemas, ['A'], false)).toMatchObject({
-      replies: ['A'],
-      requests: ['A'],
-    });
-  });
-
-  test('exists for a referenced part of another schema', () => {
-    const $ref = '#/components/schemas/A/properties/part';
-    const schemas = { A: record({ part: text }), Part: { $ref } };
-    expect(componentTypes(schemas, []).types).toEqual([
-      'A = { part?: string; }',
-      'Part = APart',
-      'APart = string',
-    ]);
-  });
-
   test('has all members of the schemas that it extends', () => {
     const schemas = {
       Base: { ...record({ id: integer, name: text }), required: ['id'] },
@@ -392,16 +342,6 @@ describe('a named type', () => {
     ]);
   });
 
-  test('of an abstract base is not part of the union', () => {
-    const mapping = { cat: ref('Cat').$ref, dog: ref('Dog').$ref };
-    const Pet = { ...PET, discriminator: { propertyName: 'kind', mapping } };
-    const { types, replies } = componentTypes({ Pet, ...EXTENSIONS }, ['Pet']);
-    expect([types[0], replies]).toEqual([
-      'Pet = Tagged<Cat, "kind", "cat"> | Tagged<Dog, "kind", "dog">',
-      ['Pet'],
-    ]);
-  });
-
   test('is unknown where a schema contains itself directly', () => {
     const schemas = {
       A: { oneOf: [ref('B')] },
@@ -418,10 +358,6 @@ describe('a named type', () => {
   });
 
   test.each<[names: string[], aliases: string[]]>([
-    [
-      ['plant', 'Größe', '日本', '_a', 'x1'],
-      ['plant', 'Größe', '日本', '_a', 'x1'],
-    ],
     [
       ['a-b', 'x.y z', 'a--', '$c'],
       ['aB', 'xYZ', 'a', 'C'],

@@ -114,8 +114,6 @@ describe('a line', () => {
 
 describe('the level', () => {
   test.each<[string, Facts, number, number, string]>([
-    ['a success is info', { operationId: 'a' }, 200, 30, 'answered'],
-    ['a fault is error', { operationId: 'a', failure: internal }, 500, 50, 'failed'],
     ['a stream with a fault is error', { operationId: 'a', failure: internal }, 200, 50, 'failed'],
     ['an expected failure is info', { operationId: 'a', failure: stopping }, 503, 30, 'answered'],
     ['a mocked failure is info', { operationId: 'a', mocked: true }, 500, 30, 'answered'],
@@ -134,20 +132,6 @@ describe('the level', () => {
       'slow',
     ],
     ['a probe is debug', { endpoint: 'probe', path: '/healthz' }, 200, 20, 'answered'],
-    [
-      'a slow probe is warn',
-      { endpoint: 'probe', path: '/healthz', started: performance.now() - 2000 },
-      200,
-      40,
-      'slow',
-    ],
-    [
-      'a failed probe is error',
-      { endpoint: 'probe', path: '/healthz', failure: internal },
-      500,
-      50,
-      'failed',
-    ],
   ])('of %s', (_title, facts, status, level, msg) => {
     const { end, lines } = started({ slowMs: 1000 });
     end(facts, status);
@@ -157,10 +141,10 @@ describe('the level', () => {
 
 test.each<[Facts, number, string]>([
   [{ operationId: 'a' }, 200, 'a'],
-  [{ operationId: 'a' }, 500, 'a'],
+
   [{ endpoint: 'probe' }, 503, '(probe)'],
   [{ endpoint: 'page' }, 200, '(page)'],
-  [{ endpoint: 'page' }, 404, '(page)'],
+
   [{ path: '/other' }, 302, '(page)'],
   [{ path: '/other' }, 404, '(unknown)'],
 ])('observe gets the name of the call %j with status %i: %s', (facts, status, name) => {
@@ -203,24 +187,6 @@ describe('an outage', () => {
       seconds: 5,
       msg: 'available again',
     });
-  });
-
-  test('of one operation or probe is not that of another', () => {
-    const { end, lines } = started();
-    const readiness = { endpoint: 'probe', path: '/readyz' } as const;
-    const parts = [
-      { operationId: 'a' },
-      { operationId: 'b' },
-      { endpoint: 'probe', path: '/healthz' } as const,
-      readiness,
-    ];
-    for (const part of parts) end({ ...part, failure: unavailable }, 503);
-    expect(lines.map(({ msg }) => msg)).toEqual(['failed', 'failed', 'failed', 'failed']);
-    end(readiness, 200);
-    expect(lines.slice(4)).toMatchObject([
-      { operationId: '/readyz', failed: 1, msg: 'available again' },
-      { level: 20, path: '/readyz' },
-    ]);
   });
 
   test.each([

@@ -40,14 +40,6 @@ test('a reader that is slow stops the client', () => {
   expect(results.indexOf(false)).toBe(limit / 1024 - 1);
 });
 
-test('pieces after the client has disconnected are dropped', async () => {
-  const { request, chunks } = createChunked();
-  request.push(Buffer.from('a'));
-  request.destroy();
-  await immediate();
-  expect(chunks).toEqual([]);
-});
-
 test('a body of a declared length is left as it is', () => {
   const { request } = createRequest({ rawHeaders: ['Content-Length', '2'] });
   joinPieces(request);

@@ -43,23 +43,6 @@ async function someTurns(): Promise<void> {
 }
 
 describe('a body', () => {
-  test('yields its bytes as they arrive, and ends with the request', async () => {
-    const { request, chunks, read } = createBody();
-    const reading = read();
-    await someTurns();
-    expect(chunks).toEqual([]);
-    for (const text of ['a', 'b', 'c']) {
-      request.push(text);
-      await someTurns();
-    }
-    expect(chunks).toEqual(['a', 'b', 'c']);
-    request.push('d');
-    request.push('e');
-    finish(request);
-    await reading;
-    expect(chunks).toEqual(['a', 'b', 'c', 'de']);
-  });
-
   test('fails if the request is cut off', async () => {
     const { request, read } = createBody();
     const reading = read();

@@ -42,17 +42,6 @@ async function sendUntilClosed(client: Socket | undefined, bytes: Buffer): Promi
   }
 }
 
-test('a connection ends, and is closed when the client ends, too', async () => {
-  const { lingering, client, socket } = await linger();
-  if (!client || !socket) throw new Error('one connection');
-  await once(client.resume(), 'end');
-  expect([socket.destroyed, lingering.size]).toEqual([false, 1]);
-  const closed = once(socket, 'close');
-  client.end();
-  await closed;
-  expect(lingering.size).toBe(0);
-});
-
 test('at most 64 MiB are read', async () => {
   const { lingering, client, socket } = await linger();
   await sendUntilClosed(client, Buffer.alloc(1024 ** 2));

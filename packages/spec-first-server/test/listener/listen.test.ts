@@ -55,23 +55,6 @@ beforeEach(() => {
 });
 afterAll(() => listening.stop());
 
-test('a stop does not wait for a connection whose response was sent before the body arrived', async () => {
-  const stopping = await listenLocally(app, { limits: { stopTimeout: 600_000 } });
-  const socket = await connected(Number(new URL(stopping.url).port));
-  socket.write(request('PUT /a', { 'Content-Length': '1' }));
-  const [answer] = await once(socket, 'data');
-  expect(String(answer)).toMatch(/^HTTP\/1\.1 405 /);
-  socket.write('x');
-  const closed = once(socket, 'close');
-  await eventually(
-    async () =>
-      (await exchange(Number(new URL(stopping.url).port), GET.replace('/a', '/b'))).responses
-        .length,
-  );
-  await stopping.stop();
-  await closed;
-});
-
 test('a stop closes used connections, and answers the first request of the others', async () => {
   const limits = { idleStopTimeout: 0, quietTimeout: 0, arrivalStopTimeout: 600_000 };
   const stopping = await listenLocally(app, { limits });
@@ -176,17 +159,6 @@ test('a stop answers a request that arrived while the process was busy', async (
   expect(received.join('')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*answered/s);
 });
 
-test.each(['//a@[', '//a@:', '//a@b', 'http://h/b'])(
-  'the target %s gets a response of the app',
-  async (target) => {
-    const { responses } = await exchange(port, request(`GET ${target}`));
-    expect(responses).toMatchObject([
-      { status: 404, headers: { 'content-type': 'application/json' } },
-    ]);
-    expect(responses[0]?.headers).toHaveProperty('x-request-id');
-  },
-);
-
 test('a client that does not read is disconnected like a silent one', async () => {
   const responses: ServerResponse[] = [];
   const keepApp: RequestListener = (_request, response) => void responses.push(response);
@@ -213,16 +185,6 @@ test('a client that does not read is disconnected like a silent one', async () =
   expect(clientEnds).toEqual(['quiet']);
   unread.destroy();
   quiet.destroy();
-  await impatient.stop();
-});
-
-test('a connection without a further request is closed', async () => {
-  const limits = { idleTimeout: 20, keepAliveTimeout: 40 };
-  const impatient = await listenLocally(app, { limits });
-  const socket = await connected(impatient.port);
-  const closed = once(socket, 'close');
-  socket.resume().write(request('GET /b'));
-  await closed;
   await impatient.stop();
 });
 

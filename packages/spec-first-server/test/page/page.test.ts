@@ -82,10 +82,7 @@ test.each([
   ['/openapi.yaml', 'application/yaml'],
   ['/docs', 'text/html; charset=utf-8'],
   ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-  ['/docs/page.js', 'text/javascript; charset=utf-8'],
-  ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
-  ['/docs/page.css', 'text/css; charset=utf-8'],
-  ['/docs/swagger-ui.css.map', 'application/json; charset=utf-8'],
+
   ['/docs/favicon-32x32.png', 'image/png'],
 ])('%s is %s, and is sent again only after a change', async (path, type) => {
   const read = pageOf();

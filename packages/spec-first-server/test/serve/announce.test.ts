@@ -1,6 +1,6 @@
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
@@ -43,13 +43,6 @@ test.each([
   expect(output).toBe(isShown);
 });
 
-test('systemd is notified with the id of the process', () => {
-  const env = { ...ENVIRONMENT, SPEC_FIRST_DEV: 'true', NOTIFY_SOCKET: '/run/n', PATH: folder };
-  const { stdout, pid } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' });
-  expect(stdout).toBe('false\n');
-  expect(readFileSync(join(folder, 'notified'), 'utf8')).toBe(`/run/n --ready --pid=${pid}\n`);
-});
-
 test('a message to systemd that cannot be sent is an error', () => {
   const env = { ...ENVIRONMENT, NOTIFY_SOCKET: '/run/n', PATH: join(folder, 'none') };
   const { status, stderr } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' });
@@ -57,7 +50,6 @@ test('a message to systemd that cannot be sent is an error', () => {
 });
 
 test.each([
-  [{ WATCHDOG_USEC: '30000000' }, 15_000],
   [{ WATCHDOG_USEC: '30000000', WATCHDOG_PID: '7' }, 15_000],
   [{ WATCHDOG_USEC: '30000000', WATCHDOG_PID: '8' }, undefined],
   [{}, undefined],

@@ -77,7 +77,6 @@ afterEach(async () => {
 });
 
 const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
-const REFUSED = { status: 503, headers: { 'Retry-After': 7 } };
 const ANN = { subject: 'ann', scopes: 'all' as const };
 const opened = (parts: Partial<Backend> = {}) => ({
   handlers,
@@ -204,20 +203,6 @@ describe('a service', () => {
     expect(slow).toMatchObject({ level: 40, client: '203.0.113.9' });
   });
 
-  test('is ready only while its backend is ready', async () => {
-    let isDown = false;
-    const ready = async () => {
-      if (isDown) throw Object.assign(new Error('ann@db: refused'), REFUSED);
-    };
-    const { get } = await start({ open: () => opened({ ready }) });
-    expect((await get('/readyz')).status).toBe(200);
-    isDown = true;
-    const answer = await get('/readyz');
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '7']);
-    expect(await answer.json()).toEqual({ error: 503, message: 'the service is not ready' });
-    expect((await get('/healthz')).status).toBe(200);
-  });
-
   test('accepts only local hosts in development', async () => {
     const statusesFor = async (mode: string) => {
       process.env.NODE_ENV = mode;
@@ -270,28 +255,6 @@ describe('a service', () => {
       50,
       'the keys of signed tokens cannot be fetched',
     ]);
-  });
-
-  test('closes connections to its metrics when it stops', async () => {
-    let isDown = false;
-    const checked = Promise.withResolvers<void>();
-    const ready = async () => {
-      if (!isDown) return;
-      checked.resolve();
-      await new Promise(() => {});
-    };
-    const { service } = await start(
-      { open: () => opened({ ready }) },
-      { METRICS_PORT: '0', DRAIN_SECONDS: '0' },
-    );
-    const url = new URL('/readyz', service.started.metrics);
-    expect((await fetch(url)).status).toBe(200);
-    isDown = true;
-    const pending = fetch(url).catch(String);
-    await checked.promise;
-    await service.stop();
-    expect(await pending).toBe('TypeError: fetch failed');
-    expect(await fetch(url).catch(String)).toBe('TypeError: fetch failed');
   });
 
   test('warns if tokens that were issued for other services are accepted', async () => {
@@ -360,11 +323,6 @@ describe('a check', () => {
     expect(lines.map(({ level, msg, locations }) => [level, msg, locations])).toEqual(notices);
   });
 
-  test('accepts the formats of the project without a notice', async () => {
-    await check({}, { formats: { greeting: () => true } });
-    expect(lines).toEqual([]);
-  });
-
   test('logs scopes of tokens that the document does not have', async () => {
     await check({ ACCESS_TOKENS: 'one scope=raed' }, { formats: { greeting: () => true } });
     expect(lines).toMatchObject([
@@ -423,16 +381,7 @@ describe('a start that fails', () => {
       { ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: join(folder, 'missing') },
       /^ACCESS_TOKENS_FILE cannot be read \(ENOENT\): \/.*\/missing$/,
     ],
-    [
-      'JWKS_URL',
-      { JWKS_URL: 'http://issuer.example/keys' },
-      /^JWKS_URL must start with https:\/\/, .* got http:\/\/issuer\.example$/,
-    ],
-    [
-      'OPENAPI_FILE',
-      { OPENAPI_FILE: join(folder, 'missing.yaml') },
-      /^OPENAPI_FILE must be a readable OpenAPI document \(ENOENT\), got ".*missing\.yaml"$/,
-    ],
+
     [
       'the document',
       { OPENAPI_FILE: file('invalid.yaml', 'openapi: 3.1.0\ninfo: {title: A\npaths: {}\n') },
@@ -442,16 +391,6 @@ describe('a start that fails', () => {
       'HOST',
       { HOST: '192.0.2.1' },
       /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1: set HOST to an address of this machine$/,
-    ],
-    [
-      'HOST, which is also the address of METRICS_PORT',
-      { HOST: '192.0.2.1', METRICS_PORT: '0' },
-      /: set HOST to an address of this machine$/,
-    ],
-    [
-      'METRICS_HOST',
-      { METRICS_PORT: '0', METRICS_HOST: '192.0.2.1' },
-      /: set METRICS_HOST to an address of this machine$/,
     ],
   ])('names %s', async (_variable, env, message) => {
     expect(await errorOf(env)).toMatch(message);

@@ -44,7 +44,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each([
   ['--import', './tracing.mjs'],
-  ['--require', './tracing.cjs'],
+
   ['--import', './agent.cjs'],
 ])('with %s %s, spans have the path template and the operationId', async (flag, file) => {
   const running = start(folder, [flag, file, 'main.mjs'], { ACCESS_TOKENS: 'a' });

@@ -27,8 +27,6 @@ const shared = (schema: unknown, schemas: object = {}) => {
 };
 const query = (parameter: object) =>
   get({ parameters: [{ name: 'q', in: 'query', ...parameter }] });
-const header = (schema: object) =>
-  get({ responses: { 200: { description: '', headers: { 'X-A': { schema } } } } });
 const secured = (security: unknown, scheme: object = {}, own?: unknown) => ({
   ...get(own === undefined ? {} : { security: own }),
   ...(security !== undefined && { security }),
@@ -114,12 +112,7 @@ const CASES: readonly (readonly [
     sent({ maxLength: 5 }),
     'error POST /a requestBody application/json: maxLength changed from 6 to 5',
   ],
-  [
-    'a laxer request',
-    sent({ maxLength: 5 }),
-    sent({ maxLength: 6 }),
-    'info POST /a requestBody application/json: maxLength changed from 5 to 6',
-  ],
+
   [
     'a stricter response, on which oasdiff is silent',
     received({ minimum: 5 }),
@@ -131,34 +124,20 @@ const CASES: readonly (readonly [
     shared(properties({ a: string, b: string }, ['a'])),
     shared({ allOf: [properties({ a: string }), { properties: { b: string }, required: ['a'] }] }),
   ],
-  [
-    'an inline schema that becomes a component',
-    shared(properties({ a: list(Cat) })),
-    shared(properties({ a: list({ $ref: CAT }) }), { Cat }),
-  ],
+
   [
     'nullable that becomes anyOf',
     shared({ type: ['string', 'null'] }),
     shared({ anyOf: [string, { type: 'null' }] }),
   ],
-  ['const that becomes enum', shared({ const: 'a' }), shared({ enum: ['a'] })],
-  [
-    'defaults that are written',
-    shared({}),
-    shared({ uniqueItems: false, minItems: 0, additionalProperties: true }),
-  ],
+
   [
     'a property that is required in an allOf',
     shared({ allOf: [properties({ a: string })] }),
     shared({ allOf: [properties({ a: string }), { required: ['a'] }] }),
     'error Plant: property a changed from optional to required (3)',
   ],
-  [
-    'a tighter part of an allOf',
-    shared({ allOf: [{ maxLength: 9 }, { maxLength: 8 }] }),
-    shared({ allOf: [{ maxLength: 9 }, { maxLength: 7 }] }),
-    'error Plant: maxLength changed from 8 to 7 (3)',
-  ],
+
   [
     'new properties',
     sent(properties({})),
@@ -166,12 +145,7 @@ const CASES: readonly (readonly [
     'error POST /a requestBody application/json: property b (required) was added',
     'info POST /a requestBody application/json: property a was added',
   ],
-  [
-    'a removed property of a response',
-    received(properties({ a: string }, ['a'])),
-    received(properties({})),
-    'error GET /a 200 application/json: property a (required) was removed',
-  ],
+
   [
     'values of an enum',
     shared({ enum: ['a', 'b'] }),
@@ -179,12 +153,7 @@ const CASES: readonly (readonly [
     'error Plant: value a was removed (3)',
     'warning Plant: value c was added (3)',
   ],
-  [
-    'a new enum',
-    sent({ type: 'string' }),
-    sent({ type: 'string', enum: ['a', 'b'] }),
-    'error POST /a requestBody application/json: enum (a, b) was added',
-  ],
+
   [
     'a schema that contains itself',
     shared(properties({ next: { $ref: '#/components/schemas/Plant' } })),
@@ -197,12 +166,7 @@ const CASES: readonly (readonly [
     sent({ ...properties({}), additionalProperties: false }),
     'warning POST /a requestBody application/json: additionalProperties (false) was added',
   ],
-  [
-    'schemas of other members',
-    shared({ additionalProperties: string }),
-    shared({ additionalProperties: integer }),
-    'error Plant additionalProperties: type changed from string to integer (3)',
-  ],
+
   [
     'prefixItems and not',
     shared({ prefixItems: [string], not: { const: 1 } }),
@@ -236,11 +200,6 @@ const CASES: readonly (readonly [
     base({ cat: CAT }, properties({ a: string }, ['a'])),
     'error Cat: property a (required) was added (3)',
   ],
-  [
-    'invalid values',
-    shared({ maxLength: '5', minimum: [] }),
-    shared({ maxLength: '6', minimum: {} }),
-  ],
 
   [
     'a parameter',
@@ -254,19 +213,14 @@ const CASES: readonly (readonly [
     query({ schema: string, required: true }),
     'error GET /a: parameter query q changed from optional to required',
   ],
-  [
-    'items of parameters',
-    query({ schema: list({ enum: ['a', 'b'] }) }),
-    query({ schema: list({ enum: ['b'] }) }),
-    'error GET /a query q items: value a was removed',
-  ],
+
   [
     'explode',
     query({ schema: list(string) }),
     query({ schema: list(string), explode: false }),
     'warning GET /a query q: serialization changed from q=a&q=b to q=a,b',
   ],
-  ['explode of a string', query({ schema: string }), query({ schema: string, explode: false })],
+
   [
     'names of path parameters',
     {
@@ -284,48 +238,14 @@ const CASES: readonly (readonly [
       },
     },
   ],
-  [
-    'a shared parameter',
-    {
-      paths: {
-        '/a': {
-          get: { parameters: [{ $ref: '#/components/parameters/Q' }] },
-          put: { parameters: [{ $ref: '#/components/parameters/Q' }] },
-        },
-      },
-      components: { parameters: { Q: { name: 'q', in: 'query', schema: string } } },
-    },
-    {
-      paths: {
-        '/a': {
-          get: { parameters: [{ $ref: '#/components/parameters/Q' }] },
-          put: { parameters: [{ $ref: '#/components/parameters/Q' }] },
-        },
-      },
-      components: { parameters: { Q: { name: 'q', in: 'query', schema: string, required: true } } },
-    },
-    'error Q: parameter query q changed from optional to required (1)',
-    'error Q: parameter query q changed from optional to required (1)',
-  ],
-  [
-    'headers of responses',
-    header({ enum: ['a'] }),
-    header({ enum: ['a', 'b'] }),
-    'warning GET /a 200 x-a: value b was added',
-  ],
+
   [
     'a response',
     get({ responses: { ...ok, 404: { description: '' } } }),
     get({}),
     'info GET /a: response 404 was removed',
   ],
-  [
-    'a media type',
-    sent({}),
-    { paths: { '/a': { post: { requestBody: { content: { 'text/csv': {} } }, responses: ok } } } },
-    'error POST /a requestBody: media type application/json was removed',
-    'info POST /a requestBody: media type text/csv was added',
-  ],
+
   [
     'encodings',
     multipart({ f: { contentType: 'image/png' } }),
@@ -345,12 +265,7 @@ const CASES: readonly (readonly [
     get({}, { servers: [{ url: 'https://b.test/v2' }] }),
     'warning base path /v1 was removed (1)',
   ],
-  [
-    'base paths of operations',
-    get({}, { servers: [{ url: '/v1' }] }),
-    get({ servers: [{ url: '/v2' }] }, { servers: [{ url: '/v1' }] }),
-    'warning base path /v1 was removed (1)',
-  ],
+
   [
     'base paths that operations get by themselves',
     get({ servers: [{ url: '/v1' }] }, { servers: [{ url: '/v2' }] }),
@@ -367,26 +282,15 @@ const CASES: readonly (readonly [
     secured([{ key: [] }], { name: 'X-Token' }),
     'warning security scheme key changed from apikey header x-key to apikey header x-token',
   ],
-  ['the case of a header', secured([{ key: [] }]), secured([{ key: [] }], { name: 'x-key' })],
+
   ['new credentials', get({}), secured([{ key: [] }]), 'warning credentials none was removed (1)'],
-  [
-    'a further choice of credentials',
-    secured([{ key: [] }]),
-    secured([{ key: [] }, { login: ['a'] }]),
-  ],
+
   [
     'an added scope',
     secured(undefined, {}, [{ login: ['a'] }]),
     secured(undefined, {}, [{ login: ['a', 'b'] }]),
     'warning GET /a: credentials login a was removed',
   ],
-  ['a removed scope', secured([{ login: ['a', 'b'] }]), secured([{ login: ['a'] }])],
-  [
-    'alternatives of one scheme',
-    { ...secured([{ login: ['a'] }, { login: ['b'] }]), ...get({ summary: 'a' }) },
-    { ...secured([{ login: ['b'] }, { login: ['a'] }]), ...get({ summary: 'b' }) },
-  ],
-  ['public operations', secured([{ key: [] }]), secured([])],
 
   [
     'an operation',
@@ -401,12 +305,6 @@ const CASES: readonly (readonly [
     get({ deprecated: true, 'x-sunset': '2999-01-01' }),
     { paths: {} },
     'error GET /a was removed',
-  ],
-  [
-    'an operation after its end',
-    get({ deprecated: true, 'x-sunset': '2020-01-01' }),
-    { paths: {} },
-    'info GET /a was removed',
   ],
 ];
 

@@ -10,7 +10,6 @@ import type { Answer, Call, CallRecord } from '../../../src/core/call.ts';
 import type { Log } from '../../../src/core/handlers/types.ts';
 import type { ServiceOptions } from '../../../src/core/prepare.ts';
 import { createService } from '../../../src/core/service.ts';
-import { listenLocally } from '../../listener/support.ts';
 import { createNotes } from '../notes.ts';
 
 const closers: (() => void)[] = [];
@@ -127,34 +126,6 @@ test('an answer that cannot be written closes the connection and is recorded', a
   await eventually(() => notes.ends[0]?.end.isComplete === false);
 });
 
-test('a request that is rejected while its handler runs ends with the reason', async () => {
-  const notes = await createNotes();
-  const begun = Promise.withResolvers<void>();
-  const listening = await listenLocally(
-    requestListener(
-      {
-        ...notes,
-        handle(call, record) {
-          begun.resolve();
-          return notes.handle(call, record);
-        },
-      },
-      {},
-    ),
-  );
-  const socket = await connected(Number(new URL(listening.url).port));
-  socket.resume().write(request('POST /notes', { ...POST, 'Transfer-Encoding': 'chunked' }));
-  await begun.promise;
-  socket.write('no size\r\n');
-  await eventually(() => notes.ends.length === 1);
-  expect(notes.ends[0]?.end).toMatchObject({
-    status: 400,
-    failure: { status: 400, reason: expect.stringContaining('its size in hex digits') },
-  });
-  socket.destroy();
-  await listening.stop();
-});
-
 describe('a hook that throws is logged and does not end the process', () => {
   const document = {
     openapi: '3.1.0',
@@ -174,7 +145,7 @@ describe('a hook that throws is logged and does not end the process', () => {
       204,
       'the hook "tracing" failed',
     ],
-    ['an asynchronous observe', { observe: async () => fail() }, 204, 'the hook "observe" failed'],
+
     ['headers, whose call fails', { headers: fail }, 500, 'failed'],
   ])('%s', async (_title, hooks, status, message) => {
     const lines: unknown[] = [];
