@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AnyHandler, AnyRequest } from '../src/core/handlers/types.ts';
 import { listen } from '../src/listener/index.ts';
-import { createAppService, createListener } from '../src/serve/app.ts';
+import { createAppService, createListener, failureResponder } from '../src/serve/app.ts';
 
 // Runs in its own process, whose temporary folder and descriptors no other test uses.
 
@@ -91,7 +91,8 @@ const service = await createAppService({ document, handlers, stopping: stopping.
 const app = await createListener(service, {});
 const limits = { requestTimeout: 1_000, headersTimeout: 900, lingerTimeout: 50 };
 const { resources } = service;
-const { url } = await listen(app, { host: '127.0.0.1', port: 0, limits, resources });
+const respond = failureResponder(service);
+const { url } = await listen(app, { host: '127.0.0.1', port: 0, limits, resources, respond });
 
 const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('upload-'));
 /** A folder exists until its request times out, so this process sees each of them. */

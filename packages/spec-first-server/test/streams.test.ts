@@ -93,6 +93,12 @@ const answer = (contentType: string, ...items: unknown[]): void => {
 };
 const PLANT = { name: 'Fern', n: 9007199254740993n };
 
+test('items in another charset than UTF-8 are rejected', async () => {
+  const headers = { 'Content-Type': 'application/jsonl; charset=iso-8859-1' };
+  const response = await fetch(`${url}/stream`, { method: 'POST', headers, body: '{}\n' });
+  expect(response.status).toBe(415);
+});
+
 describe('a handler that returns an AsyncIterable', () => {
   test('sends the data of events as JSON, or as text if the document declares text', async () => {
     answer(

@@ -15,8 +15,8 @@ export interface FailureResponse {
 }
 
 export interface RejectOptions {
-  /** Returns the response to a failure. By default the message as a text. */
-  readonly respond?: (failure: HttpFailure, client: string | undefined) => FailureResponse;
+  /** Returns the response to a failure. */
+  readonly respond: (failure: HttpFailure, client: string | undefined) => FailureResponse;
   /**
    * Called for each request that is rejected before the app gets it.
    *
@@ -40,7 +40,7 @@ export function rejecter(
   server: Server,
   connections: ReadonlyMap<Duplex, ClientConnection>,
   requestTimeout: number,
-  { respond = respondWithText, onRejected }: RejectOptions,
+  { respond, onRejected }: RejectOptions,
 ) {
   server.on('connect', ({ socket }) => {
     // Node no longer handles the errors of this connection.
@@ -102,19 +102,4 @@ export function rejecter(
     connection.closeAfter(response);
     response.writeHead(failure.status, [...headers]).end(body);
   }
-}
-
-function respondWithText(failure: HttpFailure): FailureResponse {
-  const { message, headers = {} } = failure;
-  const framing = {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(message)),
-  };
-  return {
-    failure,
-    headers: Object.entries({ ...framing, ...headers })
-      .flat()
-      .map(String),
-    body: message,
-  };
 }

@@ -2,8 +2,10 @@ import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http
 import { Socket } from 'node:net';
 import { afterEach } from '@jest/globals';
 import { Resources } from '../../src/core/account.ts';
+import type { HttpFailure } from '../../src/http/failures.ts';
 import { Arrivals } from '../../src/listener/arrivals.ts';
 import { ClientConnection, type ServerState } from '../../src/listener/connection.ts';
+import type { FailureResponse } from '../../src/listener/index.ts';
 import { Lingering } from '../../src/listener/lingering.ts';
 import { listen } from '../../src/listener/listen.ts';
 
@@ -11,7 +13,8 @@ type ListenOptions = Partial<Parameters<typeof listen>[1]>;
 
 /** Listens on a free port of this machine. By default with resources of its own. */
 export async function listenLocally(app: RequestListener, options: ListenOptions = {}) {
-  const defaults = { host: '127.0.0.1', port: 0, resources: new Resources() };
+  const resources = new Resources();
+  const defaults = { host: '127.0.0.1', port: 0, resources, respond: respondWithText };
   const listening = await listen(app, { ...defaults, ...options });
   return { ...listening, port: Number(new URL(listening.url).port) };
 }
@@ -100,3 +103,18 @@ export function createConnection(onBegin?: () => void) {
 }
 
 export const close = (response: ServerResponse): boolean => response.emit('close');
+
+function respondWithText(failure: HttpFailure): FailureResponse {
+  const { message, headers = {} } = failure;
+  const framing = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(message)),
+  };
+  return {
+    failure,
+    headers: Object.entries({ ...framing, ...headers })
+      .flat()
+      .map(String),
+    body: message,
+  };
+}

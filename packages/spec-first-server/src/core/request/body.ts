@@ -104,7 +104,7 @@ export function bodyReader(
     const { media, coder, whole, limit } = plan;
     const encoding = headers['content-encoding'];
     const isZipped = encoding !== undefined && checkEncoding(encoding, whole !== undefined);
-    if (contentType.includes(';') && (coder.isText || coder.unit === 'parts'))
+    if (contentType.includes(';') && (coder.isText || /parts|items/.test(coder.unit)))
       checkCharset(contentType);
     const length = bytes instanceof Uint8Array ? bytes.length : Number(lengthText ?? 0);
     const source = { bytes, contentType, length, isZipped, account };
