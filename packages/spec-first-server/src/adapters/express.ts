@@ -92,30 +92,20 @@ export class ExpressCall extends NodeCall {
 }
 
 const BODY_LOST =
-  'other middleware, such as multer, has read the body: do not use it for paths of the document';
+  'other middleware, such as express.urlencoded(), has read the body: ' +
+  'do not use it for paths of the document';
 
 /**
  * Returns the bytes of a body that middleware has read; `undefined` if they cannot be restored. A
- * parsed object is written as JSON or as a form again.
+ * value is written as JSON again.
  */
 function parsedBody({ body, headers }: Request): Bytes | undefined {
   if (body instanceof Uint8Array) return body;
   if (typeof body === 'string') return Buffer.from(body);
-  const type = headers['content-type'] ?? '';
-  if (body === undefined || /^multipart\//i.test(type)) return undefined;
-  const isForm = /^application\/x-www-form-urlencoded/i.test(type);
-  return Buffer.from(isForm ? formText(body) : (stringifyJson(body) ?? ''));
-}
-
-function formText(values: unknown): string {
-  const form = new URLSearchParams();
-  const append = (name: string, value: unknown): void => {
-    if (Array.isArray(value)) for (const item of value) append(name, item);
-    else if (typeof value !== 'object' || value === null) form.append(name, String(value));
-    else for (const [key, inner] of Object.entries(value)) append(`${name}[${key}]`, inner);
-  };
-  for (const [name, value] of Object.entries(Object(values))) append(name, value);
-  return form.toString();
+  const isForm = /^(multipart\/|application\/x-www-form-urlencoded)/i.test(
+    headers['content-type'] ?? '',
+  );
+  return body === undefined || isForm ? undefined : Buffer.from(stringifyJson(body) ?? '');
 }
 
 /** Default security headers do not replace those that the app has set. */

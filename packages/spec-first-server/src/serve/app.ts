@@ -13,7 +13,6 @@ import { createService, type Service } from '../core/service.ts';
 import type { HttpFailure } from '../http/failures.ts';
 import type { FailureResponse } from '../listener/index.ts';
 import { openapiPage } from '../page/page.ts';
-import { combineServices } from './combine-services.ts';
 import { createProbes, operatorEndpoints } from './endpoints.ts';
 import { openTelemetry } from './tracing.ts';
 
@@ -152,7 +151,10 @@ export async function createAppService(
     createService(document, { ...sharedOptions, endpoints }),
     ...others.map((other) => createService(other.document, { ...sharedOptions, ...other })),
   ]);
-  const service = combineServices(first, rest);
+  const service: Service =
+    rest.length === 0
+      ? first
+      : (await import('./combine-services.ts')).combineServices(first, rest);
   const corsHeaders = cors?.crossOrigin(corsOrigins, service.operations);
   const docsPaths = pages.map(([pagePrefix]) => `${pagePrefix}/docs`);
   // A document may have the path `/`: only the redirect to the page is lost, so no warning.

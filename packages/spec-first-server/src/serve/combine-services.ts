@@ -9,7 +9,6 @@ import type { Service } from '../core/service.ts';
  * @throws {ConfigError} if the requests of an operation would go to another document.
  */
 export function combineServices(first: Service, others: readonly Service[]): Service {
-  if (others.length === 0) return first;
   const services = [first, ...others];
   const lengthOf = ({ document }: Service) => document.basePaths[0].length;
   const inOrder = services.toSorted((a, b) => lengthOf(b) - lengthOf(a));

@@ -195,22 +195,21 @@ describe('ExpressCall', () => {
     return call;
   }
 
-  const FORM = 'application/x-www-form-urlencoded';
-
   test.each<[string, RequestHandler, string, string]>([
     ['application/json', express.json(), '{"a":[1]}', '{"a":[1]}'],
-
     ['application/json', express.raw({ type: '*/*' }), '{"a": 1}', '{"a": 1}'],
-    [FORM, express.urlencoded(), 'a=b%20c&d=1&d=2', 'a=b+c&d=1&d=2'],
-    [`${FORM};charset=utf-8`, express.urlencoded(), 'a=%26', 'a=%26'],
-
-    [FORM, express.urlencoded({ extended: true }), 'a[b][c]=1&a[d]=2', 'a[b][c]=1&a[d]=2'],
   ])('has the bytes of a parsed body of %s', async (type, parser, body, bytes) => {
     const call = await callOf([parser], type, body);
-    expect(decodeURIComponent(String(call.body))).toBe(decodeURIComponent(bytes));
+    expect(String(call.body)).toBe(bytes);
     expect(call.headers['content-encoding']).toBeUndefined();
     expect(call.headers['content-type']).toBe(type);
     expect(call).toMatchObject({ path: '/a', query: 'b', method: 'POST' });
+  });
+
+  test('cannot restore a parsed form', async () => {
+    const form = 'application/x-www-form-urlencoded';
+    const call = await callOf([express.urlencoded()], form, 'a=1');
+    expect(() => call.body).toThrow('express.urlencoded(), has read the body');
   });
 
   test.each<[string, RequestHandler[]]>([
