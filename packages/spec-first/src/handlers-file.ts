@@ -29,6 +29,19 @@ ${[...spreadsOf(written), ...members].join('')}} satisfies Handlers;
 `;
 }
 
+/**
+ * Reads the text of a `src/handlers.ts` that only `new` and `stub` have written.
+ *
+ * @param ids the ids of all operations.
+ * @returns `undefined` if the file has been edited.
+ */
+export function readHandlersFile(text: string, ids: readonly string[]) {
+  const imports = text.matchAll(/^import \{ (\w+) \} from '\.\/(.*)';$/gm);
+  const written = Array.from(imports, ([, constant = '', file = '']) => ({ constant, file }));
+  const unwritten = ids.filter((id) => text.includes(`  ${propertyName(id)}: unimplemented,\n`));
+  return handlersFile(unwritten, written) === text ? { unwritten, written } : undefined;
+}
+
 export const importsOf = (written: readonly HandlersOfTag[]): string[] =>
   written.map(({ constant, file }) => `import { ${constant} } from './${file}';\n`);
 

@@ -2,7 +2,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { dirname, posix } from 'node:path';
 import { asArray, loadDocument, type Operation } from 'openapi-document';
 import { ALLOW_OUTSIDE, command, documentFile, UsageError } from './command.ts';
-import { handlersFile, importsOf, spreadsOf } from './handlers-file.ts';
+import { handlersFile, importsOf, readHandlersFile, spreadsOf } from './handlers-file.ts';
 import { propertyName, quoted, TYPES } from './types.ts';
 
 /** The file that combines the handlers of all tags. */
@@ -11,9 +11,10 @@ const FOLDER = 'src/handlers';
 
 const USAGE = `Usage: spec-first stub ID… | --all [--allow-outside]
 
-Writes a stub of a handler for each operationId. A stub answers 501. The stubs of each tag are a new
-file ${FOLDER}/TAG.ts, which ${ALL_HANDLERS} imports. Only an ${ALL_HANDLERS} that is as
-"spec-first new" wrote it is changed: for other existing files, the lines to add are printed.
+Writes a stub of a handler for each operationId. A stub responds with 501. The stubs of each tag are
+in a file ${FOLDER}/TAG.ts, which ${ALL_HANDLERS} imports. An existing file of a tag gets the
+stubs at its end. ${ALL_HANDLERS} is changed as long as only "new" and "stub" have written it. For
+other files, the lines to add are printed.
 Operations with a handler in src are skipped: a member with the name of the operationId.
 
   --all             all operations without a handler
@@ -93,7 +94,27 @@ function constantOf({ name }: Group): string {
   return `${words.replace(/^\d/, '_$&')}Handlers`;
 }
 
-/** Writes the file of a group, or prints its stubs if the file exists. Returns true if written. */
+/** The start of the file of a group, and its last line. */
+const START = `import { HttpError } from 'spec-first-server';
+import type { Handlers, ReplyTo, RequestTo } from '${posix.join('../..', TYPES)}';
+
+export const `;
+const END = '} satisfies Partial<Handlers>;\n';
+
+/** Tests if a text imports all names that stubs use, and ends after a member of an object. */
+const isExtensible = (text: string): boolean =>
+  ['HttpError', 'RequestTo', 'ReplyTo'].every((name) =>
+    new RegExp(`^import .*\\b${name}\\b`, 'm').test(text),
+  ) && text.endsWith(`,\n${END}`);
+
+/** Tells the user to delete lines of the file with all handlers. */
+const printObsolete = (ids: readonly string[]): void =>
+  console.log(`In the file with all handlers, delete unimplemented lines of ${ids.join(', ')}.`);
+
+/**
+ * Adds the stubs of a group to its file, or prints them if the file exists and cannot be extended.
+ * Returns true if written.
+ */
 function writeGroup(group: Group): boolean {
   const file = fileOf(group);
   const stubs = group.ids.map((id) => {
@@ -103,44 +124,38 @@ function writeGroup(group: Group): boolean {
   },
 `;
   });
-  if (existsSync(file)) {
-    const names = group.ids.join(', ');
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  if (text !== undefined && !isExtensible(text)) {
     console.log(`${file} exists. Add to its handlers:\n\n${stubs.join('')}`);
-    console.log(`In the file with all handlers, delete unimplemented lines of ${names}.`);
+    printObsolete(group.ids);
     return false;
   }
-  write(
-    file,
-    `import { HttpError } from 'spec-first-server';
-import type { Handlers, ReplyTo, RequestTo } from '${posix.join('../..', TYPES)}';
-
-export const ${constantOf(group)} = {
-${stubs.join('\n')}} satisfies Partial<Handlers>;
-`,
-  );
+  const before =
+    text === undefined ? `${START}${constantOf(group)} = {` : text.slice(0, -END.length);
+  write(file, `${before}\n${stubs.join('\n')}${END}`);
   console.log(`${file} written: ${group.ids.join(', ')}. They answer 501 until you write them.`);
   return true;
 }
 
 /** Writes the file that combines the handlers, or prints what to add if it has been edited. */
 function combine(groups: readonly Group[], ids: readonly string[]): void {
-  const written = groups.map((group) => ({
-    constant: constantOf(group),
-    file: `handlers/${group.name}.ts`,
-  }));
-  if (existsSync(ALL_HANDLERS) && readFileSync(ALL_HANDLERS, 'utf8') !== handlersFile(ids)) {
-    const additions = [...importsOf(written), '\n', ...spreadsOf(written)].join('');
-    console.log(
-      `Add to the file with all handlers, in place of unimplemented ones:\n\n${additions}`,
-    );
+  const text = existsSync(ALL_HANDLERS) ? readFileSync(ALL_HANDLERS, 'utf8') : handlersFile(ids);
+  const added = groups
+    .map((group) => ({ constant: constantOf(group), file: `handlers/${group.name}.ts` }))
+    .filter(({ file }) => !text.includes(`'./${file}'`));
+  const parts = readHandlersFile(text, ids);
+  const stubs = groups.flatMap((group) => group.ids);
+  if (parts === undefined) {
+    const additions = [...importsOf(added), '\n', ...spreadsOf(added)].join('');
+    if (added.length > 0) console.log(`Add to the file with all handlers:\n\n${additions}`);
+    printObsolete(stubs);
     return;
   }
-  const stubs = new Set(groups.flatMap((group) => group.ids));
   write(
     ALL_HANDLERS,
     handlersFile(
-      ids.filter((id) => !stubs.has(id)),
-      written,
+      parts.unwritten.filter((id) => !stubs.includes(id)),
+      [...parts.written, ...added],
     ),
   );
   console.log(`${ALL_HANDLERS} written.`);

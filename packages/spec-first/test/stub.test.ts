@@ -73,7 +73,7 @@ export const loansHandlers = {
     expect(output).toContain(
       "src/handlers/book-shelf.ts exists. Add to its handlers:\n\n  async 'it\\'s new'(",
     );
-    expect(output).toContain(`Add to the file with all handlers, in place of unimplemented ones:
+    expect(output).toContain(`Add to the file with all handlers:
 
 import { loansHandlers } from './handlers/loans.ts';
 import { otherHandlers } from './handlers/other.ts';
@@ -94,8 +94,47 @@ import { otherHandlers } from './handlers/other.ts';
   'end all': unimplemented,
 } satisfies Handlers;
 `);
-    expect(await stub('listBooks')).toMatchObject({ code: 0 });
-    expect(read('src/handlers/book-shelf.ts')).toContain('async listBooks(');
+  });
+
+  test('joins further files, and adds further operations to the file of their tag', async () => {
+    await stub('createLoan');
+    const loans = read('src/handlers/loans.ts');
+    await stub('listBooks');
+    const written = read('src/handlers/book-shelf.ts').replace(/throw new .*/, 'return listAll();');
+    write('src/handlers/book-shelf.ts', written);
+    expect(await stub('--all')).toEqual({
+      code: 0,
+      output: `src/handlers/book-shelf.ts written: it's new. They answer 501 until you write them.
+src/handlers/other.ts written: end all. They answer 501 until you write them.
+src/handlers.ts written.
+`,
+    });
+    expect(read('src/handlers/loans.ts')).toBe(loans);
+    expect(read('src/handlers/book-shelf.ts')).toContain("return listAll();\n  },\n\n  async 'it");
+    expect(read('src/handlers.ts')).toContain(`import { loansHandlers } from './handlers/loans.ts';
+import { bookShelfHandlers } from './handlers/book-shelf.ts';
+import { otherHandlers } from './handlers/other.ts';
+
+/** The handlers of all operations. Those that are \`unimplemented\` can be mocked. */
+export const handlers = {
+  ...loansHandlers,
+  ...bookShelfHandlers,
+  ...otherHandlers,
+} satisfies Handlers;
+`);
+  });
+
+  test.each([
+    ['without the imports of stubs', (text: string) => text.replace('HttpError, ', '')],
+    ['with another end', (text: string) => text.replace(' satisfies Partial<Handlers>', '')],
+  ])('prints what to add to a file %s', async (_, edit) => {
+    await stub('listBooks');
+    const edited = edit(
+      read('src/handlers/book-shelf.ts').replace('{ HttpError }', '{ HttpError, log }'),
+    );
+    write('src/handlers/book-shelf.ts', edited);
+    expect((await stub("it's new")).output).toMatch(/^src\/handlers\/book-shelf.ts exists/);
+    expect(read('src/handlers/book-shelf.ts')).toBe(edited);
   });
 
   test.each([
