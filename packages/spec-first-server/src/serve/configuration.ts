@@ -133,7 +133,7 @@ export const SERVER_VARIABLES = {
   ),
   OPENAPI_FILE: variable('the document that is served', String, 'openapi.yaml'),
   MISSING_OPERATIONS: variable(
-    'operations without a handler: refuse (the start fails), 501, or mock (not with NODE_ENV=production)',
+    'operations without a handler: refuse (the start fails), 501, or mock, except in production',
     oneOf('refuse', '501', 'mock'),
     'refuse',
   ),
