@@ -40,7 +40,7 @@ describe('a failed test', () => {
     expect(message).toMatch(/^POST \/items \(addItem\) does not follow the document\n/);
     expect(message).toContain('check:    no request makes the service fail\n');
     expect(message).toContain('response: 500 {"message":"crashed"}\n');
-    expect(message).toMatch(/\n {2}repeat: {3}CONTRACT_SEED=7 npm test$/);
+    expect(message).toMatch(/\n {2}repeat: {3}CONTRACT_SEED=7$/);
     const [, headers, body = ''] =
       /request: {2}curl -i -X POST 'http:\/\/localhost:3000\/v1\/items' (.*) --data-raw '(.*)'\n/.exec(
         message,

@@ -117,7 +117,7 @@ describe('contract tests', () => {
       /^ {2}POST \/bookings \(createBooking\): \d+ requests, (\d+) of \1 valid ones succeeded \(\1 × 201\)$/m,
     );
     expect(summary).toMatch(
-      /^ {2}GET \/invoices\/\{number\} \(getInvoice\): \d+ requests, 0 of (\d+) valid ones succeeded \(\1 × 404\)$/m,
+      /^ {2}GET \/invoices\/\{number\} \(getInvoice\): \d+ requests, 0 of (\d+) valid ones succeeded \(\1 × 404\): add examples or `seed`$/m,
     );
     expect(summary).toMatch(
       /^1 skipped, not implemented \(501\):\n {2}PUT \/bookings\/\{bookingId\} \(updateBooking\)$/m,

@@ -27,7 +27,7 @@ import {
   type Sender,
   writeRequest,
 } from './send.ts';
-import { randomFrom, testSequences } from './sequences.ts';
+import { randomFrom } from './sequences.ts';
 import type { TestLog } from './test-log.ts';
 import { explore, type Outcome, testOperation } from './test-operation.ts';
 import type { Exchange, Failure, Target, World } from './world.ts';
@@ -193,13 +193,26 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   }
   const startedWorld = onFirstUse((_: typeof options) => start());
 
-  async function throwFailures({ sender }: World, name: string, failures: readonly Failure[]) {
+  /** The operations and checks of reported failures. A wrong list fails the tests of all items. */
+  const reported = new Set<string>();
+
+  async function throwFailures(
+    { sender }: World,
+    operation: Operation,
+    failures: readonly Failure[],
+  ) {
+    const added = failures.filter(({ error: { culprit = operation, check } }) => {
+      const { size } = reported;
+      return reported.add(`${culprit.id} ${check}`).size > size;
+    });
+    if (added.length === 0) return;
     const described = await Promise.all(
-      failures.map((failure) => describeFailure(sender, name, failure, options.log)),
+      added.map((failure) => describeFailure(sender, operation, failure, options.log)),
     );
     const sameRuns = process.env.CONTRACT_RUNS ? ` CONTRACT_RUNS=${runs}` : '';
-    const repeat = `  repeat:   CONTRACT_SEED=${randomSeed}${sameRuns} npm test`;
-    throw new Error([...described, repeat].join('\n\n'));
+    throw new Error(
+      [...described, `  repeat:   CONTRACT_SEED=${randomSeed}${sameRuns}`].join('\n\n'),
+    );
   }
 
   for (const operation of operations) {
@@ -223,22 +236,11 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
         mayChange: mayChange.includes(operation.id),
       });
       outcomes.set(operation, outcome);
-      if (outcome.failures.length > 0)
-        await throwFailures(world, titleOf(operation), outcome.failures);
+      await throwFailures(world, operation, outcome.failures);
     };
     test(`${titleOf(operation)} follows the document`, testOnce, timeout);
   }
 
-  const testRelated = async () => {
-    const world = await startedWorld(options);
-    const tested = operations.filter((operation) => {
-      const { failures = [], responses = [], isSkipped } = outcomes.get(operation) ?? {};
-      return failures.length === 0 && !isSkipped && !responses.some(isMock);
-    });
-    const failure = await testSequences(world, tested, runs);
-    if (failure !== undefined) await throwFailures(world, 'The service', [failure]);
-  };
-  test('sequences of operations follow the document', testRelated, timeout);
   test(
     'summary of the contract tests',
     async () => print(summaryOf(outcomes, counts, randomSeed)),
@@ -294,26 +296,29 @@ const MAX_SHOWN = 8;
 
 async function describeFailure(
   { base }: Sender,
-  name: string,
-  { error: { check, message, culprit }, exchanges }: Failure,
+  operation: Operation,
+  { error: { check, message, culprit = operation }, exchanges }: Failure,
   log: TestLog | undefined,
 ): Promise<string> {
   const last = exchanges.at(-1);
   const cause = last && (await log?.causeOf(last.requestId));
   // A GET changes nothing, unless it is the last request.
   const shown = exchanges.filter((each) => each === last || each.target.operation.method !== 'get');
-  const lines = await Promise.all(shown.slice(-MAX_SHOWN).map((each) => curlOf(base, each)));
-  const culpritName = culprit === undefined ? name : titleOf(culprit);
+  const lines = await Promise.all(
+    shown.slice(-MAX_SHOWN).map(async (exchange) => {
+      const { id, method } = exchange.target.operation;
+      const label = method === 'get' && id !== operation.id ? 'read:    ' : 'request: ';
+      return `  ${label} ${await curlOf(base, exchange)}`;
+    }),
+  );
   return [
-    `${culpritName} does not follow the document\n`,
+    `${titleOf(culprit)} does not follow the document\n`,
     `  check:    ${check}`,
     `  reason:   ${message}`,
     ...(cause === undefined ? [] : [`  log:      ${cause}`]),
     ...(last?.response === undefined ? [] : [`  response: ${excerptOf(last.response)}`]),
-    ...lines
-      .filter((line, index) => line !== lines[index - 1])
-      .map((line) => `  request:  ${line}`),
-    ...(culpritName === name ? [] : [`  found by: ${name}`]),
+    ...lines.filter((line, index) => line !== lines[index - 1]),
+    ...(culprit.id === operation.id ? [] : [`  found by: ${titleOf(operation)}`]),
   ].join('\n');
 }
 
@@ -340,8 +345,9 @@ function summaryOf(
     const successes = responses.filter(isSuccess).length;
     const successRate = `${successes} of ${responses.length} valid ones succeeded (${statuses})`;
     const mocked = responses.some(isMock) ? ', mocked' : '';
+    const advice = successes * 2 < responses.length ? ': add examples or `seed`' : '';
     const count = counts.get(operation.id) ?? 0;
-    return `  ${titleOf(operation)}: ${count} requests, ${successRate}${mocked}`;
+    return `  ${titleOf(operation)}: ${count} requests, ${successRate}${mocked}${advice}`;
   });
   const mockedCount = tested.filter(([, { responses }]) => responses.some(isMock)).length;
   const mocks = mockedCount > 0 ? ` Answered by mocks: ${mockedCount}.` : '';

@@ -5,7 +5,6 @@ import {
   isObject,
   type Json,
   type Operation,
-  pathTemplate,
   stringifyJson,
 } from 'openapi-document';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
@@ -19,12 +18,13 @@ import {
   unsentDefaults,
 } from './compare.ts';
 import type { Paths } from './knowledge.ts';
-import { collectionPathOf, idParameterOf, resourcePathOf } from './names.ts';
+import { collectionPathOf, idParameterOf, namesOf, resourcePathOf } from './names.ts';
 import { mediaOf } from './paging.ts';
-import type { RequestValues } from './parts.ts';
+import { partOf, type RequestValues } from './parts.ts';
+import { isRepeatKey } from './requests.ts';
 import { isMock, type RequestDraft } from './send.ts';
 import { isBelow, keyIn, mentions, type Resource, readView, readViews } from './views.ts';
-import type { Run, SendOptions, Target, View } from './world.ts';
+import { hasIfMatch, type Run, type SendOptions, type Target, type View } from './world.ts';
 
 /** The views of a resource and of others, before a request. */
 export interface State extends Resource {
@@ -103,9 +103,31 @@ export async function perform(
     checkStored(run, target, pairs, draft.values);
     if (id === undefined && response.status === 201)
       checkAdded(run, resource, pairs, asObject(sent));
-    await checkParents(run, resource, pairs);
   }
+  if (run.effects === 'all' && isRepeatable(run, target, draft))
+    await checkRepeated(run, target, draft, step);
   return step;
+}
+
+/** Returns true for a PUT without `If-Match`, and a POST with an idempotency key. */
+function isRepeatable({ world }: Run, target: Target, { values }: RequestDraft): boolean {
+  const { operation, requests } = target;
+  if (operation.method === 'put')
+    return !hasIfMatch(target) && world.knowledge.subjectOf(operation) === operation.path;
+  const key = requests.parameters.find(isRepeatKey);
+  return operation.method === 'post' && key !== undefined && partOf(values, key) !== undefined;
+}
+
+/** Checks that a repeated request succeeds again, and changes nothing. */
+async function checkRepeated(run: Run, target: Target, draft: RequestDraft, { paths }: Step) {
+  const template = run.world.knowledge.subjectOf(target.operation) ?? '';
+  const { response, paths: others } = await perform(run, target, draft, { repeated: true });
+  const check = 'a repeated request changes nothing';
+  if (response.status >= 400 && response.status !== 429)
+    run.fail(check, `the status of the repeated request is ${response.status}`);
+  const [one, other] = [paths.get(template), others.get(template)];
+  if (one !== undefined && other !== undefined && !isDeepStrictEqual(one, other))
+    run.fail(check, `the repeated request created ${stringifyJson(Object.values(other))}`);
 }
 
 const isChosen = ({ values }: RequestDraft, id: unknown): boolean =>
@@ -165,7 +187,7 @@ async function addRelated(
   for (const other of knowledge.templates) {
     const isChild = collectionPathOf(other).startsWith(`${template}/`);
     if (isChild ? isEmpty : other !== template) continue;
-    const { names } = pathTemplate(collectionPathOf(other));
+    const names = namesOf(collectionPathOf(other));
     const within = Object.fromEntries(names.map((name) => [name, path[name]]));
     const id = idParameterOf(template);
     const exists = knowledge
@@ -218,7 +240,7 @@ async function readPairs(run: Run, { views }: State, resource: Resource): Promis
   const after = reader && !isRead && (await readView(run, reader, resource.path));
   // The resource itself is compared before lists that show it.
   if (after) pairs.unshift({ before: { ...after, entries: new Map() }, after, own: '' });
-  const { names } = pathTemplate(resource.template);
+  const names = namesOf(resource.template);
   if (names.every((name) => resource.path[name] !== undefined)) {
     const shown = pairs.find(({ own }) => own === '');
     const entities = [shown?.after, shown?.before].flatMap((view) => view?.entries.get('') ?? []);
@@ -284,8 +306,7 @@ function failFor(
   message: string,
   culprit?: Operation,
 ): never {
-  run.exchanges.push(...run.exchanges.filter((each) => each.response === response).slice(-1));
-  run.fail(check, message, culprit);
+  run.fail(check, message, culprit, response);
 }
 
 /** A request and the members that it has sent. */
@@ -429,9 +450,6 @@ function checkDeleted(run: Run, resource: Resource, pairs: readonly Pair[]): voi
     );
 }
 
-/** Names of members that a change of a resource leaves as they are. */
-const CONSTANT = /^created/i;
-
 /** Checks that all views show a resource with the sent members, and with the defaults of others. */
 function checkStored(
   run: Run,
@@ -470,8 +488,6 @@ function checkStored(
         fail(name, `${difference.replace('was sent as', verb)} in ${get}`);
     };
     failIfDifferent(check, sent);
-    const constant = Object.entries(asObject(former)).filter(([name]) => CONSTANT.test(name));
-    failIfDifferent('the time of creation stays', Object.fromEntries(constant), 'was');
     const bytes = typeof sent === 'string' ? Buffer.from(sent) : sent;
     const type = after.response.headers['content-type']?.split(';')[0] ?? '';
     const isSameType = !after.isList && type === sentMedia?.type && !isJsonType(type);
@@ -517,26 +533,6 @@ function checkAdded(run: Run, { template }: Resource, pairs: readonly Pair[], se
   if (!after?.isList || !after.isComplete || Object.keys(sent).length === 0) return;
   if ([...after.entries.values()].every((item) => isUnequal(after, sent, item)))
     failFor(run, after, 'a stored resource is listed', `${describeGet(after)} lacks what was sent`);
-}
-
-/** Checks that the path of another parent does not show a resource. */
-async function checkParents(run: Run, { template, path }: Resource, pairs: readonly Pair[]) {
-  const { knowledge } = run.world;
-  const own = pairs.find((pair) => pair.own === '')?.after;
-  const [parent = '', ...others] = pathTemplate(template).names;
-  const other = knowledge.pathsOf(template).find((each) => each[parent] !== path[parent]);
-  if (run.effects !== 'all' || own === undefined || other === undefined || others.length === 0)
-    return;
-  const id = idParameterOf(template);
-  const elsewhere = { ...other, [id]: path[id] };
-  if (knowledge.isShown(template, elsewhere)) return;
-  const view = await readView(run, own.operation, elsewhere);
-  if (view?.entries.has('') && isDeepStrictEqual(view.entries.get(''), own.entries.get('')))
-    run.fail(
-      'other resources stay as they are',
-      `${describeGet(view)} shows ${describeGet(own)}`,
-      view.operation,
-    );
 }
 
 /** Returns true if an item has the same states as a sent resource: its constants and booleans. */

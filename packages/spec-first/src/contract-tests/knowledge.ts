@@ -20,6 +20,7 @@ import {
   idNamesOfSchema,
   idParameterOf,
   isIdName,
+  namesOf,
   normalizedName,
   resourcePathOf,
 } from './names.ts';
@@ -149,7 +150,7 @@ export class Knowledge {
 
   /** Completes the path parameters of an operation with seeded and known ids. */
   completed({ path: template }: Operation, path: Json): Json {
-    const entries = pathTemplate(resourcePathOf(template)).names.map((name) => {
+    const entries = namesOf(resourcePathOf(template)).map((name) => {
       const idName = idNameOfParameter(template, name);
       const seeded = this.#seeded.get(idName) ?? this.#seeded.get(normalizedName(name));
       return [name, seeded ?? path[name] ?? this.#ids.get(idName)?.[0]];
@@ -216,8 +217,8 @@ export class Knowledge {
     const isNew = operation.method === 'put' && !this.#isKnown(own, path);
     if (own !== '') add(own, path);
     const item = this.itemOf(operation.path);
-    const name = item && pathTemplate(item).names.at(-1);
-    if (item !== undefined && name !== undefined) {
+    if (item !== undefined) {
+      const name = idParameterOf(item);
       const isSingle = idIn(item, name, asObject(body)) !== undefined;
       for (const entity of isSingle ? [asObject(body)] : entitiesIn(body)) {
         const resource = { ...path, [name]: idIn(item, name, entity) };
@@ -255,7 +256,7 @@ export class Knowledge {
    * text `7`. Returns `undefined` if one is missing.
    */
   #addPath(template: string, values: Json): Json | undefined {
-    const { names } = pathTemplate(template);
+    const names = namesOf(template);
     const typed = names.flatMap((name) => {
       const value = values[name];
       const parameter = this.operations
@@ -296,8 +297,7 @@ export class Knowledge {
     for (const template of this.templates) {
       const texts = this.matched(template, target.pathname);
       if (texts === undefined) continue;
-      const { names } = pathTemplate(template);
-      const entries = names.map((name, index) => [name, decoded(texts[index] ?? '')]);
+      const entries = namesOf(template).map((name, index) => [name, decoded(texts[index] ?? '')]);
       add(template, Object.fromEntries(entries));
     }
   }
@@ -343,7 +343,7 @@ const hasNull = (value: unknown): boolean =>
   value === null || (typeof value === 'object' && Object.values(value).some(hasNull));
 
 const keyOf = (template: string, path: Json): string =>
-  `${template} ${pathTemplate(template).names.map((name) => stringifyJson(path[name]))}`;
+  `${template} ${namesOf(template).map((name) => stringifyJson(path[name]))}`;
 
 /** Returns some objects of a response that may have an id: the body, and the items of its lists. */
 const entitiesIn = (body: unknown): Json[] =>

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asObject, isObject, stringifyJson } from 'openapi-document';
+import { asObject, stringifyJson } from 'openapi-document';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
-import { excerptOf, isEqualScalar, isTime } from './compare.ts';
+import { isEqualScalar, isTime } from './compare.ts';
 import { normalizedName } from './names.ts';
 import { pageOf, pagingOf } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
-import { idOfItem, type List, readList } from './views.ts';
+import { idOfItem, type List, type PageSize, readList } from './views.ts';
 import { isSuccess, type Run, type Target } from './world.ts';
 
 /** The number of items that a list should have, if its default limit does not need more. */
@@ -13,6 +13,9 @@ const WANTED_ITEMS = 8;
 
 /** The number of items that are created for one list. */
 const MAX_CREATED = 25;
+
+/** The number of items that are changed before the list is filtered. */
+const MAX_CHANGED = 3;
 
 /** The number of pages that a list is divided into. */
 const PAGES = 6;
@@ -39,27 +42,46 @@ interface Subject {
 export async function checkList(run: Run, target: Target): Promise<void> {
   const { parameters } = target.requests;
   const values = await requiredValues(run, target);
-  const { limit, cursor, offset, page } = pagingOf(parameters);
+  const paging = pagingOf(parameters);
   const item = run.knowledge.itemOf(target.operation.path);
   if (item !== undefined && target.otherSecrets !== undefined) await addOthers(run, item);
   // A wrong default limit shows in a longer list only.
-  const wanted = Math.max(WANTED_ITEMS, Number(limit?.outline.defaults[0] ?? 0) + 1);
+  const wanted = Math.max(WANTED_ITEMS, Number(paging.limit?.outline.defaults[0] ?? 0) + 1);
   let all = await readList(run, target, values);
   const missing = Math.min(MAX_CREATED, wanted - (all?.items.length ?? wanted));
   for (let index = 0; index < missing && item !== undefined; index += 1)
     if ((await run.create(item, { within: values.path, index })) === undefined) break;
-  if (missing > 0) all = await readList(run, target, values);
+  if (item !== undefined) await changeItems(run, item);
+  all = await readList(run, target, values);
   run.exchanges.length = 0;
   if (all === undefined) return;
   const subject = { run, target, values, all };
   await checkPages(subject, values, all);
   const filters: Filter[] = [];
   for (const part of parameters) {
-    if (part.in !== 'query' || [limit, cursor, offset, page].includes(part)) continue;
+    if (part.in !== 'query' || Object.values(paging).includes(part)) continue;
     filters.push(...(await checkFilter(subject, part)));
     await checkOrder(subject, part);
   }
-  await checkCombined(subject, filters);
+  for (const [index, second] of filters.entries()) {
+    const first = filters[index - 1];
+    if (first === undefined) continue;
+    const sent = withValue(withValue(values, first.part, first.value), second.part, second.value);
+    await expectList(subject, sent, [intersection(subject, first, second)]);
+  }
+}
+
+/** Changes some items. A filter that still has their former values fails. */
+async function changeItems(run: Run, template: string): Promise<void> {
+  const { knowledge, random, targetOf } = run.world;
+  const writers = knowledge.operations.filter(
+    ({ method, path }) => /^(put|patch)$/.test(method) && path === template,
+  );
+  for (const target of writers.flatMap((operation) => targetOf(operation) ?? []))
+    for (const within of knowledge.pathsOf(template).slice(0, MAX_CHANGED)) {
+      const values = await run.values(target, target.requests.choose(random), { within });
+      await run.sendAndLearn(target, { values });
+    }
 }
 
 /** Adds resources of another caller. A list that shows one to this caller fails. */
@@ -75,48 +97,72 @@ async function addOthers(run: Run, template: string): Promise<void> {
   }
 }
 
-/** Checks that a list has the items of another one. */
-function checkItems(subject: Subject, list: List, name: string, all: List): void {
-  const { run } = subject;
-  const check = 'pages contain all items of the list';
-  const missing = all.items.find((item) => !hasItem(subject, list, item));
-  if (list.isComplete && missing !== undefined)
-    run.fail(check, `${name} lacks ${describe(subject, missing)} of the list in large pages`);
-  const added = list.items.find((item) => !hasItem(subject, all, item));
-  if (all.isComplete && added !== undefined)
-    run.fail(check, `${name} has ${describe(subject, added)}, which the list in large pages lacks`);
+type Items = Pick<List, 'items'>;
+
+/** Returns the id of an item, or its text. */
+const keyOf = ({ run, target }: Subject, item: unknown): string =>
+  String(idOfItem(run, target, item) ?? stringifyJson(item));
+
+const keysOf = (subject: Subject, { items }: Items): Set<string> =>
+  new Set(items.map((item) => keyOf(subject, item)));
+
+const isIn = (subject: Subject, list: Items, item: unknown): boolean =>
+  keysOf(subject, list).has(keyOf(subject, item));
+
+/**
+ * Reads the list for other parameters. Checks that it has the items of one of the expected lists.
+ * Returns `undefined` for a failure, and for a list that may have more items.
+ */
+async function expectList(
+  subject: Subject,
+  sent: RequestValues,
+  expected: readonly Items[],
+  size?: PageSize,
+): Promise<List | undefined> {
+  const { run, target, all } = subject;
+  if (!target.requests.isValid(sent)) return undefined;
+  run.exchanges.length = 0;
+  const list = await readList(run, target, sent, size);
+  if (!list?.isComplete || !all.isComplete) return undefined;
+  const keys = keysOf(subject, list);
+  const differences = expected.map((other) => [
+    ...keysOf(subject, other).symmetricDifference(keys),
+  ]);
+  const [[key] = []] = differences;
+  if (key !== undefined && differences.every(({ length }) => length > 0)) {
+    const pages = size === undefined ? '' : ` in pages of ${size}`;
+    const verb = keys.has(key) ? 'has' : 'lacks';
+    const name = describeQuery(subject, sent);
+    run.fail(
+      'parameters select the items of a list',
+      `the list${name}${pages} ${verb} the item ${key}, unlike the other lists`,
+    );
+  }
+  return list;
 }
 
-const describe = ({ run, target }: Subject, item: unknown): string =>
-  `the item ${stringifyJson(idOfItem(run, target, item)) ?? excerptOf(item)}`;
-
-function hasItem({ run, target }: Subject, { items }: List, item: unknown): boolean {
-  const id = idOfItem(run, target, item);
-  return items.some((other) =>
-    id === undefined
-      ? isDeepStrictEqual(item, other)
-      : isEqualScalar(id, idOfItem(run, target, other)),
-  );
+/** Describes the query parameters that are not those of the whole list. */
+function describeQuery({ values }: Subject, { query }: RequestValues): string {
+  const added = Object.entries(query).filter(([name, value]) => values.query[name] !== value);
+  return added.length > 0
+    ? ` for ${added.map(([name, value]) => `${name}=${value}`).join('&')}`
+    : '';
 }
 
 /** Checks that pages of several sizes have the items of a list. */
-async function checkPages(subject: Subject, values: RequestValues, all: List): Promise<void> {
-  const { run, target } = subject;
-  const { limit } = pagingOf(target.requests.parameters);
+async function checkPages(subject: Subject, values: RequestValues, list: List): Promise<void> {
+  const { limit } = pagingOf(subject.target.requests.parameters);
   if (limit === undefined) return;
-  const { items } = all;
+  const { length } = list.items;
   const [minimum = 1] = limit.outline.limits('minimum').map(Number);
-  const [preset] = limit.outline.defaults.map(Number);
-  const sizes = new Set([2, 3, items.length / PAGES, minimum].map(Math.ceil));
-  const isSmaller = (size: number) => size >= Math.max(1, minimum) && size < items.length;
-  const inFewPages = [...sizes].filter(
-    (size) => isSmaller(size) && items.length / size <= MAX_CREATED,
-  );
-  for (const size of [...inFewPages, ...(preset ? ['default' as const] : [])]) {
-    run.exchanges.length = 0;
-    const list = await readList(run, target, values, size);
-    if (list !== undefined) checkItems(subject, list, `the list in pages of ${size}`, all);
-  }
+  const sizes = new Set([2, 3, length / PAGES, minimum].map(Math.ceil));
+  const isSmaller = (size: number) => size >= Math.max(1, minimum) && size < length;
+  const inFewPages = [...sizes].filter((size) => isSmaller(size) && length / size <= MAX_CREATED);
+  for (const size of [
+    ...inFewPages,
+    ...(limit.outline.defaults.length > 0 ? ['default' as const] : []),
+  ])
+    await expectList(subject, values, [list], size);
 }
 
 /** A filter that was sent, and the items that it selects. */
@@ -126,222 +172,146 @@ interface Filter {
   readonly list: List;
 }
 
-/** Returns true if an item satisfies a filter, and `undefined` if it may. */
-type Selection = (item: unknown, candidate: unknown) => boolean | undefined;
+const intersection = (subject: Subject, first: Filter, second: Filter): Items => ({
+  items: first.list.items.filter((item) => isIn(subject, second.list, item)),
+});
 
-/** The beginning or the end of the name of a parameter with a lower and an upper bound. */
-const LOWER = /^(min|from|since|after)[_-]?|[_-]?(min|from|since|after|gte?)$/i;
-const UPPER = /^(max|to|until|before)[_-]?|[_-]?(max|to|until|before|lte?)$/i;
+/** Returns true if a filter by a value selects another value, and `undefined` if it may. */
+type Relation = (value: unknown, filter: unknown) => boolean | undefined;
 
-/** The name of a parameter for a search in all members. */
-const SEARCH = /^(q|query|search|text|term|keywords?)$/i;
+/** Relations between a member and the parameter with its name. Responses show which one it is. */
+const RELATIONS: readonly Relation[] = [
+  (value, filter) =>
+    isEqualScalar(value, filter) || (isSameText(value, filter) ? undefined : false),
+  // A bound may include its value or not.
+  (value, filter) => (isEqualScalar(value, filter) ? undefined : isBefore(filter, value)),
+  (value, filter) => (isEqualScalar(value, filter) ? undefined : isBefore(value, filter)),
+];
 
-/** Names and descriptions of parameters for a part of a text. */
-const PARTIAL = /^(name|title|subject)$|contain|partial|substring|search|prefix|start|begin|like/i;
+/** A search in a text. */
+const isLike: Relation = (value, filter) =>
+  isEqualScalar(value, filter) || (sharesWord(`${filter}`, `${value}`) ? undefined : false);
 
-/** Returns the name of the member of items that a parameter selects. */
+/** Returns the name of the member of items that a parameter has. */
 function memberFor(name: string, { items }: List): string | undefined {
   const names = [...new Set(items.flatMap((item) => Object.keys(asObject(item))))];
-  return ['', 's', 'at', 'on', 'date', 'time']
+  return ['', 's']
     .map((end) => names.find((other) => normalizedName(other) === normalizedName(name) + end))
     .find((other) => other !== undefined);
 }
 
 /**
- * Returns the items that a parameter selects by its name: by the value of a member, by a bound of
- * it, or by a text in any member.
+ * Checks that a filter by a member returns all items that match, and only these, and that a time
+ * selects the same items in each time zone. Returns a filter that selects items.
  */
-function selectionOf({ name, outline, source }: RequestPart, all: List) {
-  const [isLower, isUpper] = [LOWER.test(name), UPPER.test(name)];
-  const member = memberFor(name, all) ?? memberFor(name.replace(isLower ? LOWER : UPPER, ''), all);
-  const isBound = (isLower || isUpper) && memberFor(name, all) === undefined;
-  if (member === undefined && !SEARCH.test(name)) return undefined;
-  const valuesIn = (item: unknown) =>
-    member === undefined ? textsIn(item) : [asObject(item)[member] ?? []].flat();
-  const isPartial =
-    member === undefined || PARTIAL.test(name) || PARTIAL.test(String(source?.description));
-  const { types, formats } = outline.form === 'array' ? outline.item(0) : outline;
-  const isOrdered = types.has('integer') || types.has('number') || /date/.test(formats.join());
-  const selects: Selection = (item, candidate) => {
-    const values = valuesIn(item);
-    if (isBound) {
-      const isBeyond = values.some(
-        (value) => isBefore(value, candidate) === isUpper && value !== candidate,
-      );
-      // A bound may include its value or not.
-      return values.some((value) => isEqualScalar(value, candidate)) ? undefined : isBeyond;
-    }
-    if (values.some((value) => isEqualScalar(candidate, value)))
-      return member === undefined ? undefined : true;
-    const isRelated = (value: unknown) =>
-      isPartial ? sharesWord(`${candidate}`, `${value}`) : isSameText(candidate, value);
-    return values.some(isRelated) ? undefined : false;
-  };
-  return { member: member ?? 'text', valuesIn, selects, isOrdered: isOrdered && !isBound };
-}
-
-/** Checks that a filter returns all items that match, and only these. Returns one that does. */
 async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[]> {
   const { run, target, values, all } = subject;
-  const { form, constants } = part.outline;
-  const selection = selectionOf(part, all);
-  if (selection === undefined || form === 'object' || !all.items.every(isObject)) return [];
-  const { member, valuesIn, selects, isOrdered } = selection;
-  const present = [...new Set(all.items.flatMap(valuesIn))].filter((value) => value !== '');
-  const [text] = present.filter((value) => typeof value === 'string');
-  const candidates = [
+  const isList = part.outline.form === 'array';
+  const { constants, formats } = isList ? part.outline.item(0) : part.outline;
+  const member = memberFor(part.name, all);
+  const valuesOf = (item: unknown) =>
+    member === undefined
+      ? Object.values(asObject(item)).filter(isTime)
+      : [asObject(item)[member] ?? []].flat();
+  if (member === undefined && !formats.includes('date-time')) return [];
+  const present = [...new Set(all.items.flatMap(valuesOf))]
+    .filter((value) => value !== '' && typeof value !== 'object')
     // The shortest values may be parts of others.
-    ...present
-      .toSorted((one, other) => `${one}`.length - `${other}`.length)
-      .slice(0, MAX_FILTER_VALUES),
-    ...present.filter(isTime).slice(0, 2).map(inOtherZone),
-    ...constants,
-    // No item has this text, though one has its beginning.
-    ...(text === undefined ? [] : [`${text.slice(0, 1)}qxqzq`]),
-  ];
-  let best: Filter | undefined;
-  const lists: Filter[] = [];
-  for (const candidate of new Set(candidates)) {
-    const value = form === 'array' ? [candidate] : candidate;
-    const filtered = withValue(values, part, value);
-    if (typeof candidate === 'object' || !target.requests.isValid(filtered)) continue;
-    run.exchanges.length = 0;
-    const list = await readList(run, target, filtered);
+    .toSorted((one, other) => `${one}`.length - `${other}`.length)
+    .slice(0, MAX_FILTER_VALUES);
+  const [text] = present.filter((value) => typeof value === 'string');
+  // No item has this text, though one has its beginning.
+  const unknown = text === undefined ? [] : [`${text.slice(0, 1)}qxqzq`];
+  const filters: Filter[] = [];
+  for (const each of new Set([...present, ...constants, ...unknown])) {
+    const withFilter = (filter: unknown) => withValue(values, part, isList ? [filter] : filter);
+    const sent = withFilter(each);
+    if (!target.requests.isValid(sent)) continue;
+    const list = await readList(run, target, sent);
     if (list === undefined) return [];
-    const filter = `${part.name}=${value}`;
-    // A number or a date may be a bound without a name that says so.
-    const mayBeBound = isOrdered && list.items.some((item) => selects(item, candidate) === false);
-    const wrong = list.items.find((item) => selects(item, candidate) === false);
-    if (wrong !== undefined && !(mayBeBound && isBoundOf(list, valuesIn, candidate)))
-      run.fail(
-        'a filter returns only items that match',
-        `${describe(subject, wrong)} has ${member} ${valuesIn(wrong).join()} for ${filter}`,
-      );
-    const missing = all.items.find(
-      (item) => selects(item, candidate) && !mayBeBound && !hasItem(subject, list, item),
-    );
-    if (missing !== undefined && list.isComplete)
-      run.fail(
-        'a filter returns all items that match',
-        `${describe(subject, missing)} matches, but is missing for ${filter}`,
-      );
-    lists.push({ part, value, list });
-    if (list.items.length > (best?.list.items.length ?? 0)) best = { part, value, list };
+    if (!list.isComplete || !all.isComplete) continue;
+    filters.push({ part, value: isList ? [each] : each, list });
+    if (isTime(each)) await expectList(subject, withFilter(inOtherZone(each)), [list]);
   }
-  if (form === 'array') await checkUnion(subject, lists);
-  if (best === undefined) return [];
-  await checkPages(subject, withValue(values, part, best.value), best.list);
-  return [best];
-}
-
-/** Checks that a filter with two values returns the items of one of them, or of both. */
-async function checkUnion(subject: Subject, filters: readonly Filter[]): Promise<void> {
-  const { run, target, values } = subject;
-  const [first, second] = filters.filter(({ list }) => list.isComplete && list.items.length > 0);
-  if (first === undefined || second === undefined) return;
-  const both = [first, second].flatMap(({ value }) => value);
-  const sent = withValue(values, first.part, both);
-  if (!target.requests.isValid(sent)) return;
-  run.exchanges.length = 0;
-  const list = await readList(run, target, sent);
-  if (list === undefined) return;
-  const has =
-    ({ list: other }: Filter) =>
-    (item: unknown) =>
-      hasItem(subject, other, item);
-  const isAny = [...first.list.items, ...second.list.items].every(has({ ...first, list }));
-  const isAll = list.items.every((item) => has(first)(item) && has(second)(item));
-  if (!isAny && !isAll)
+  const misfitOf = (relation: Relation) =>
+    filters
+      .flatMap((filter) => all.items.map((item) => ({ filter, item })))
+      .find(({ filter: { value, list }, item }) => {
+        const related = valuesOf(item).map((each) => relation(each, [value].flat()[0]));
+        const isSelected = related.includes(true) || (related.includes(undefined) && undefined);
+        return isSelected !== undefined && isSelected !== isIn(subject, list, item);
+      });
+  const isText = constants.length + formats.length === 0 && text !== undefined;
+  const misfits = [...RELATIONS, ...(isText ? [isLike] : [])].map(misfitOf);
+  const [misfit] = misfits;
+  if (member !== undefined && misfit !== undefined && misfits.every((each) => each !== undefined)) {
+    const { filter, item } = misfit;
+    const verb = isIn(subject, filter.list, item) ? 'has' : 'lacks';
     run.fail(
-      'a filter returns all items that match',
-      `the list for ${first.part.name}=${both.join()} is that of neither any nor all of the values`,
+      'parameters select the items of a list',
+      `the list for ${part.name}=${filter.value} ${verb} the item ${keyOf(subject, item)} ` +
+        `with the ${member} ${stringifyJson(asObject(item)[member])}`,
+      target.operation,
+      filter.list.response,
     );
+  }
+  const [first, second] = filters
+    .filter(({ list }) => list.items.length > 0)
+    .toSorted((one, other) => other.list.items.length - one.list.items.length);
+  if (first === undefined) return [];
+  await checkPages(subject, withValue(values, part, first.value), first.list);
+  if (isList && second !== undefined) {
+    const both = withValue(values, part, [first.value, second.value].flat());
+    const any = { items: [...first.list.items, ...second.list.items] };
+    await expectList(subject, both, [any, intersection(subject, first, second)]);
+  }
+  return [first];
 }
 
 /** Returns the same time with another offset. */
 const inOtherZone = (time: string): string =>
   new Date(Date.parse(time) + 5 * 3_600_000).toISOString().replace('Z', '+05:00');
 
-/** Returns true if all items of a list are at one side of a value. */
-const isBoundOf = (
-  { items }: List,
-  valuesIn: (item: unknown) => readonly unknown[],
-  bound: unknown,
-): boolean => {
-  const values = items.flatMap(valuesIn);
-  return (
-    values.every((value) => !isBefore(value, bound)) ||
-    values.every((value) => !isBefore(bound, value))
-  );
-};
-
-/** Checks that two filters together return the items that both return. */
-async function checkCombined(subject: Subject, filters: readonly Filter[]): Promise<void> {
-  const { run, target, values } = subject;
-  for (const [index, second] of filters.entries()) {
-    const first = filters[index - 1];
-    if (first === undefined) continue;
-    const sent = withValue(withValue(values, first.part, first.value), second.part, second.value);
-    if (!target.requests.isValid(sent)) continue;
-    run.exchanges.length = 0;
-    const list = await readList(run, target, sent);
-    if (!list?.isComplete || !first.list.isComplete || !second.list.isComplete) continue;
-    const names = `${first.part.name} and ${second.part.name}`;
-    for (const item of [...first.list.items, ...list.items]) {
-      const isExpected = hasItem(subject, first.list, item) && hasItem(subject, second.list, item);
-      if (isExpected !== hasItem(subject, list, item))
-        run.fail(
-          isExpected
-            ? 'a filter returns all items that match'
-            : 'a filter returns only items that match',
-          `the list for ${names} ${isExpected ? 'lacks' : 'has'} ${describe(subject, item)}`,
-        );
-    }
-  }
-}
-
-/** Marks of a descending and an ascending order beside the name of a member. */
-const DESCENDING = /^-|[\W_]?desc(ending)?$/i;
-const ASCENDING = /^\+|[\W_]?asc(ending)?$/i;
+/** Directions of an order, beside the name of a member or in a parameter of their own. */
+const DIRECTION = /^[-+]|[\W_]?(asc|desc)(ending)?$/i;
+const DESCENDING = /^-|desc(ending)?$/i;
 
 /**
  * Checks a parameter that orders a list: it has the names of members as values. The list has the
- * same items, and the values of the member rise or fall.
+ * same items, the values of the member rise or fall, and two directions differ.
  */
 async function checkOrder(subject: Subject, part: RequestPart): Promise<void> {
   const { run, target, values, all } = subject;
-  const { parameters, isValid } = target.requests;
-  const direction = parameters.find(
+  const direction = target.requests.parameters.find(
     ({ in: where, outline: { constants } }) =>
       where === 'query' &&
       constants.length === 2 &&
-      constants.some((each) => DESCENDING.test(`${each}`)) &&
-      constants.some((each) => ASCENDING.test(`${each}`)),
+      constants.every((each) => DIRECTION.test(`${each}`)),
   );
-  const directions = direction === part ? [] : [undefined, ...(direction?.outline.constants ?? [])];
+  if (direction === part) return;
+  /** The signs of the orders that were seen, by the member and the direction. */
+  const signs = new Map<string, number>();
   for (const constant of part.outline.constants) {
-    const name = memberFor(`${constant}`.replace(DESCENDING, '').replace(ASCENDING, ''), all);
+    const name = memberFor(`${constant}`.replace(DIRECTION, ''), all);
     if (name === undefined) continue;
-    for (const chosen of directions) {
+    for (const chosen of [undefined, ...(direction?.outline.constants ?? [])]) {
       const sorted = withValue(values, part, constant);
       const sent =
         direction && chosen !== undefined ? withValue(sorted, direction, chosen) : sorted;
-      if (!isValid(sent)) continue;
-      run.exchanges.length = 0;
-      const list = await readList(run, target, sent);
+      const list = await expectList(subject, sent, [all]);
       if (list === undefined) continue;
-      const order = [part.name, constant, chosen ?? []].flat().join(' ');
-      if (all.isComplete) checkItems(subject, list, `the list for ${order}`, all);
       const ranks = list.items.flatMap((item) => [asObject(item)[name] ?? []].flat().slice(0, 1));
-      const mark = `${chosen ?? constant}`;
-      const isRight =
-        (!ASCENDING.test(mark) && isSorted(ranks.toReversed())) ||
-        (!DESCENDING.test(mark) && isSorted(ranks));
+      const [rises, falls] = [isSorted(ranks), isSorted(ranks.toReversed())];
+      const sign = Number(rises) - Number(falls);
+      const isDescending = DESCENDING.test(`${chosen ?? constant}`);
+      const opposite = signs.get(`${name} ${!isDescending}`);
+      const isRight = (rises || falls) && (sign === 0 || opposite !== sign);
       if (!isRight)
         run.fail(
           'a list has the requested order',
-          `the list for ${order} has ${name} ${ranks.slice(0, 9).join(', ')}`,
+          `the list${describeQuery(subject, sent)} has ${name} ${ranks.slice(0, 9).join(', ')}`,
         );
+      signs.set(`${name} ${isDescending}`, sign);
       if (chosen === undefined) await checkPages(subject, sent, list);
     }
   }
@@ -353,11 +323,15 @@ const isSorted = (values: readonly unknown[]): boolean =>
     values.every((value, index) => index === 0 || !isGreater(values[index - 1], value)),
   );
 
+const isAfterIn = (collator: Intl.Collator) => (one: unknown, other: unknown) =>
+  typeof one === 'string' ? collator.compare(one, `${other}`) > 0 : isBefore(other, one);
+
 const COMPARISONS: readonly ((one: unknown, other: unknown) => boolean)[] = [
   (one, other) => isBefore(other, one),
   (one, other) => isBefore(lowered(other), lowered(one)),
-  (one, other) =>
-    typeof one === 'string' ? one.localeCompare(`${other}`) > 0 : isBefore(other, one),
+  isAfterIn(new Intl.Collator()),
+  // `a9` before `a10`.
+  isAfterIn(new Intl.Collator(undefined, { numeric: true })),
 ];
 
 const lowered = (value: unknown): unknown =>
@@ -375,9 +349,6 @@ function rankOf(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   return /^\d{4}-\d\d-\d\d/.test(`${value}`) ? Date.parse(`${value}`) : value;
 }
-
-const textsIn = (value: unknown): string[] =>
-  typeof value === 'string' ? [value] : Object.values(Object(value)).flatMap(textsIn);
 
 /** True if a text contains the other one or one of its words. */
 function sharesWord(one: string, other: string): boolean {

@@ -34,6 +34,9 @@ export const resourcePathOf = (path: string): string => path.slice(0, path.lastI
 /** Returns the path of the collection that a resource belongs to: `/rooms` of `/rooms/{roomId}`. */
 export const collectionPathOf = (resource: string): string => resource.replace(/\/[^/]*$/, '');
 
+/** Returns the names of the parameters of a path. */
+export const namesOf = (template: string): string[] =>
+  Array.from(template.matchAll(/\{([^{}]*)\}/g), ([, name = '']) => name);
+
 /** Returns the name of the last parameter of a path, which is the id of a resource. */
-export const idParameterOf = (template: string): string =>
-  /\{([^{}]*)\}[^{}]*$/.exec(template)?.[1] ?? '';
+export const idParameterOf = (template: string): string => namesOf(template).at(-1) ?? '';

@@ -281,12 +281,6 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
       return values;
     },
 
-    /** Returns the values with a body that has a value at one place only, if it is valid. */
-    withOnly(values: RequestValues, place: string, value: unknown): RequestValues | undefined {
-      const body = pointerTokens(place).reduceRight((inner, name) => ({ [name]: inner }), value);
-      return isValid({ ...values, body }) ? { ...values, body } : undefined;
-    },
-
     /** Returns the body with another value at a place, or without one, if it is valid. */
     withChange(values: RequestValues, place: string, value: unknown): RequestValues | undefined {
       const body = replacedAt(values.body, pointerTokens(place), value);

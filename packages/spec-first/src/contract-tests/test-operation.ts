@@ -1,13 +1,6 @@
-import { declaredFor, type Json, type Operation } from 'openapi-document';
+import { declaredFor, type Json, type Operation, stringifyJson } from 'openapi-document';
 import { CheckError, RAISE_LIMIT, type ReceivedResponse } from './check-response.ts';
-import {
-  checkCallers,
-  checkEntityTags,
-  checkMembers,
-  checkOrphans,
-  checkRepetition,
-  checkTaken,
-} from './checks.ts';
+import { changeMember, checkEntityTags, checkKey, checkTaken } from './checks.ts';
 import type { InsufficientSecrets } from './credentials.ts';
 import { isChanged, isWriting, perform, readState, type State } from './effects.ts';
 import { checkDefaults, checkList } from './lists.ts';
@@ -51,7 +44,10 @@ export interface Outcome {
 }
 
 /** The number of valid requests after which all resources are compared, not only that of them. */
-const MAX_WIDE = 4;
+const MAX_WIDE = 3;
+
+/** The number of random requests with the same values, such as those without any parameter. */
+const MAX_EQUAL = 4;
 
 /** The number of streams that were cut after which the operation gets fewer requests. */
 const MAX_CUT_STREAMS = 3;
@@ -88,13 +84,25 @@ class OperationTester {
         return false;
       }
     }
+    const template = resourcePathOf(target.operation.path);
+    const counts = new Map<string, number>();
+    const kept = new Map<string, Set<unknown>>();
     const failure = await testRandomly(world, Math.ceil(runs / 2), async (run, next) => {
-      const isNew = next() % 4 > 0;
-      await this.#sendValid(run, requests.choose(next), isNew);
+      const isNew = next() % 4 === 3;
+      const values = requests.choose(next);
+      const { path, media: _media, ...others } = values;
+      const key =
+        stringifyJson(this.#isCreatedByPost(template) ? others : { path, ...others }) ?? '';
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+      if (Number(counts.get(key)) > MAX_EQUAL) return;
+      const exchange = await this.#sendValid(run, values, isNew);
+      const isStored = exchange !== undefined && exchange.response.status < 300;
+      if (isStored && run.effects !== 'none' && this.#isChange())
+        await changeMember(run, target, exchange.values, requests.choose(next), next, kept);
     });
     if (failure !== undefined) this.#add(failure);
     // The effects of edge cases are checked, too.
-    this.#effects = Math.min(this.#effects, MAX_WIDE - 2);
+    this.#effects = Math.min(this.#effects, MAX_WIDE - 1);
     await this.#sendEdgeCases();
     const isMocked = this.responses.some(isMock);
     if (this.responses.some(({ status }) => status < 300) && !isMocked) await this.#checkState();
@@ -119,15 +127,17 @@ class OperationTester {
   /** Sends requests with unusual values in all places, or in one place each if one fails. */
   async #sendEdgeCases(): Promise<void> {
     const { world, target, runs } = this.#test;
-    const { requests } = target;
+    const { requests, operation } = target;
+    // Another resource may have a state that refuses the request.
+    const isNew = world.knowledge.itemOf(operation.path) === undefined;
     let sent = 0;
     for (const { edges, kind } of requests.edgeCases()) {
       if (sent >= runs) return;
       let isRefused = false;
       const isRight = await this.#attempt(async (run) => {
         const values = requests.withEdgeCases(kind, edges, world.random);
-        const response = await this.#sendValid(run, values, true, edges);
-        isRefused = response !== undefined && response.status >= 400;
+        const exchange = await this.#sendValid(run, values, isNew, edges);
+        isRefused = exchange !== undefined && exchange.response.status >= 400;
       }, edges.length === 1);
       sent += 1;
       if ((isRight && !isRefused) || edges.length === 1) continue;
@@ -137,7 +147,7 @@ class OperationTester {
         const values = hasSucceeded
           ? requests.withEdgeCases(kind, [edge], world.random)
           : edge.values;
-        await this.#attempt((run) => this.#sendValid(run, values, true, [edge]));
+        await this.#attempt((run) => this.#sendValid(run, values, isNew, [edge]));
       }
       sent += edges.length;
     }
@@ -166,7 +176,7 @@ class OperationTester {
     chosen: RequestValues,
     isNew: boolean,
     edges: readonly { readonly part: RequestPart }[] = [],
-  ): Promise<ReceivedResponse | undefined> {
+  ): Promise<{ values: RequestValues; response: ReceivedResponse } | undefined> {
     const { target, mayReject } = this.#test;
     const { responses } = this;
     if (responses.filter(({ isCut }) => isCut).length >= MAX_CUT_STREAMS) return undefined;
@@ -184,13 +194,13 @@ class OperationTester {
     this.#enableEffects(run);
     const { response } = await perform(run, target, draft, { isStrict: true, check });
     if (response.status < 300 && !isMock(response)) checkLocation(run, target.operation, response);
-    return response;
+    return { values, response };
   }
 
   async #checkState(): Promise<void> {
     const { target } = this.#test;
     const checks = isWriting(target)
-      ? [checkRepetition, checkEntityTags, checkTaken, checkMembers, checkCallers, checkOrphans]
+      ? [checkKey, checkEntityTags, checkTaken]
       : [
           ...(this.responses.some((each) => pageOf(target, each)) ? [checkList] : []),
           checkDefaults,
@@ -272,7 +282,7 @@ class OperationTester {
 
   /** Lists requests to a resource that does not exist. */
   #unknownIds(): Refusal[] {
-    const { target, world } = this.#test;
+    const { target } = this.#test;
     const { operation, requests } = target;
     const name = idParameterOf(resourcePathOf(operation.path));
     const part = requests.parameters.find((each) => each.in === 'path' && each.name === name);
@@ -280,9 +290,7 @@ class OperationTester {
     const values = UNKNOWN_IDS.map((id) => withValue(requests.simplest(), part, id)).find(
       requests.isValid,
     );
-    const isCreated = world.knowledge
-      .creatorsOf(operation.path)
-      .some(({ method }) => method === 'post');
+    const isCreated = this.#isCreatedByPost(operation.path);
     const check = (run: Run, response: ReceivedResponse) => {
       const { status } = response;
       const message = `the status is ${status} for the id ${values?.path[name]} of no resource`;
@@ -290,6 +298,19 @@ class OperationTester {
         run.fail('a resource that does not exist is not found', message);
     };
     return values === undefined ? [] : [{ values, part, check }];
+  }
+
+  /** Returns true for a PUT or a PATCH of a resource itself. */
+  #isChange(): boolean {
+    const { world, target } = this.#test;
+    const { method, path } = target.operation;
+    return /^(put|patch)$/.test(method) && world.knowledge.subjectOf(target.operation) === path;
+  }
+
+  /** Returns true if the service chooses the id of a resource. */
+  #isCreatedByPost(template: string): boolean {
+    const creators = this.#test.world.knowledge.creatorsOf(template);
+    return creators.some(({ method }) => method === 'post');
   }
 
   /** Returns true if another caller may not use the resource of a request. */

@@ -312,8 +312,9 @@ export async function readViews(
     const isRelated = `${template}/`.startsWith(`${own}/`) || own.startsWith(`${template}/`);
     const isKnown = names.every((name) => path[name] !== undefined);
     const ownPath = isRelated && isKnown ? pick(names, path) : undefined;
-    const isOwn = operation.path === template || operation.path === collectionPathOf(template);
-    if (ownPath !== undefined && (isOwn || isWide) && (isWide || views.length === 0))
+    // The list is read if no operation reads the resource alone.
+    const shownAt = knowledge.readerOf(template)?.path ?? collectionPathOf(template);
+    if (ownPath !== undefined && (isWide || operation.path === shownAt))
       await add(operation, ownPath);
     if (!isWide || names.length === 0) continue;
     // A list with items shows if another request has removed some.

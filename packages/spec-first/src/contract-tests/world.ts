@@ -4,7 +4,6 @@ import {
   mediaTypeFor,
   type Operation,
   type Outline,
-  pathTemplate,
 } from 'openapi-document';
 import {
   CheckError,
@@ -15,7 +14,13 @@ import {
 } from './check-response.ts';
 import type { Secret } from './credentials.ts';
 import type { Knowledge, Lesson, Paths } from './knowledge.ts';
-import { collectionPathOf, idNameOfParameter, idParameterOf, resourcePathOf } from './names.ts';
+import {
+  collectionPathOf,
+  idNameOfParameter,
+  idParameterOf,
+  namesOf,
+  resourcePathOf,
+} from './names.ts';
 import type { RequestPart, RequestValues } from './parts.ts';
 import { isIfMatch, type Requests } from './requests.ts';
 import { isMock, type RequestDraft, type Sender, writeRequest } from './send.ts';
@@ -124,8 +129,6 @@ export interface View {
 export class Run {
   readonly exchanges: Exchange[] = [];
   readonly world: World;
-  /** True if requests only use the latest resources. */
-  usesNewest = false;
   /** True to send the credentials of another caller. */
   isOther = false;
   /** The views that are compared before and after a request: none, one of its resource, or all. */
@@ -139,8 +142,13 @@ export class Run {
     return this.isOther ? this.world.otherKnowledge : this.world.knowledge;
   }
 
-  /** @param culprit the operation whose response is wrong, if it is not the tested one. */
-  fail(check: string, message: string, culprit?: Operation): never {
+  /**
+   * @param culprit the operation whose response is wrong, if it is not the tested one.
+   * @param wrong the wrong response. By default, the last one.
+   */
+  fail(check: string, message: string, culprit?: Operation, wrong?: ReceivedResponse): never {
+    const exchange = this.exchanges.find(({ response }) => wrong && response === wrong);
+    if (exchange !== undefined) this.exchanges.push(exchange);
     throw new CheckError(check, message, culprit);
   }
 
@@ -221,8 +229,7 @@ export class Run {
     const { knowledge } = this;
     const { random } = this.world;
     const known = knowledge.pathsOf(template);
-    const isNewest = this.usesNewest || random() % 2 === 0;
-    const existing = known[isNewest ? 0 : random() % known.length];
+    const existing = known[random() % 2 === 0 ? 0 : random() % known.length];
     if (!isNew && existing !== undefined) return existing;
     if (depth >= MAX_DEPTH) return existing ?? {};
     const created = await this.create(template, { depth });
@@ -280,8 +287,7 @@ export class Run {
     if (hasIfMatch(target) !== undefined) await this.read(template, path);
     if (isOwn) path = { ...path, ...(await this.#relatedId(operation, depth)) };
     const completed = isOwn ? path : knowledge.completed(operation, path);
-    const usesNewest = isNew || this.usesNewest;
-    return requests.withIds(values, completed, knowledge, random, { usesNewest, fixed });
+    return requests.withIds(values, completed, knowledge, random, { usesNewest: isNew, fixed });
   }
 
   /** Returns the last id of a PUT that relates two resources: that of one that exists. */
@@ -310,7 +316,7 @@ export class Run {
     const target = reader && this.world.targetOf(reader);
     if (target === undefined) return undefined;
     const values = { ...target.requests.simplest(), path };
-    const isKnown = pathTemplate(template).names.every((name) => path[name] !== undefined);
+    const isKnown = namesOf(template).every((name) => path[name] !== undefined);
     if (!isKnown || target.requests.violations(values) === undefined) return undefined;
     const response = await this.send(target, { values });
     this.learn(target, values, response);
@@ -330,7 +336,7 @@ export const hasIfMatch = ({ requests }: Target): RequestPart | undefined =>
   requests.parameters.find(isIfMatch);
 
 /** Lists the normalized names of the members of a value that may be ids. */
-export function idNamesIn(value: unknown, depth = 0): string[] {
+function idNamesIn(value: unknown, depth = 0): string[] {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
   return Object.entries(value).flatMap(([name, member]) => [
     idNameOfParameter('', name),

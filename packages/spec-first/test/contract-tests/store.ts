@@ -14,7 +14,6 @@ export const STORE_FAULTS = [
   'lost second page',
   'created but not stored',
   'note not stored',
-  'crash on a paid order',
 ] as const;
 
 export type StoreFault = (typeof STORE_FAULTS)[number];
@@ -69,7 +68,6 @@ export function storeHandlers(...faults: readonly StoreFault[]): Record<string, 
     },
     getOrder({ path }) {
       const order = find(path.orderId);
-      if (has('crash on a paid order') && order.state === 'paid') throw new TypeError('paid');
       return replyWith(200, order);
     },
     listOrders({ query: { limit, cursor } }) {
