@@ -83,19 +83,24 @@ function copyPage(page: string, stage: string): void {
   const text = readFileSync(join(ROOT, page), 'utf8');
   const target = join(stage, installedPath(page) ?? '');
   mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, withInstalledLinks(page, text, `${REPOSITORY}/blob/main`));
+  const address = REPOSITORY.includes('/OWNER/') ? undefined : `${REPOSITORY}/blob/main`;
+  writeFileSync(target, withInstalledLinks(page, text, address));
 }
 
 /**
  * Changes the links of a page of the repository to those of installed packages: the pages of `docs`
- * are in spec-first. Other files are only in the repository.
+ * are in spec-first. Other files are only in the repository: without its address, they are named.
  */
-export function withInstalledLinks(page: string, text: string, repository: string): string {
+export function withInstalledLinks(page: string, text: string, repository?: string): string {
   const folder = dirname(installedPath(page) ?? page);
-  return text.replaceAll(/(?<=\]\()(?!\w+:|#)[^)#\s]+/g, (link) => {
+  const links = /(!?)\[([^\]]*)\]\((?!\w+:|#)([^)#\s]+)(#[^)]*)?\)/g;
+  return text.replaceAll(links, (_, mark: string, label: string, link: string, anchor = '') => {
     const file = posix.join(dirname(page), link);
     const installed = installedPath(file);
-    return installed === undefined ? `${repository}/${file}` : posix.relative(folder, installed);
+    if (installed !== undefined)
+      return `${mark}[${label}](${posix.relative(folder, installed)}${anchor})`;
+    if (repository !== undefined) return `${mark}[${label}](${repository}/${file}${anchor})`;
+    return label.includes(file) ? label : `${label} (\`${file}\` of the repository)`;
   });
 }
 

@@ -67,3 +67,11 @@ test('the links of an installed page lead to pages of installed packages, or to 
     withInstalledLinks('packages/group-commit/README.md', '[a](../../docs/a.md)', address),
   ).toBe('[a](../spec-first/docs/a.md)');
 });
+
+test('an installed page names files of the repository that has no address yet', () => {
+  const text =
+    '[a](testing.md#b) [the shop](../examples/shop#c), [`examples/eov`](../examples/eov) ![b](b.png)';
+  expect(withInstalledLinks('docs/handlers.md', text)).toBe(
+    '[a](testing.md#b) the shop (`examples/shop` of the repository), `examples/eov` b (`docs/b.png` of the repository)',
+  );
+});
