@@ -61,12 +61,12 @@ export function openapiPage(
   { basePath = '', prefix = '', tryItOut = false }: PageOptions = {},
 ): ReadonlyMap<string, ReadResource> {
   const pathToRoot = prefix.replace(/\/[^/]+/g, '../').replace(/\/$/, '') || '.';
-  const served = asServed(document, pathToRoot, basePath);
+  const served = () => asServed(document, pathToRoot, basePath);
   const title = String(asObject(document.info).title);
   const pageHeaders = { 'Content-Security-Policy': contentSecurityPolicy };
   const resources = new Map<string, ReadResource>([
-    ['/openapi.json', cached('application/json', () => `${stringifyJson(served)}\n`)],
-    ['/openapi.yaml', cached('application/yaml', () => printYaml(served))],
+    ['/openapi.json', cached('application/json', () => `${stringifyJson(served())}\n`)],
+    ['/openapi.yaml', cached('application/yaml', () => printYaml(served()))],
     ['/docs', cached('text/html; charset=utf-8', () => html(title, tryItOut), pageHeaders)],
     ['/docs/', async () => ({ status: 308, headers: { Location: '../docs' } })],
   ]);
