@@ -19,16 +19,10 @@ const MAX_LENGTH = 4_096;
 /**
  * Returns the maximum number of steps for each character of any text. Returns `undefined` if there
  * may be more than 256, so that the time may not be linear.
- *
- * @param maxWork limits the time of the proof.
  */
-export function stepsPerCharacter(
-  expression: Expression,
-  alphabet: Alphabet,
-  maxWork = MAX_WORK,
-): number | undefined {
+export function stepsPerCharacter(expression: Expression, alphabet: Alphabet): number | undefined {
   const letters = [...alphabet.all()];
-  const steps = stepsOfStates(expression, alphabet, letters, maxWork);
+  const steps = stepsOfStates(expression, alphabet, letters);
   if (steps !== undefined) return steps;
   // Lists of many words have too many states.
   const stepsOfText = stepsOfAttempt(expression, letters);
@@ -69,7 +63,6 @@ function stepsOfStates(
   expression: Expression,
   alphabet: Alphabet,
   letters: readonly Letter[],
-  maxWork: number,
 ): number | undefined {
   const isExact = expression.isExact && alphabet.isExact;
   const states = reachableStates(
@@ -85,7 +78,7 @@ function stepsOfStates(
     const steps = positions.map((position, index) => stepsAt(position) * (ways[index] ?? 0));
     max = Math.max(max, sumOf(steps));
     work += letters.length * (2 + positions.length);
-    if (max > MAX_STEPS || work > maxWork) return undefined;
+    if (max > MAX_STEPS || work > MAX_WORK) return undefined;
   }
   return max;
 }

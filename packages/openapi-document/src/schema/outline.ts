@@ -7,9 +7,6 @@ import { type Context, DEFAULT_STEPS } from './model.ts';
 import { Schema } from './schema.ts';
 import { ANYTHING, NOTHING } from './tree.ts';
 
-/** Keywords that restrict texts and bytes, besides `type` and `format`. */
-const RESTRICTING = /^(enum|const|pattern|minLength|maxLength|properties|required|items|not)$/;
-
 type Outlines = (sources: readonly Json[]) => Outline;
 
 /** Returns a function that returns the outline of a value that any of some schemas may describe. */
@@ -164,7 +161,8 @@ export class Outline extends Facts {
       ({ type, format, ...others }) =>
         (type ?? 'string') !== 'string' ||
         (format ?? 'binary') !== 'binary' ||
-        Object.keys(others).some((key) => RESTRICTING.test(key)),
+        others.not !== undefined ||
+        new Facts([others]).isTyped,
     );
   }
 

@@ -8,6 +8,7 @@ import {
   type Json,
   pointerTokens,
 } from '../source/document.ts';
+import { KEYWORDS_OF_TYPES } from '../source/keywords.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
 import { tagOfBase } from './discriminator.ts';
 import { Facts, namedTypes } from './facts.ts';
@@ -88,8 +89,8 @@ const FILE: Shape = { kind: 'scalar', type: 'file' };
 
 /** Keywords that change the shape of a reference beside them. */
 const SHAPING = [
-  ...['type', 'enum', 'const', 'required', 'properties', 'patternProperties', 'anyOf', 'oneOf'],
-  ...['additionalProperties', 'unevaluatedProperties', 'items', 'prefixItems', 'unevaluatedItems'],
+  ...['type', 'enum', 'const', 'anyOf', 'oneOf'],
+  ...[...KEYWORDS_OF_TYPES.object, ...KEYWORDS_OF_TYPES.array],
 ];
 
 /** The schemas that describe one value. */

@@ -220,7 +220,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     const { file, pointer: targetPointer } = target;
     const content = read(file);
     if ('reason' in content)
-      return report(kind, pointer, `$ref: ${file} cannot be read: ${content.reason}`, file);
+      return report(kind, pointer, `$ref: ${file} cannot be read: ${content.reason}`);
     if (targetPointer === '' || targetPointer.startsWith('/')) {
       const exists = file === documentFile || valueIn(target) !== undefined;
       return exists ? target : report(kind, pointer, `$ref: ${ref} does not exist`);
@@ -233,11 +233,11 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     return withSlash;
   }
 
-  function report(kind: MemberKind, pointer: string, message: string, about?: string): undefined {
+  function report(kind: MemberKind, pointer: string, message: string): undefined {
     const [memberType] = [kind].flat();
     const isDocumentation = memberType === 'example' || memberType === 'other';
     const findings = isDocumentation ? notices : problems;
-    findings.push({ pointer, message, ...(about !== undefined && { about }) });
+    findings.push({ pointer, message });
   }
 
   /**

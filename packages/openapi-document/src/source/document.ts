@@ -5,8 +5,6 @@ export type Json = { readonly [key: string]: unknown };
 export interface Finding {
   readonly pointer: string;
   readonly message: string;
-  /** A file that cannot be read. Findings about the same file become one line. */
-  readonly about?: string;
 }
 
 /** Thrown for a document that cannot be read or served. The message has one line per finding. */

@@ -40,9 +40,6 @@ const exactInteger = defineScalarTag(intCoreTag.tagName, {
 
 const yamlSchema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 
-/** The maximum number of arrays and objects that aliases repeat. Each repetition is validated. */
-const MAX_REPEATED = 100_000;
-
 /** Returns true for a file that is one text. Descriptions may reference it. */
 const isMarkdown = (file: string): boolean => extname(file) === '.md';
 
@@ -59,59 +56,21 @@ export function parseFile(file: string, text: string): unknown {
     // The YAML parser reports the position of the error.
   }
   try {
-    const value = load(text, { schema: yamlSchema, maxDepth });
-    const sizes = new Map<object, number>();
-    if (countComposites(value, sizes) <= sizes.size + MAX_REPEATED) return value;
+    return load(text, { schema: yamlSchema, maxDepth });
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
-    const conflict = conflictIn(text);
-    if (conflict !== undefined) throw new DocumentError(`${file}:${conflict}`);
     const { line, column } = error.mark ?? { line: 0, column: 0 };
     throw new DocumentError(`${file}:${line + 1}:${column + 1} ${error.reason}`);
   }
-  throw new DocumentError(
-    `${file}:1:1 aliases repeat more than ${MAX_REPEATED} lists and mappings: use fewer aliases`,
-  );
 }
 
-/** Returns the position and a message if the text has a git merge conflict. */
-export function conflictIn(text: string): string | undefined {
-  const marker = /^(?:<{7}|>{7})(?= |\r?$)/m.exec(text);
-  if (marker === null) return undefined;
-  const line = text.slice(0, marker.index).split('\n').length;
-  return `${line}:1 has a merge conflict (${marker[0]}): resolve it first`;
-}
-
-/** Counts the arrays and objects in a value. Each alias counts as a copy. Infinite if circular. */
-function countComposites(value: unknown, sizes: Map<object, number>): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const cachedSize = sizes.get(value);
-  if (cachedSize !== undefined) return cachedSize;
-  sizes.set(value, Number.POSITIVE_INFINITY);
-  const size = Object.values(value).reduce<number>(
-    (sum, item) => sum + countComposites(item, sizes),
-    1,
-  );
-  sizes.set(value, size);
-  return size;
-}
-
-/**
- * Formats findings as sorted, distinct lines: `file:line:column message`. Of the findings with the
- * same unreadable file (`about`), only the first is included.
- */
+/** Formats findings as sorted, distinct lines: `file:line:column message`. */
 export function describeFindings(
   findings: readonly Finding[],
   positionsOf: (pointers: readonly string[]) => readonly string[],
 ): string {
-  const files = new Set<string>();
-  const described = findings.filter(({ about }) => {
-    const isRepeated = about !== undefined && files.has(about);
-    if (about !== undefined) files.add(about);
-    return !isRepeated;
-  });
-  const positions = positionsOf(described.map(({ pointer }) => pointer));
-  const lines = new Set(described.map(({ message }, index) => `${positions[index]} ${message}`));
+  const positions = positionsOf(findings.map(({ pointer }) => pointer));
+  const lines = new Set(findings.map(({ message }, index) => `${positions[index]} ${message}`));
   const byNumbers = new Intl.Collator('en', { numeric: true });
   return [...lines].sort(byNumbers.compare).join('\n');
 }

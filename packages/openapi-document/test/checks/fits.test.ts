@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { textOf } from 'test-support/titles';
 import { checkExamples, misfitOf } from '../../src/checks/fits.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
 
@@ -15,50 +14,22 @@ const root = {
           key: { type: 'string', writeOnly: true },
         },
       },
-      Tree: { type: 'object', properties: { parent: { $ref: '#/components/schemas/Tree' } } },
-      Never: false,
       Mass: { type: 'integer', maximum: 2n ** 61n },
     },
   },
 };
 const Plant = { $ref: '#/components/schemas/Plant' };
-const Tree = { $ref: '#/components/schemas/Tree' };
 const Mass = { $ref: '#/components/schemas/Mass' };
 
-test.each<[value: unknown, schema: object]>([
-  [1, { type: 'integer' }],
-  [2n ** 60n, { type: 'integer', maximum: 2n ** 61n }],
-  [2n ** 60n, Mass],
-  [{ name: 'Fern' }, Plant],
-  [{ id: 1, name: 'Fern', key: 'k' }, Plant],
-  ['a', { pattern: '(?i)^A$' }],
-  ['a', { format: 'colour' }],
-  ['x', { type: 'string', pattern: '(' }],
-  ['x', { $ref: '#/components/schemas/None' }],
-])('%p has no misfit with the schema %p', (value, schema) => {
-  expect(misfitOf(createSchemas(root), { ...schema }, value)).toBeUndefined();
-});
-
-const MISFITS: readonly (readonly [value: unknown, schema: object, misfit: string])[] = [
-  ['x', { type: 'integer' }, 'must be integer'],
-  [1, { $ref: '#/components/schemas/Never' }, 'must not be present'],
-  [2n ** 62n, { type: 'integer', maximum: 2n ** 61n }, 'must be <= 2305843009213693952'],
+test.each<[value: unknown, schema: object, misfit: string | undefined]>([
+  [2n ** 60n, Mass, undefined],
+  [{ id: 1, name: 'Fern', key: 'k' }, Plant, undefined],
+  ['x', { type: 'string', pattern: '(' }, undefined],
+  ['x', { $ref: '#/components/schemas/None' }, undefined],
+  [2n ** 62n, Mass, 'must be <= 2305843009213693952'],
   [{ id: 'x', name: 'Fern' }, Plant, '/id must be integer'],
   [{ id: 1 }, Plant, '/name is required'],
-  [{ parent: { parent: 5 } }, Tree, '/parent/parent must be object'],
-  ['b', { pattern: '(?i)^A$' }, 'must match pattern "(?i)^A$"'],
-  [
-    'x',
-    { type: 'integer', title: 'a', description: 'b', example: 1, deprecated: true },
-    'must be integer',
-  ],
-];
-
-test.each(
-  MISFITS.map(
-    ([value, schema, misfit]) => [textOf(value), textOf(schema), misfit, value, schema] as const,
-  ),
-)('%s with the schema %s has the misfit %s', (_value, _schema, misfit, value, schema) => {
+])('%p with the schema %p has the misfit %s', (value, schema, misfit) => {
   expect(misfitOf(createSchemas(root), { ...schema }, value)).toBe(misfit);
 });
 

@@ -49,24 +49,11 @@ const parameter = (where: Styled['in'], name: string, style = 'form'): Styled =>
   json: false,
 });
 
-describe('the target of a call', () => {
-  const parameters = [
-    parameter('path', 'id'),
-    parameter('path', 'größe in m'),
-    parameter('query', 'q'),
-    parameter('query', 'r'),
-    parameter('header', 'X-A'),
-    parameter('header', 'constructor'),
-    parameter('cookie', 'c'),
-    parameter('cookie', 'd'),
-    { ...parameter('cookie', 'e'), style: 'cookie' },
-  ];
-
-  test.each(['', '.', '..'])('cannot have the path parameter "%s"', (id) => {
-    expect(() => writeParameters({ path: '/a/{id}', parameters }, { path: { id } })).toThrow(
-      new TypeError(`the path parameter id cannot be "${id}"`),
-    );
-  });
+test.each(['', '.', '..'])('a call cannot have the path parameter "%s"', (id) => {
+  const parameters = [parameter('path', 'id')];
+  expect(() => writeParameters({ path: '/a/{id}', parameters }, { path: { id } })).toThrow(
+    new TypeError(`the path parameter id cannot be "${id}"`),
+  );
 });
 
 describe('a value that would arrive as another one is rejected', () => {

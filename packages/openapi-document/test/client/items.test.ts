@@ -5,11 +5,9 @@ import type { BodyFormat } from '../../src/codecs/codec.ts';
 import { Codecs } from '../../src/codecs/codecs.ts';
 
 const EVENTS: BodyFormat = { type: 'text/event-stream', items: { data: 'text' } };
-const LINES: BodyFormat = { type: 'application/jsonl', items: { data: 'text' } };
-const MIXED: BodyFormat = { type: 'multipart/mixed', items: { data: 'text' } };
 
 const codecs = new Codecs();
-await codecs.load([EVENTS, LINES, MIXED]);
+await codecs.load([EVENTS]);
 
 function itemsOf(
   first: Response,
@@ -61,15 +59,10 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-describe('a stream', () => {
-  test('releases its connection if the reader leaves it', async () => {
-    const { body, cancel } = openBody('data: a\n\n');
-    for await (const event of itemsOf(eventsOf(body), EVENTS, undefined, undefined)) {
-      expect(event).toEqual({ data: 'a' });
-      break;
-    }
-    expect(cancel).toHaveBeenCalledTimes(1);
-  });
+test('a stream releases its connection if the reader leaves it', async () => {
+  const { body, cancel } = openBody('data: a\n\n');
+  for await (const _ of itemsOf(eventsOf(body), EVENTS, undefined, undefined)) break;
+  expect(cancel).toHaveBeenCalledTimes(1);
 });
 
 describe('a stream of events', () => {

@@ -78,27 +78,6 @@ test('a route has the parts that a client needs to send a request and to read th
   });
 });
 
-test('a parameter in querystring has its media type', async () => {
-  const form = { schema: {}, encoding: { tags: { explode: false } } };
-  const content = { 'application/x-www-form-urlencoded': form };
-  const { operations } = await documentOf({
-    '/a': {
-      get: { operationId: 'a', parameters: [{ name: 'q', in: 'querystring', content }], responses },
-    },
-  });
-  expect(routesOf(operations).a?.parameters).toEqual([
-    {
-      in: 'query',
-      name: 'q',
-      style: 'querystring',
-      explode: false,
-      json: false,
-      allowReserved: false,
-      media: { type: 'application/x-www-form-urlencoded', encoding: { tags: { explode: false } } },
-    },
-  ]);
-});
-
 test('a route has the path of servers of its own', async () => {
   const { operations } = await documentOf({
     '/a': { get: { operationId: 'a', responses, servers: [{ url: 'https://x.test/up' }] } },

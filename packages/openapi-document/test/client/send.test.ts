@@ -47,13 +47,8 @@ describe('a request', () => {
     [2, [503, 503, 429, 200], '429', 3],
     [1, [LOST, new Error('lost again'), 200], 'lost again', 2],
     [1, [429, 200], '200', 2],
-    [1, [502, 200], '200', 2],
-    [1, [503, 200], '200', 2],
     [1, [504, 200], '200', 2],
-    [1, [400, 200], '400', 1],
-    [1, [408, 200], '408', 1],
     [1, [500, 200], '500', 1],
-    [1, [501, 200], '501', 1],
   ])(
     'with %d retries and the results %p has the outcome %s',
     async (retries, results, outcome, count) => {
@@ -86,11 +81,7 @@ describe('the pause before a retry', () => {
     [{ 'Retry-After': 'Mon, 01 Jan 2035 00:00:05 GMT' }, 0, 5_000, 5_000],
     [{ 'Retry-After': '2592000' }, 0, 2 ** 31 - 1, 2 ** 31 - 1],
     [{ 'Retry-After': 'Thu, 01 Jan 1970 00:00:00 GMT' }, 0, 125, 250],
-    [{ 'Retry-After': '-3' }, 0, 125, 250],
-    [{ 'Retry-After': '1.5' }, 0, 125, 250],
     [{ 'Retry-After': 'soon' }, 0, 125, 250],
-    [{}, 0, 125, 250],
-    [{}, 1, 250, 500],
     [{}, 3, 1_000, 2_000],
   ])(
     'with the headers %j after attempt %d lasts from %d to %d ms',

@@ -13,19 +13,13 @@ test.each<[type: string, unit: Unit, unitWithItems: Unit]>([
   ['Application/Problem+JSON; charset=utf-8', 'value', 'value'],
   ['application/x-www-form-urlencoded', 'form', 'form'],
   ['multipart/form-data; boundary=a', 'parts', 'parts'],
-  ['text/plain', 'value', 'value'],
-  ['x-text/plain', 'bytes', 'bytes'],
   ['image/png', 'bytes', 'bytes'],
   ['text/event-stream; charset=utf-8', 'bytes', 'items'],
   ['application/jsonl', 'bytes', 'items'],
-  ['application/x-jsonlines', 'bytes', 'items'],
-  ['application/x-ndjson', 'bytes', 'items'],
   ['Application/NDJSON', 'bytes', 'items'],
-  ['application/json-seq', 'bytes', 'items'],
   ['application/geo+json-seq', 'bytes', 'items'],
   ['multipart/mixed; boundary=a', 'bytes', 'items'],
   ['application/jsonlx', 'bytes', 'bytes'],
-  ['x-application/jsonl', 'bytes', 'bytes'],
   ['application/a/b+json-seq', 'bytes', 'bytes'],
 ])('a body of %s has the unit %s, and %s with an itemSchema', (type, unit, unitWithItems) => {
   const codecs = new Codecs();
@@ -44,11 +38,8 @@ test.each<[schema: object, unit: Unit]>([
 test.each<[range: string, contentType: string, unit: Unit]>([
   ['*/*', 'application/vnd.a+json', 'value'],
   ['*/*', 'text/plain', 'bytes'],
-  ['*/*', 'multipart/form-data; boundary=a', 'bytes'],
-  ['*/*', '', 'bytes'],
   ['text/*', 'text/json', 'value'],
   ['text/*', 'text/csv', 'value'],
-  ['image/*', 'image/png', 'bytes'],
   ['*/*', 'application/x-own; version=1', 'items'],
 ])('of the range %s, bodies of %s have the unit %s', (type, contentType, unit) => {
   expect(new Codecs([own]).factsOf({ type }, contentType).unit).toBe(unit);

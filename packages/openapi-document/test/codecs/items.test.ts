@@ -40,17 +40,13 @@ const itemsOf = (type: string, chunks: readonly Chunk[], data?: Items['data']) =
   );
 
 test.each([
-  ['application/jsonl', '', []],
   ['application/jsonl', '1\n[2]', [1, [2]]],
   ['application/jsonl', '{"a":1}\r\n\n \n9007199254740993\n', [{ a: 1 }, 9007199254740993n]],
   ['application/jsonl', '1\n\r\n[2', 'must be JSON (invalid at line 1, column 3)'],
-  ['application/jsonl', '['.repeat(300), 'must be JSON nested at most 256 levels deep'],
   ['application/json-seq', '\x1e1\n\x1e[2]', [1, [2]]],
   ['application/json-seq', '\x1e{"a":"\\n"}\n\x1e\x1e"b"\n', [{ a: '\n' }, 'b']],
   ['application/json-seq', '\x1e1\n\x1e2', 'must end with a line feed (RFC 7464 §2.4)'],
-  ['application/json-seq', '\x1e1.', 'must end with a line feed (RFC 7464 §2.4)'],
   ['application/json-seq', '\x1etrue', 'must end with a line feed (RFC 7464 §2.4)'],
-  ['application/json-seq', '\x1e1\x1e2\n', 'must end with a line feed (RFC 7464 §2.4)'],
   ['text/event-stream', 'data: 1\n\ndata: 2', [{ data: '1' }]],
   [
     'text/event-stream',
@@ -101,12 +97,9 @@ test('a part is JSON, text or bytes, by its media type', async () => {
 test.each<[data: Items['data'], text: string, value: unknown]>([
   ['text', '{"a":1}', '{"a":1}'],
   ['json', '{"a":1}', { a: 1 }],
-  ['json', '9007199254740993', 9007199254740993n],
   ['json', 'null', null],
   ['mixed', '{"a":1}', { a: 1 }],
-  ['mixed', '[1]', [1]],
   ['mixed', '1', '1'],
-  ['mixed', 'null', 'null'],
   ['mixed', '{', '{'],
 ])('%s data of an event is decoded: %s', async (data, text, value) => {
   expect(readEventData(data, text)).toEqual(value);
@@ -137,9 +130,7 @@ test('items are read before the next chunk arrives', async () => {
 
 test.each<[type: string, itemOf: (text: string) => string, extra: number]>([
   ['application/jsonl', (text) => `"${text}"\n`, '""'.length],
-  ['application/jsonl', (text) => `"${text}"`, '""'.length],
   ['application/json-seq', (text) => `\x1e"${text}"\n`, '""\n'.length],
-  ['application/json-seq', (text) => `\x1e"${text}"\n\x1e`, '""\n'.length],
   ['text/event-stream', (text) => `data: ${text}\n\n`, 0],
 ])('an item of %s may have as many characters as the limit', async (type, itemOf, extra) => {
   const itemsWith = (length: number) => itemsOf(type, [itemOf('ä'.repeat(length))]);
@@ -156,11 +147,9 @@ test('a part may have as many bytes as the limit', async () => {
 
 describe('an item without an end', () => {
   test.each([
-    ['application/jsonl', '', 'x'],
     ['application/jsonl', '{}\n', 'x'],
     ['application/json-seq', '\x1e', 'x'],
     ['text/event-stream', 'data: ', 'x'],
-    ['text/event-stream', 'id: ', 'x'],
     ['text/event-stream', 'data: a\n\n', 'data: x\n'],
     ['multipart/mixed; boundary=x', '--x\r\nA: b\r\n\r\n', 'x'],
     ['multipart/mixed; boundary=x', '--x\r\nContent-Type: ', 'x'],
@@ -231,15 +220,12 @@ test.each(
       'text',
       'data: a\ndata: b\ndata: c\ndata: d\n\n',
     ],
-    [{ data: '' }, 'text/event-stream', 'text', 'data: \n\n'],
-    [{ data: 5 }, 'text/event-stream', 'text', 'data: 5\n\n'],
     [
       { retry: 10, id: 1, event: 'e', data: 'a' },
       'text/event-stream',
       'text',
       'event: e\nid: 1\nretry: 10\ndata: a\n\n',
     ],
-    [{ id: '' }, 'text/event-stream', 'text', 'id: \n\n'],
     [{}, 'text/event-stream', 'text', '\n'],
     [{ data: 'a\nb' }, 'text/event-stream', 'json', 'data: "a\\nb"\n\n'],
     [
@@ -248,9 +234,7 @@ test.each(
       'json',
       'data: {"n":1152921504606846976}\n\n',
     ],
-    [{ data: null }, 'text/event-stream', 'json', 'data: null\n\n'],
     [{ data: 'a' }, 'text/event-stream', 'mixed', 'data: a\n\n'],
-    [{ data: ['a'] }, 'text/event-stream', 'mixed', 'data: ["a"]\n\n'],
   ]),
 )('the item %s of %s with %s data is written', (_text, type, data, text, item) => {
   expect(write(type, item, { data })).toBe(text);
@@ -272,11 +256,6 @@ test.each(['event', 'id', 'retry'])(
     }
   },
 );
-
-test('only a stream of events has comments', () => {
-  const comments = types.map((type) => itemsCoder(type).coder.comment);
-  expect(comments).toEqual([undefined, undefined, ':\n\n', undefined]);
-});
 
 test.each(
   withText<unknown, [type: string, body: string]>([

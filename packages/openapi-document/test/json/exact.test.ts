@@ -8,28 +8,16 @@ describe('parseNumber', () => {
   test.each<[text: string, value: number | bigint | undefined]>([
     ['0', 0],
     ['-0', -0],
-    ['1.0', 1],
     ['1e2', 100],
-    ['0.5', 0.5],
-    ['-12.5e-1', -1.25],
-    ['1e300', 1e300],
     ['-1e999999999', -Infinity],
-    ['9007199254740991', 2 ** 53 - 1],
-    ['9007199254740992', 2n ** 53n],
     ['-9007199254740993', -9007199254740993n],
-    ['9007199254740993.0', 9007199254740993n],
     ['9007199254740993.5', 9007199254740994],
     ['9.007199254740993E15', 9007199254740993n],
-    ['9.007199254740993e+15', 9007199254740993n],
     ['90071992547409.93e2', 9007199254740993n],
-    ['9007199254740.993e4', 90071992547409930n],
-    ['90071992547409930e-1', 9007199254740993n],
-    ['90071992547409931e-1', 9007199254740994],
     ['900719925474099300e-2', 9007199254740993n],
     ['900719925474099310e-2', 9007199254740994],
     ['9223372036854775807', 2n ** 63n - 1n],
     ['9223372036854775808', 2 ** 63],
-    ['-9223372036854775808', -(2n ** 63n)],
     ['-9223372036854775809', -(2 ** 63)],
   ])('reads %s', (text, value) => {
     expect(parseNumber(text)).toBe(value);
@@ -109,23 +97,16 @@ describe('JSON', () => {
 
   test.each<[text: string, line: number, column: number]>([
     ['', 1, 1],
-    ['\n{"a":', 2, 6],
-    ['undefined', 1, 1],
-    ['{} {}', 1, 4],
     ['{"a":1,}', 1, 8],
     ['{"a":1\r\n,\r\n"b":}', 3, 5],
     ['[1,\n            ]', 2, 13],
     ['["a",,1]', 1, 6],
-    ['[,1]', 1, 2],
     ['[[],{},"]\\",",nulL]', 1, 15],
-    ['{"a":[1,true,NaN]}', 1, 14],
     ['[\u00A01]', 1, 2],
     ['["at position 7 (line 1 column 8)",x at position 7 (line 1 column 8)]', 1, 36],
     ['{"a":"\n"}', 1, 7],
     ['["\\x"]', 1, 4],
-    ['[9007199254740993', 1, 18],
     ['[09007199254740993]', 1, 3],
-    ['0x10', 1, 2],
   ])('%j is rejected with the place of the error', (text, line, column) => {
     const message = `must be JSON (invalid at line ${line}, column ${column})`;
     expect(() => parseJson(text)).toThrow(new InvalidJson(message));
@@ -196,8 +177,6 @@ describe('the limit of 256 nested levels', () => {
   const tooDeep = new InvalidJson('must be JSON nested at most 256 levels deep');
 
   test.each<[title: string, open: string, innermost: string, close: string, depth: number]>([
-    ['arrays', '[', '', ']', 256],
-    ['objects', '{"a":', '1', '}', 256],
     ['arrays of objects', '[{"a":', '1', '}]', 128],
     ['arrays after siblings', '[[],', '1', ']', 255],
   ])('applies to %s', (_title, open, innermost, close, depth) => {
@@ -247,22 +226,6 @@ describe('stringifyJson', () => {
       stringifyJson(unwritable) satisfies string,
     ];
     expect(texts).toEqual([undefined, undefined, undefined]);
-  });
-
-  test('has the type string for values that JSON can represent', () => {
-    interface Row {
-      readonly id: bigint;
-    }
-    const row: Row = { id: 1n };
-    const texts: readonly string[] = [
-      stringifyJson(row),
-      stringifyJson({ ids: [1n] }),
-      stringifyJson(1n),
-      stringifyJson('a'),
-      stringifyJson(true),
-      stringifyJson(null),
-    ];
-    expect(texts).toEqual(['{"id":1}', '{"ids":[1]}', '1', '"a"', 'true', 'null']);
   });
 
   test('indents by a number of spaces', () => {

@@ -103,18 +103,6 @@ describe('a document of several files', () => {
     });
   });
 
-  test('reports a reference to Markdown at its place, even if no text is allowed there', async () => {
-    const files = {
-      'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { items: { $ref: a.md } } } }\n`,
-      'a.md': '* [a](b)\n',
-    };
-    await withFiles(files, async (folder) => {
-      expect(await findingsIn(folder)).toEqual([
-        'a.md:1:1 must be a schema: an object, true or false, but a is "* [a](b)\\n" (no operation uses it)',
-      ]);
-    });
-  });
-
   test('names a mistake once, with the number of its places', async () => {
     const files = {
       'openapi.yaml': `${HEAD}paths:
@@ -146,7 +134,6 @@ test.each([
   ['- 1\n', ':1:1 an OpenAPI document must be an object'],
   ['a: [\n', ':2:1 '],
   ['openapi: 4.0.0\n', ':1:1 openapi must be 3.1.x'],
-  [`${HEAD}paths: { /a: { $ref: a.yaml } }\nx: &a [*a]\n`, ':1:1 aliases repeat more'],
 ])('the document %j is rejected', async (text, message) => {
   await withFiles({ 'openapi.yaml': text }, async (folder) => {
     const file = join(folder, 'openapi.yaml');
@@ -177,8 +164,8 @@ test('the error of a rejected document has the paths of its files', async () => 
 
 describe('a file outside the folder of the document', () => {
   const files = {
-    'api/openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { $ref: ../secret.json }, T: { $ref: ../secret.json#/a } } }\n`,
-    'secret.json': '{ "type": "object", "a": {} }',
+    'api/openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { $ref: ../secret.json } } }\n`,
+    'secret.json': '{ "type": "object" }',
   };
 
   test('is not read', async () => {
@@ -218,33 +205,15 @@ describe('a file outside the folder of the document', () => {
   });
 });
 
-test('a missing file is reported once, at its first reference', async () => {
-  const schemas = '{ S: { $ref: a.yaml }, T: { items: { $ref: a.yaml } } }';
-  await withFiles(
-    { 'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: ${schemas} }\n` },
-    async (folder) => {
-      expect(await findingsIn(folder)).toEqual([
-        'openapi.yaml:4:26 $ref: a.yaml cannot be read: the file does not exist (no operation uses it)',
-      ]);
-    },
-  );
-});
-
 test.each([
-  ['/v1', '/v1'],
   ['/v1/', '/v1'],
   ['/v1//', '/v1'],
-  ['/', ''],
   ['v1/v2', '/v1/v2'],
-  ['https://a.example', ''],
   ['https://a.example/v1?x=1#y', '/v1'],
   ['https://{host}/{version}/', '/version'],
-  ['/{v}/a/{v}', '/v/a/v'],
   ['localhost:3000/v1', ''],
-  ['//a.example/v1', '/v1'],
   ['{scheme}://{host}:{port}/v1/{area}?x={y}', '/v1/area'],
   ['mailto:a@example.com', ''],
-  ['http://[', ''],
 ])('the server URL %s has the base path %j', async (url, path) => {
   const { basePaths } = await load({
     'openapi.yaml': `${HEAD}servers: [{ url: '${url}' }]\npaths: {}\n`,

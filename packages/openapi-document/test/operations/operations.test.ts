@@ -64,7 +64,6 @@ test.each<[members: object, schema: unknown]>([
   [{}, { anyOf: [{ $ref: '#/Limit' }, { const: '' }], default: 5 }],
   [{ schema: {} }, { anyOf: [{}, { const: '' }] }],
   [{ schema: { type: 'array' } }, { type: 'array' }],
-  [{ in: 'header' }, { $ref: '#/Limit' }],
   [{ allowEmptyValue: false }, { $ref: '#/Limit' }],
 ])('a query parameter with allowEmptyValue and %j has the schema %j', (members, schema) => {
   const limit = { name: 'limit', in: 'query', schema: { $ref: '#/Limit' }, allowEmptyValue: true };
@@ -127,7 +126,6 @@ test('webhooks and callbacks are listed as operations', () => {
 test.each([
   [['default', '4XX', '404'], { 404: '404', 403: '4XX', 500: 'default' }],
   [['404', '4xx', '5XX'], { 404: '404', 499: '4xx', 500: '5XX', 599: '5XX', 200: undefined }],
-  [['2XX'], { 200: '2XX', 299: '2XX', 300: undefined, 199: undefined }],
 ])('of the responses %j, each status has the most specific', (keys, expected) => {
   const responses = Object.fromEntries(keys.map((key) => [key, { description: key }]));
   const operation = operationOf({ responses });
@@ -178,8 +176,6 @@ describe('the parameters', () => {
   test.each([
     ['path', 'other'],
     ['header', 'Accept'],
-    ['header', 'Content-Type'],
-    ['header', 'authorization'],
     ['header', 'Accept-Encoding'],
   ])('in %s named %s are ignored', (where, name) => {
     expect(operationOf({ parameters: [parameter(where, name)] }).parameters).toEqual([]);
@@ -189,10 +185,7 @@ describe('the parameters', () => {
     [parameter('path', 'id'), 'simple', false],
     [parameter('query', 'a'), 'form', true],
     [parameter('cookie', 'a'), 'form', true],
-    [parameter('header', 'a'), 'simple', false],
-    [parameter('query', 'a', { explode: false }), 'form', false],
     [parameter('query', 'a', { style: 'deepObject', explode: true }), 'deepObject', true],
-    [parameter('query', 'a', { style: 'pipeDelimited' }), 'pipeDelimited', false],
     [parameter('query', 'a', { explode: 'false' }), 'form', true],
     [parameter('querystring', 'a', { style: 'form' }), 'querystring', false],
   ])('%j have the style %s and explode %j', (source, style, explode) => {

@@ -161,8 +161,6 @@ describe('numbers are parsed if they are described by', () => {
   const o = { properties: { o: string } };
 
   test.each<[keyword: string, schema: object, query: string, value: unknown]>([
-    ['items', { items: integer }, 'value=1&value=2', [1, 2]],
-    ['prefixItems', { prefixItems: [string, integer] }, 'value=1&value=2', ['1', 2]],
     [
       'items beside prefixItems',
       { prefixItems: [string], items: integer },
@@ -170,8 +168,6 @@ describe('numbers are parsed if they are described by', () => {
       ['1', 2],
     ],
     ['unevaluatedItems', { type: 'array', unevaluatedItems: integer }, 'value=1', [1]],
-    ['allOf', { allOf: [{ items: integer }] }, 'value=1', [1]],
-    ['properties', { properties: { n: integer } }, 'value[n]=1&value[o]=1', { n: 1, o: '1' }],
     [
       'patternProperties',
       { ...o, patternProperties: { '^n': integer } },

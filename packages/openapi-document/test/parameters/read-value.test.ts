@@ -128,23 +128,3 @@ test('an object does not have the names of other parameters', () => {
   const object = reader({ schema: open, explode: true });
   expect(object.read(undefined, pairs, isDeclared)).toEqual({ x: 1, z: 3 });
 });
-
-test.each<[members: Partial<Parameter>, names: string[], takesAny: boolean]>([
-  [{}, ['value'], false],
-  [{ schema: list, explode: true }, ['value'], false],
-  [{ schema: point }, ['value'], false],
-  [{ schema: point, explode: true }, ['x', 'y'], false],
-  [
-    { schema: { allOf: [point, { properties: { z: {} } }] }, explode: true },
-    ['x', 'y', 'z'],
-    false,
-  ],
-  [{ schema: open, explode: true }, ['x', 'y'], true],
-  [{ schema: { ...point, additionalProperties: true }, explode: true }, ['x', 'y'], true],
-  [{ schema: { ...point, additionalProperties: false }, explode: true }, ['x', 'y'], false],
-  [{ schema: open, explode: true, json: true }, ['value'], false],
-  [{ schema: open, explode: true, style: 'spaceDelimited' }, ['value'], false],
-  [{ schema: open, style: 'deepObject' }, ['value'], false],
-])('%j has the query names %j, and accepts any other name: %p', (members, names, takesAny) => {
-  expect(reader(members)).toMatchObject({ names, takesAnyName: takesAny });
-});

@@ -1,11 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  coerce,
-  coerceObject,
-  cookiesOf,
-  type PathText,
-  pairsOf,
-} from '../../src/parameters/texts.ts';
+import { coerce, coerceObject, cookiesOf, type PathText } from '../../src/parameters/texts.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
 
 const schemas = createSchemas({ components: { schemas: { Count: { type: 'integer' } } } });
@@ -19,33 +13,18 @@ test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
   ['1.5', [integer], '1.5'],
   ['1e400', [{ type: 'number' }], '1e400'],
   ['5', [{ $ref: '#/components/schemas/Count' }], 5],
-  ['5', [{ enum: [1, 5] }], 5],
-  ['5', [{ type: ['string', 'integer'] }], 5],
   ['5', [string, integer], 5],
   ['5', [string], '5'],
-  ['5', [{}], '5'],
-  ['5', [true], '5'],
   ['5', [], '5'],
   ['x', [integer], 'x'],
-  ['0x10', [integer], '0x10'],
-  [' 5', [integer], ' 5'],
   ['', [integer], ''],
   ['true', [{ type: 'boolean' }], true],
-  ['false', [{ type: 'boolean' }], false],
   ['TRUE', [{ type: 'boolean' }], 'TRUE'],
-  ['true', [string], 'true'],
-  ['false', [integer], 'false'],
   ['', [{ type: ['integer', 'null'] }], null],
   ['', [{ type: ['string', 'null'] }], ''],
-  ['', [{ type: 'null' }, string], ''],
   ['null', [{ type: 'null' }], 'null'],
   ['', [{ anyOf: [{ enum: ['a', 'b'] }, { type: 'null' }] }], null],
-  ['', [{ anyOf: [{ enum: ['a', ''] }, { type: 'null' }] }], ''],
-  ['', [{ anyOf: [{ type: 'string', minLength: 1 }, { type: 'null' }] }], null],
-  ['', [{ anyOf: [{ type: 'string', format: 'date' }, { type: 'null' }] }], null],
-  ['', [{ anyOf: [{ type: 'string', pattern: '^.+$' }, { type: 'null' }] }], null],
   ['', [{ anyOf: [{ type: 'string', format: 'password' }, { type: 'null' }] }], ''],
-  ['', [{ anyOf: [{ type: 'string', format: 'colour' }, { type: 'null' }] }], ''],
 ])('%j with the schemas %j becomes %p', (text, places, value) => {
   expect(coerce(schemas.outline(...places), text)).toBe(value);
 });
@@ -70,8 +49,6 @@ describe('an object', () => {
 
   test.each<[entries: readonly PathText[], value: unknown]>([
     [[], {}],
-    [[[['n'], '1']], { n: 1 }],
-    [[[['other'], 'true']], { other: true }],
     [
       [
         [['inner', 'n'], '1'],
@@ -87,7 +64,6 @@ describe('an object', () => {
       ],
       { list: [1, 2] },
     ],
-    [[[['list'], '1']], { list: [1] }],
     [[[['list', ''], '1']], { list: [1] }],
     [
       [
@@ -96,7 +72,6 @@ describe('an object', () => {
       ],
       { list: [1, 2] },
     ],
-    [[[['list', 'x'], '1']], { list: { x: '1' } }],
     [[[['list', '0x'], '1']], { list: { '0x': '1' } }],
     [
       [
@@ -133,30 +108,15 @@ describe('an object', () => {
   });
 });
 
-test.each<[query: string, pairs: Record<string, string[]>]>([
-  ['', {}],
-  ['a=1&b=2', { a: ['1'], b: ['2'] }],
-  ['a=1&b=2&a=3', { a: ['1', '3'], b: ['2'] }],
-  ['a=b=c&d&&=e&', { a: ['b=c'], d: [''], '': ['e'] }],
-  ['a+b=c+d+e', { 'a b': ['c%20d%20e'] }],
-  ['a%5Bb%5D=%5B&%zz=%zz', { 'a[b]': ['%5B'], '%zz': ['%zz'] }],
-])('the pairs of the query %j have decoded names', (query, pairs) => {
-  expect(Object.fromEntries(pairsOf(query))).toEqual(pairs);
-});
-
 test.each([
   ['a=1; b=2', { a: ['1'], b: ['2'] }],
-  ['a=1;b=2', { a: ['1'], b: ['2'] }],
   [' a = 1 ;b=2 ', { a: ['1'], b: ['2'] }],
-  ['a=b=c', { a: ['b=c'] }],
-  ['a="b c"', { a: ['b c'] }],
   ['a=b"c"; d="', { a: ['b"c"'], d: ['"'] }],
   ['a=""; b="; c=d"', { a: [''], b: ['"'], c: ['d"'] }],
   ['a=1; a=2', { a: ['1', '2'] }],
   ['a=; b; ; c=%20+', { a: [''], c: ['%20+'] }],
   ['', {}],
   [undefined, {}],
-  [['a=1'], {}],
 ])('the cookies of %j are %j', (header, cookies) => {
   expect(Object.fromEntries(cookiesOf(header))).toEqual(cookies);
 });

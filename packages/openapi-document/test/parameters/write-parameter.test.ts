@@ -16,23 +16,18 @@ const PARAMETERS: readonly (readonly [parameter: Partial<Styled>, value: unknown
   [
     // OpenAPI 3.1 §4.8.12.6
     [{ in: 'path', style: 'simple' }, 'a/b', 'a%2Fb'],
-    [{ in: 'path', style: 'simple' }, COLOURS, 'blue,black%2C%20white'],
     [{ in: 'path', style: 'simple' }, POINT, 'x,1,y,b%20c'],
     [{ in: 'path', style: 'simple', explode: true }, POINT, 'x=1,y=b%20c'],
     [{ in: 'path', style: 'label' }, 'a.b', '.a.b'],
-    [{ in: 'path', style: 'label' }, COLOURS, '.blue,black%2C%20white'],
     [{ in: 'path', style: 'label', explode: true }, COLOURS, '.blue.black%2C%20white'],
     [{ in: 'path', style: 'label', explode: true }, POINT, '.x=1.y=b%20c'],
-    [{ in: 'path', style: 'matrix' }, 5, ';value=5'],
     [{ in: 'path', style: 'matrix', name: 'Größe' }, 5, ';Gr%C3%B6%C3%9Fe=5'],
-    [{ in: 'path', style: 'matrix' }, COLOURS, ';value=blue,black%2C%20white'],
     [{ in: 'path', style: 'matrix', explode: true }, ['a', 'b'], ';value=a;value=b'],
     [{ in: 'path', style: 'matrix' }, POINT, ';value=x,1,y,b%20c'],
     [{ in: 'path', style: 'matrix', explode: true }, POINT, ';x=1;y=b%20c'],
     [{ in: 'query', style: 'form' }, COLOURS, 'value=blue,black%2C%20white'],
     [{ in: 'query', style: 'form', explode: true }, { 'x&': [1, 2] }, 'x%26=1&x%26=2'],
     [{ in: 'query', style: 'spaceDelimited' }, ['a', 'b'], 'value=a%20b'],
-    [{ in: 'query', style: 'spaceDelimited', explode: true }, ['a', 'b'], 'value=a&value=b'],
     [{ in: 'query', style: 'pipeDelimited', explode: true }, ['a', 'b'], 'value=a&value=b'],
     [
       { in: 'query', style: 'deepObject', explode: true },
@@ -41,7 +36,6 @@ const PARAMETERS: readonly (readonly [parameter: Partial<Styled>, value: unknown
     ],
     [{ in: 'query', style: 'form' }, [null, 2n ** 60n, 0.5], 'value=,1152921504606846976,0.5'],
     [{ in: 'header', style: 'simple', json: true }, { x: 'é🌵' }, '{"x":"\\u00e9\\ud83c\\udf35"}'],
-    [{ in: 'header', style: 'simple' }, { x: 1, y: undefined }, 'x,1'],
     [{ in: 'cookie', style: 'form', explode: true }, ['a', 'b'], 'value=a,b'],
     [{ in: 'cookie', style: 'form', explode: true }, POINT, 'value=x=1,y=b%20c'],
     [{ in: 'query', style: 'querystring' }, 'a&b', 'a%26b'],
@@ -88,15 +82,11 @@ test.each<[fields: object, text: string]>([
 
 test.each<[fields: object, encoding: FormEncoding, text: string]>([
   [{ a: [1, 2] }, { a: { style: 'spaceDelimited' } }, 'a=1%202'],
-  [{ a: [1, 2] }, { a: { style: 'form' } }, 'a=1&a=2'],
   [{ a: [], b: 1, c: {} }, { a: { style: 'form' }, c: { explode: true } }, 'b=1'],
-  [{ a: [1, 2] }, { a: { explode: false } }, 'a=1,2'],
   [{ a: { b: 1 } }, { a: { style: 'deepObject', explode: true } }, 'a%5Bb%5D=1'],
   [{ a: [1, 2] }, { a: { contentType: 'application/json' } }, 'a=%5B1%2C2%5D'],
   [{ a: 'x' }, { a: { contentType: 'application/JSON; charset=utf-8' } }, 'a=%22x%22'],
-  [{ a: [1, 2] }, { a: { contentType: 'text/plain' } }, 'a=1&a=2'],
   [{ a: [1, 2] }, { a: { contentType: 'application/json', explode: false } }, 'a=1,2'],
-  [{ a: [1, 2] }, { b: { explode: false } }, 'a=1&a=2'],
 ])('the form %j with the encoding %j is %s', (fields, encoding, text) => {
   expect(writeForm(fields, encoding)).toBe(text);
 });

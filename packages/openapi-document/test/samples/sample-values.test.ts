@@ -88,9 +88,7 @@ describe('the first value of a schema', () => {
 
   test.each(
     withText<unknown, [value: unknown]>([
-      [undefined, {}],
       [true, {}],
-      [{ type: ['null', 'string'] }, 'text'],
       // Recursion
       [component('Tree'), { value: 1, children: [{ value: 1, children: [] }] }],
       [component('List'), { next: { next: null } }],
@@ -135,14 +133,11 @@ describe('the first value of a schema', () => {
         { ...ab, dependentSchemas: { a: { required: ['c'] } } },
         { a: 'text', b: 1, c: {} },
       ],
-      [{ ...a, not: { required: ['b'] } }, { a: 'text' }],
-      [{ allOf: [integer, { type: 'number', minimum: 3 }] }, 3],
       // Objects
       [
         { ...ab, minProperties: 3, additionalProperties: integer },
         { a: 'text', b: 1, key: 1 },
       ],
-      [{ ...ab, maxProperties: 1 }, { a: 'text' }],
       [
         { patternProperties: { '^x-[a-z]$': integer }, minProperties: 2 },
         { 'x-a': 1, 'x-c': 1 },
@@ -161,7 +156,6 @@ describe('the first value of a schema', () => {
         [1, 2, 0],
       ],
       [{ type: 'array', contains: { const: 7 }, items: integer, minItems: 2 }, [7, 2]],
-      [{ type: 'array', prefixItems: [{ const: 'a' }, integer], items: false }, ['a', 2]],
       // Texts
       [{ type: 'string', pattern: '^[A-Z]{3}-[0-9]{4}$' }, 'AAA-0000'],
       [{ type: 'string', pattern: String.raw`^[\p{L}\p{N} ]{3}$` }, 'aaa'],
@@ -170,18 +164,13 @@ describe('the first value of a schema', () => {
         expect.stringMatching(/^\w{8,}$/),
       ],
       [{ type: 'string', pattern: '(ä|ö)+', minLength: 3 }, expect.stringMatching(/^[äö]{3}$/)],
-      [{ type: 'string', maxLength: 2 }, 'a'],
       [{ type: 'string', not: { enum: ['text'] } }, 'Aa1!Aa1!Aa1!'],
       [{ type: 'string', format: 'iban', examples: ['DE2', 'DE1'] }, 'DE1'],
-      [{ type: 'string', format: 'date-time', minLength: 5 }, '2024-01-01T12:00:00Z'],
       // Numbers
       [{ type: 'number', multipleOf: 0.01, minimum: 111848.175 }, 111848.18],
       [{ type: 'number', minimum: 0.05, exclusiveMaximum: 0.3, multipleOf: 0.1 }, 0.1],
-      [{ type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }, 0.5],
       [{ allOf: [{ type: 'integer', multipleOf: 4 }, { multipleOf: 6 }] }, 12],
-      [{ type: 'integer', maximum: -5, multipleOf: 3 }, -6],
       [{ type: 'integer', exclusiveMinimum: 2n ** 53n, multipleOf: 2n }, 2n ** 53n + 2n],
-      [{ const: 2n ** 60n }, 2n ** 60n],
     ]),
   )('%s', (_text, value, schema) => {
     const [first] = samples(schema);

@@ -29,18 +29,9 @@ test('a long list of distinct numbers is not too expensive', () => {
 });
 
 test.each([
-  ['byte', 'aGVsbG8gd29ybGQ='],
-  ['date', '2024-02-29'],
   ['date-time', '2024-02-29T12:00:00.123+01:00'],
-  ['duration', 'P1Y2M3DT4H5M6S'],
   ['email', 'first.last@example.com'],
-  ['hostname', 'www.example.com'],
-  ['ipv4', '192.168.100.200'],
-  ['ipv6', '2001:db8:85a3::8a2e:370:7334'],
-  ['json-pointer', '/components/schemas/Root'],
-  ['time', '12:00:00.123+01:00'],
   ['uri', 'https://www.example.com:8080/a/b?c=d#e'],
-  ['uri-reference', '/a/b?c=d#e'],
   ['uri-template', '/plants/{id}{?limit,offset}'],
   ['uuid', '123e4567-e89b-12d3-a456-426614174000'],
 ])('a long list of texts with the format %s is not too expensive', (format, text) => {

@@ -9,15 +9,11 @@ const tree = new SchemaTree({ Data: JSON_TEXT, Event: eventOf({ $ref: '#/Data' }
 
 test.each<[schema: unknown, data: 'json' | 'text' | 'mixed']>([
   [eventOf({ type: 'string' }), 'text'],
-  [eventOf({ contentMediaType: 'text/html' }), 'text'],
-  [{}, 'text'],
   [eventOf(JSON_TEXT), 'json'],
-  [eventOf({ contentMediaType: 'Application/JSON; charset=utf-8' }), 'json'],
   [{ $ref: '#/Event' }, 'json'],
   [{ oneOf: [eventOf(JSON_TEXT), { properties: { event: { const: 'ping' } } }] }, 'json'],
   [eventOf({ anyOf: [JSON_TEXT, { 'x-type': 'a', contentEncoding: '', formats: 1 }] }), 'json'],
   [{ oneOf: [eventOf(JSON_TEXT), eventOf({ const: 'done' })] }, 'mixed'],
-  [eventOf({ anyOf: [JSON_TEXT, { description: 'text', minLength: 1 }] }), 'mixed'],
 ])('the data of events with the schema %j is %s', (schema, data) => {
   expect(eventDataOf(tree, schema)).toBe(data);
 });
@@ -27,7 +23,6 @@ const JSON_OR_PING = { anyOf: [{ ...JSON_TEXT, contentSchema }, { const: 'ping' 
 
 test.each<[schema: Json, data: EventData, decoded: unknown]>([
   [eventOf({ ...JSON_TEXT, contentSchema }), 'json', eventOf(contentSchema)],
-  [eventOf(JSON_TEXT), 'json', eventOf({})],
   [{ $ref: '#/Event' }, 'json', { allOf: [eventOf({ allOf: [{}] })] }],
   [
     eventOf(JSON_OR_PING),
@@ -37,7 +32,6 @@ test.each<[schema: Json, data: EventData, decoded: unknown]>([
     }),
   ],
   [eventOf({ type: 'string' }), 'mixed', eventOf({})],
-  [eventOf({ type: 'string', maxLength: 5 }), 'json', eventOf({ type: 'string', maxLength: 5 })],
 ])('the schema %j of %s events becomes %j', (schema, data, decoded) => {
   expect(decodedEvent(tree, schema, data)).toEqual(decoded);
 });

@@ -9,11 +9,9 @@ const AB = { required: ['a', 'b'] };
 
 test.each<[schema: object | boolean, value: unknown, messages: readonly string[]]>([
   [false, 1, [' must not be present']],
-  [{ not: { type: 'number' } }, 1, [' must not match the schema in "not"']],
   [{ not: AB }, { a: 1, b: 2 }, [' must not have a and b together']],
   [{ not: { ...AB, maxProperties: 2 } }, { a: 1, b: 2 }, [' must not match the schema in "not"']],
   [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }, {}, [' must have a or b']],
-  [{ oneOf: [{ required: ['a'] }, { required: ['b'] }] }, {}, [' must have a or b']],
   [{ anyOf: [AB, { required: ['c'] }] }, { a: 1 }, [' must have b or c']],
   [{ oneOf: [AB, { minProperties: 2 }] }, {}, [' must match exactly one schema in oneOf']],
   [
@@ -26,9 +24,7 @@ test.each<[schema: object | boolean, value: unknown, messages: readonly string[]
     { ab: 1 },
     ['/ab has a name that is not valid: it must NOT have more than 1 characters'],
   ],
-  [{ type: 'string' }, 1, [' must be string']],
   [{ type: ['string', 'boolean', 'null'] }, 1, [' must be string or boolean or null']],
-  [{ enum: ['a', 'b, c'] }, 1, [' must be equal to one of the allowed values: a, b, c']],
   [
     { enum: ['a', '', null, true, { b: [1] }] },
     1,
@@ -73,7 +69,6 @@ test.each([
   [0.01, 19.99, true],
   [0.01, 19.999, false],
   [0.3333333333333333, 1, false],
-  [0.25, 0.5, true],
   [1e-8, 0.000_000_03, true],
   [1e20, 3e20, true],
   [3, 2n ** 60n, false],

