@@ -34,16 +34,10 @@ interface CheckResult {
  */
 export function checkDocument(document: Document, codecs = new Codecs()): CheckResult {
   const { root, schemas, operations, unresolved, corrections } = document;
-  const faults: Finding[] = [];
+  const faults = [...unresolved];
   // Removing a reference causes further errors at its pointer. They are not reported.
   const removed = new Set(unresolved.map(({ pointer }) => pointer));
   const notices = corrections.filter(({ pointer }) => !removed.has(pointer));
-  for (const finding of unresolved) {
-    const isMissingPath = /^\/(paths|webhooks)\/[^/]+$/.test(finding.pointer);
-    if (isMissingPath) {
-      notices.push({ ...finding, message: `${finding.message}: the path is not served` });
-    } else faults.push(finding);
-  }
   const report: Report = {
     problem(pointer, message) {
       if (!removed.has(pointer)) faults.push({ pointer, message });
@@ -69,7 +63,7 @@ export function checkDocument(document: Document, codecs = new Codecs()): CheckR
     // Skips shared path items: their copies under `paths` are reported.
     if (affected.size > 0 || pointer.startsWith('/components/pathItems/')) continue;
     // A mistake in another part, such as `security`, may affect any operation.
-    const isUnused = /^\/(components|webhooks|paths\/[^/]+)\//.test(pointer);
+    const isUnused = /^\/(components|webhooks|paths)\/./.test(pointer);
     if (isUnused)
       notices.push({ ...finding, message: `${finding.message} (no operation uses it)` });
     else problems.push(finding);

@@ -100,7 +100,7 @@ export function examplesOf(
     // OpenAPI 3.2 adds `dataValue` and `serializedValue`.
     const { value: inline, dataValue, serializedValue } = resolveRef(root, item) ?? {};
     const parsed = typeof serializedValue === 'string' ? jsonOrText(serializedValue) : undefined;
-    const value = inline ?? dataValue ?? parsed;
+    const value = [inline, dataValue, parsed].find((each) => each !== undefined);
     return { name, value, pointer: `#${pointer}/examples/${escapePointerToken(name)}` };
   });
   return [...named, { value: source.example, pointer: `#${pointer}/example` }].filter(

@@ -98,9 +98,7 @@ function operationOf(schemas: Schemas, object: OperationObject, id: string): Ope
     method: method.toLowerCase(),
     path,
     template,
-    /** The paths of the servers of the operation, its path item or the document. */
     basePaths,
-    /** Set if the first base path is not that of the document. */
     serverPath:
       basePaths[0] === documentPath
         ? undefined
@@ -121,24 +119,26 @@ function operationOf(schemas: Schemas, object: OperationObject, id: string): Ope
 }
 
 /**
- * Leaves out operations with the URL of an earlier one, such as `/a/{y}` after `/a/{x}`. Returns a
- * finding for each of them.
+ * Leaves out operations whose URLs are those of earlier ones, such as `/a/{y}` after `/a/{x}`.
+ * Returns a finding for each of them.
  */
 export function reachable(declared: readonly Operation[]) {
-  const byUrl = Map.groupBy(
-    declared,
-    ({ method, template, basePaths }) => `${method} ${basePaths} ${template.shape}`,
-  );
-  const operations = new Set(declared);
+  const byUrl = new Map<string, Operation>();
+  const operations: Operation[] = [];
   const unreachable: Finding[] = [];
-  for (const [first, ...others] of byUrl.values())
-    for (const operation of others) {
-      operations.delete(operation);
-      const { pointer, method, path } = operation;
+  for (const operation of declared) {
+    const { method, path, template, basePaths, pointer } = operation;
+    const urls = basePaths.map((basePath) => `${method} ${basePath} ${template.shape}`);
+    const free = urls.filter((url) => !byUrl.has(url));
+    for (const url of free) byUrl.set(url, operation);
+    if (free.length > 0) operations.push(operation);
+    else {
+      const first = byUrl.get(urls[0] ?? '');
       const reason = `${first?.method} ${first?.path} has the same URL`;
       unreachable.push({ pointer, message: `${method} ${path} is not served: ${reason}` });
     }
-  return { operations: [...operations], unreachable };
+  }
+  return { operations, unreachable };
 }
 
 /**

@@ -46,7 +46,11 @@ function shortKey(key: string, budget: Budget): string {
 function textOf(value: unknown, budget: Budget): string {
   spend(budget, 1);
   if (typeof value === 'string') return quoted(value);
-  if (typeof value === 'number' || typeof value === 'bigint') return String(exactNumber(value));
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    const text = String(exactNumber(value));
+    spend(budget, text.length / 16);
+    return text;
+  }
   if (typeof value !== 'object' || value === null) return String(value);
   let text = Array.isArray(value) ? '[' : '{';
   if (Array.isArray(value)) {

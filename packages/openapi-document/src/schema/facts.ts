@@ -136,7 +136,8 @@ export class Facts {
 
   /** The patterns in `patternProperties`. */
   get namePatterns(): readonly string[] {
-    return this.values('patternProperties').flatMap((members) => Object.keys(asObject(members)));
+    const lists = this.values('patternProperties').map((members) => Object.keys(asObject(members)));
+    return [...new Set(lists.flat())];
   }
 }
 

@@ -65,7 +65,7 @@ export const GRAMMARS = {
   byte: String.raw`(?:[A-Za-z\d+/]{4}(?:\r?\n)?)*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?(?:\r?\n)?`,
   date: DATE,
   /** The time may also begin after a space, as in RFC 3339 §5.6. */
-  'date-time': String.raw`${DATE}[tT\s]${TIME}`,
+  'date-time': `${DATE}[tT ]${TIME}`,
   duration: String.raw`P(?:\d+W|${TIME_PARTS}|${DATE_PARTS}(?:${TIME_PARTS})?)`,
   email: String.raw`(?:${ATOM}(?:\.${ATOM})*|${QUOTED})@(?:${HOSTNAME}|${ADDRESS_LITERAL})`,
   hostname: HOSTNAME,

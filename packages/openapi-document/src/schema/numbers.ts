@@ -1,3 +1,5 @@
+import { type Budget, spend } from './budget.ts';
+
 /** An integer of any size, or a double. JavaScript compares the two types exactly. */
 export type Exact = number | bigint;
 
@@ -30,12 +32,12 @@ function decimalOf(value: Exact): { readonly digits: bigint; readonly exponent: 
  * Returns a test for `multipleOf` that is exact in decimals: 19.99 is a multiple of 0.01, 19.999 is
  * not (JSON Schema 2020-12, Validation §6.2.1).
  */
-export function multipleOf(divisor: Exact): (value: Exact) => boolean {
+export function multipleOf(divisor: Exact): (value: Exact, budget: Budget) => boolean {
   const step = decimalOf(divisor);
   const unit = Number(step.digits);
   const factor = 10 ** -step.exponent;
   const isFactorExact = factor >= 1 && factor <= MAX_FACTOR;
-  return (value) => {
+  return (value, budget) => {
     if (isFactorExact && typeof value === 'number') {
       const scaled = Math.round(value * factor);
       // A decimal of at most 15 digits is the shortest one of the double that is closest to it.
@@ -43,12 +45,16 @@ export function multipleOf(divisor: Exact): (value: Exact) => boolean {
     }
     // JSON can contain 1e400, which JavaScript parses as Infinity.
     if (typeof value === 'number' && !Number.isFinite(value)) return false;
+    spend(budget, STEPS_OF_REMAINDER);
     const { digits, exponent } = decimalOf(value);
     const shift = Math.min(exponent, step.exponent);
     const scaled = digits * 10n ** BigInt(exponent - shift);
     return scaled % (step.digits * 10n ** BigInt(step.exponent - shift)) === 0n;
   };
 }
+
+/** The steps for the remainder of a number with many digits, such as 1e308. */
+const STEPS_OF_REMAINDER = 6;
 
 /** Powers of ten up to this one are exact. */
 const MAX_FACTOR = 1e22;

@@ -1,5 +1,5 @@
 import { asStrings, entriesOf, type Json } from '../source/document.ts';
-import { type Budget, UNLIMITED } from './budget.ts';
+import { type Budget, spend, UNLIMITED } from './budget.ts';
 import { typeBitOf } from './json-types.ts';
 import { type Assertion, type Member, type ObjectRules, Run, type SchemaSet } from './model.ts';
 import { countRules } from './scalar-rules.ts';
@@ -18,6 +18,12 @@ const REJECTIONS: Readonly<Record<string, string>> = {
   readOnly: 'must not be present',
   writeOnly: 'must not be present',
 };
+
+/** The steps for a schema with members whose names match other patterns than earlier ones. */
+const STEPS_OF_MEMBER = 4;
+
+/** Limits the memory for combinations of patterns. */
+const MAX_COMBINATIONS = 1_000;
 
 /** A default, and the member that it fills in. */
 interface Default {
@@ -50,9 +56,12 @@ export function objectRules(set: SchemaSet): ObjectRules {
   const unevaluating = innerFirst(schemas).filter(
     (schema) => schema.unevaluatedProperties !== undefined,
   );
+  const { namePatterns } = facts;
   const members = new Map<string, Member>();
-  const rest = facts.namePatterns.length === 0 ? createMember(undefined, UNLIMITED) : undefined;
-  const assertions = objectAssertions(set, (name, budget) => member(name, budget));
+  /** Members with names that no schema lists, by the patterns that match them. */
+  const membersByPatterns = new Map<string, Member>();
+  const rest = createMember(undefined, []);
+  const assertions = objectAssertions(set);
   const defaults = view === 'request' ? defaultsOf() : [];
   /** The members of the last object, in its order: the next object often has the same. */
   const lastNames: string[] = [];
@@ -179,21 +188,36 @@ export function objectRules(set: SchemaSet): ObjectRules {
   function member(name: string, budget: Budget): Member {
     const known = members.get(name);
     if (known !== undefined) return known;
-    if (!fixedNames.has(name)) return rest ?? createMember(name, budget);
-    const created = createMember(name, UNLIMITED);
-    members.set(name, created);
+    if (fixedNames.has(name)) {
+      const created = createMember(name, tree.matching(namePatterns, name, UNLIMITED));
+      members.set(name, created);
+      return created;
+    }
+    const matched = tree.matching(namePatterns, name, budget);
+    if (matched.length === 0) return rest;
+    const key = matched.join('\0');
+    const cached = membersByPatterns.get(key);
+    if (cached !== undefined) return cached;
+    // Clients choose the combinations of patterns.
+    spend(budget, STEPS_OF_MEMBER * parts.length);
+    if (membersByPatterns.size === MAX_COMBINATIONS) membersByPatterns.clear();
+    const created = createMember(undefined, matched);
+    membersByPatterns.set(key, created);
     return created;
   }
 
-  /** @param name `undefined` stands for all names that no schema declares. */
-  function createMember(name: string | undefined, budget: Budget): Member {
+  /**
+   * @param name `undefined` for names that no schema lists.
+   * @param matched the patterns that match the name.
+   */
+  function createMember(name: string | undefined, matched: readonly string[]): Member {
     const found: Json[] = [];
     const evaluating = new Set<Json>();
     const isRequired = name !== undefined && required.has(name);
     let isDeclared = isRequired || (name !== undefined && dependents.has(name));
     let closedBy: string | undefined;
     for (const schema of parts) {
-      const declared = name === undefined ? [] : tree.declared(schema, name, budget);
+      const declared = tree.declared(schema, name, matched);
       for (const inner of declared) found.push(tree.schemaOf(inner));
       isDeclared ||= declared.length > 0;
       const { additionalProperties: others } = schema;
@@ -241,11 +265,8 @@ export function objectRules(set: SchemaSet): ObjectRules {
   }
 }
 
-function objectAssertions(
-  set: SchemaSet,
-  member: (name: string, budget: Budget) => Member,
-): Assertion<Json>[] {
-  const { context, schemas } = set;
+function objectAssertions(set: SchemaSet): Assertion<Json>[] {
+  const { context, schemas, hidden } = set;
   const assertions = countRules<Json>(set, 'Properties', countOf);
   for (const { propertyNames, dependentRequired } of schemas.keys()) {
     if (propertyNames !== undefined) {
@@ -268,7 +289,7 @@ function objectAssertions(
         if (!Object.hasOwn(object, name) || object[name] === undefined) return;
         for (const dependent of asStrings(dependents)) {
           if (Object.hasOwn(object, dependent) && object[dependent] !== undefined) continue;
-          if (member(dependent, run) === REMOVED) continue;
+          if (hidden.has(dependent)) continue;
           const message = `is required if ${name} is present`;
           const countBefore = run.count;
           const params = { property: name, missingProperty: dependent };

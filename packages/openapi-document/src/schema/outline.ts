@@ -2,10 +2,13 @@ import { asArray, asObject, isObject, type Json, onFirstUse } from '../source/do
 import { isTextual } from '../source/media-types.ts';
 import type { Budget } from './budget.ts';
 import { Facts } from './facts.ts';
-import { type Form, formOf, type TypeName, typeNames } from './json-types.ts';
+import { ANY_TYPE, type Form, formOf, type TypeName, typeNames } from './json-types.ts';
 import { type Context, DEFAULT_STEPS } from './model.ts';
 import { Schema } from './schema.ts';
 import { ANYTHING, NOTHING } from './tree.ts';
+
+/** Limits the memory. */
+const MAX_MEMBERS = 10_000;
 
 type Outlines = (sources: readonly Json[]) => Outline;
 
@@ -33,10 +36,11 @@ export class Outline extends Facts {
   readonly #sources: readonly Json[];
   readonly #outlineOf: Outlines;
   #names: ReadonlySet<string> | undefined;
-  /** The members with names in `properties`: clients choose other names. */
+  #patterns: readonly string[] | undefined;
+  /** The members with names in `properties`. */
   readonly #members = new Map<string, Outline>();
-  /** Members with any other name, unless patterns distinguish them. */
-  #otherMember: Outline | undefined;
+  /** Members with other names, by the patterns that match them. Clients choose these names. */
+  readonly #others = new Map<string, Outline>();
   readonly #items: Outline[] = [];
   #allowsEmptyText: boolean | undefined;
 
@@ -47,7 +51,7 @@ export class Outline extends Facts {
     this.#context = context;
     this.#sources = sources;
     this.#outlineOf = outlineOf;
-    this.typeBits = this.impliedTypes;
+    this.typeBits = sources.reduce((types, source) => types | this.#typesOf(source), 0);
   }
 
   /** True for the schema `false`, and without a schema. */
@@ -62,9 +66,14 @@ export class Outline extends Facts {
 
   /** True if each of the sources names or implies types. */
   get hasTypes(): boolean {
+    return this.typeBits !== 0 && this.#sources.every((source) => this.#typesOf(source) !== 0);
+  }
+
+  /** The types that a source or its alternatives name or imply, and that the source allows. */
+  #typesOf(source: Json): number {
     const { tree } = this.#context;
-    const typesOf = (source: Json) => new Facts(tree.possible(source)).impliedTypes;
-    return this.typeBits !== 0 && this.#sources.every((source) => typesOf(source) !== 0);
+    const allowed = tree.facts(source).declaredTypes ?? ANY_TYPE;
+    return new Facts(tree.possible(source)).impliedTypes & allowed;
   }
 
   /** The name of the component that the schema references. */
@@ -114,26 +123,27 @@ export class Outline extends Facts {
    * @throws {BudgetExceeded} if the patterns of names take too many steps.
    */
   member(name: string, budget: Budget = { steps: DEFAULT_STEPS }): Outline {
+    const { tree } = this.#context;
     this.#names ??= this.names;
-    if (this.#names.has(name)) {
-      const existing = this.#members.get(name) ?? this.#memberOf(name, budget);
-      this.#members.set(name, existing);
-      return existing;
-    }
-    if (this.#otherMember !== undefined) return this.#otherMember;
-    const member = this.#memberOf(name, budget);
-    if (this.namePatterns.length === 0) this.#otherMember = member;
-    return member;
-  }
-
-  #memberOf(name: string, budget: Budget): Outline {
-    return this.#outline(
+    this.#patterns ??= this.namePatterns;
+    const listed = this.#names.has(name) ? name : undefined;
+    const cached = listed && this.#members.get(listed);
+    if (cached) return cached;
+    const matched = tree.matching(this.#patterns, name, budget);
+    const [members, key] =
+      listed === undefined ? [this.#others, matched.join('\0')] : [this.#members, listed];
+    const existing = members.get(key);
+    if (existing !== undefined) return existing;
+    const member = this.#outline(
       this.schemas.flatMap((schema) => {
-        const declared = this.#context.tree.declared(schema, name, budget);
+        const declared = tree.declared(schema, listed, matched);
         const others = schema.additionalProperties ?? schema.unevaluatedProperties ?? [];
         return declared.length > 0 ? declared : others;
       }),
     );
+    if (members.size === MAX_MEMBERS) members.clear();
+    members.set(key, member);
+    return member;
   }
 
   /** Returns all schemas that may describe an item of an array. */

@@ -2,7 +2,7 @@
 
 import { stringifyJson } from '../json/exact.ts';
 import type { LimitKeyword } from '../source/keywords.ts';
-import { spend, UNLIMITED } from './budget.ts';
+import { type Budget, spend, UNLIMITED } from './budget.ts';
 import { equalityKey } from './equality.ts';
 import { Facts } from './facts.ts';
 import type { TypedFormat } from './formats.ts';
@@ -41,7 +41,7 @@ export function listOf(values: readonly unknown[]): string {
 const BOUNDS: readonly (readonly [
   keyword: LimitKeyword,
   relation: string,
-  testOf: (limit: Exact) => (value: Exact) => boolean,
+  testOf: (limit: Exact) => (value: Exact, budget: Budget) => boolean,
 ])[] = [
   ['minimum', '>=', (limit) => (value) => value >= limit],
   ['maximum', '<=', (limit) => (value) => value <= limit],
@@ -60,7 +60,7 @@ export function numberRules(set: SchemaSet): Assertion<Exact>[] {
       const message = `must be ${relation} ${limit}`;
       const params = { limit };
       rules.push((value, run) => {
-        if (!holds(value)) run.report(keyword, message, params);
+        if (!holds(value, run)) run.report(keyword, message, params);
       });
     }
   }

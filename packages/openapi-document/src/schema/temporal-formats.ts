@@ -25,7 +25,17 @@ export const temporalFormats: Readonly<Record<Name, TypedFormat>> = {
   },
   duration: {
     type: 'Temporal.Duration',
+    // Durations of Temporal may have fractions, a sign, and weeks beside days.
+    validate: isDuration,
     parse: (text: string) => Temporal.Duration.from(text),
     stringify: String,
   },
 };
+
+function isDuration(text: string): boolean {
+  try {
+    return Temporal.Duration.from(text) !== undefined;
+  } catch {
+    return false;
+  }
+}

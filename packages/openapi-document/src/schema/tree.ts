@@ -162,12 +162,26 @@ export class SchemaTree {
     ]),
   );
 
-  /** Lists the schemas that `properties` and `patternProperties` of a schema have for a name. */
-  declared({ properties, patternProperties }: Json, name: string, budget: Budget): unknown[] {
+  /** Lists the patterns that match a name. @throws {BudgetExceeded} */
+  matching(patterns: readonly string[], name: string, budget: Budget): readonly string[] {
+    return patterns.filter((pattern) => this.patternTest(pattern)(name, budget));
+  }
+
+  /**
+   * Lists the schemas that `properties` and `patternProperties` of a schema have for a name.
+   *
+   * @param name `undefined` for a name that no schema lists.
+   * @param matched the patterns that match the name.
+   */
+  declared(
+    { properties, patternProperties }: Json,
+    name: string | undefined,
+    matched: readonly string[],
+  ): unknown[] {
     const members = asObject(properties);
-    const found = Object.hasOwn(members, name) ? [members[name]] : [];
+    const found = name !== undefined && Object.hasOwn(members, name) ? [members[name]] : [];
     for (const [pattern, schema] of entriesOf(patternProperties))
-      if (this.patternTest(pattern)(name, budget)) found.push(schema);
+      if (matched.includes(pattern)) found.push(schema);
     return found;
   }
 

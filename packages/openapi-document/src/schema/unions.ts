@@ -131,8 +131,6 @@ function unionSelector(context: Context, union: Union): Selector {
       run.report('oneOf', 'must match exactly one schema in oneOf', { passingSchemas });
       return current;
     }
-    // A scalar has no members that another set could change, except for numbers beyond 2^53.
-    if (typeof value !== 'object' && typeof value !== 'bigint') return current;
     if (run.violations === undefined && !dependsOn(current, matches)) return current;
     const [match, ...others] = matches;
     return match !== undefined && others.length === 0

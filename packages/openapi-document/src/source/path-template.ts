@@ -7,7 +7,7 @@ export interface PathTemplate {
   readonly text: string;
   /** The names of the parameters, in order. */
   readonly names: readonly string[];
-  /** The template with `{}` for each parameter. Equal shapes match the same paths. */
+  /** Equal shapes match the same paths. */
   readonly shape: string;
   /** False if no request path can match: without a leading slash, with a query or a fragment. */
   readonly isReachable: boolean;
@@ -22,13 +22,16 @@ export interface PathSegment {
   readonly bytes: readonly string[];
 }
 
-export const pathTemplate = (text: string): PathTemplate => ({
-  text,
-  names: [...text.matchAll(PARAMETER)].map(([, name = '']) => name),
-  shape: text.replace(PARAMETER, '{}'),
-  isReachable: /^\/[^?#]*$/.test(text),
-  segments: text.split('/').map(segmentOf),
-});
+export function pathTemplate(text: string): PathTemplate {
+  const segments = text.split('/').map(segmentOf);
+  return {
+    text,
+    names: [...text.matchAll(PARAMETER)].map(([, name = '']) => name),
+    shape: JSON.stringify(segments.map(({ texts }) => texts)),
+    isReachable: /^\/[^?#]*$/.test(text),
+    segments,
+  };
+}
 
 function segmentOf(text: string): PathSegment {
   const texts = text.split(/\{[^{}]*\}/).map(decoded);

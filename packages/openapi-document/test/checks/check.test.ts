@@ -145,7 +145,7 @@ test('a broken reference breaks an operation or removes a path, or is only a not
     broken: { a: [`/paths/~1a/get/parameters/0 $ref: ${$ref} does not exist`] },
     notices: [
       `/paths/~1b/get/requestBody/content/text~1plain/examples/x $ref: ${$ref} does not exist`,
-      `/paths/~1c $ref: ${$ref} does not exist: the path is not served`,
+      `/paths/~1c $ref: ${$ref} does not exist (no operation uses it)`,
     ],
   });
 });

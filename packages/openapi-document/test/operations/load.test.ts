@@ -43,12 +43,12 @@ components: { securitySchemes: { key: { $ref: '#/components/securitySchemes/othe
 
 test('an operation with the URL of an earlier one is left out, with a notice', async () => {
   const item = (id: string) => `{ get: { operationId: ${id}, responses: { ${OK} } } }`;
-  const paths = `paths:\n  '/{a}': ${item('a')}\n  '/{b}': ${item('b')}\n  '/{a}/{b}': ${item('c')}\n`;
+  const paths = `paths:\n  '/é{a}': ${item('a')}\n  '/%C3%A9{b}': ${item('b')}\n  '/{a}/{b}': ${item('c')}\n`;
   const document = await load({ 'openapi.yaml': HEAD + paths });
   expect(document.operations.map(({ id }) => id)).toEqual(['a', 'c']);
   expect(checkDocument(document).notices).toContainEqual({
-    pointer: '/paths/~1{b}/get',
-    message: 'get /{b} is not served: get /{a} has the same URL',
+    pointer: '/paths/~1%C3%A9{b}/get',
+    message: 'get /%C3%A9{b} is not served: get /é{a} has the same URL',
   });
 });
 

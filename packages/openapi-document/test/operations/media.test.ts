@@ -36,6 +36,7 @@ describe('examples', () => {
         serialized: { serializedValue: '{"a":2}' },
         'a/b': { $ref: '#/Shared' },
         none: { externalValue: 'x.json' },
+        null: { value: null },
         wrong: null,
       },
       example: null,
@@ -46,6 +47,7 @@ describe('examples', () => {
       { name: 'data', value: { a: 1 }, pointer: `${at}/data` },
       { name: 'serialized', value: { a: 2 }, pointer: `${at}/serialized` },
       { name: 'a/b', value: false, pointer: `${at}/a~1b` },
+      { name: 'null', value: null, pointer: `${at}/null` },
       { value: null, pointer: '#/at/example' },
     ]);
     expect(examplesOf({}, { source: {}, pointer: '' })).toEqual([]);

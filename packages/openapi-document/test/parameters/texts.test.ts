@@ -15,6 +15,7 @@ test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
   ['5', [{ $ref: '#/components/schemas/Count' }], 5],
   ['5', [string, integer], 5],
   ['5', [string], '5'],
+  ['5', [{ allOf: [{ type: ['integer', 'string'] }, string] }], '5'],
   ['5', [], '5'],
   ['x', [integer], 'x'],
   ['', [integer], ''],

@@ -69,3 +69,23 @@ test.each([{ not: ROOT }, { anyOf: [ROOT, { type: 'null' }] }])(
 test('a number beyond all doubles is a multiple of nothing', () => {
   expect(check({ multipleOf: 5 }, Number.POSITIVE_INFINITY)).toEqual(['multipleOf']);
 });
+
+test.each<[schema: object, cheap: unknown, expensive: unknown]>([
+  [{ multipleOf: 0.01 }, 12.34, 1e308],
+  [{ enum: [{ a: 1 }] }, { a: 12.34 }, { a: 1e308 }],
+])('numbers with many digits cost steps: %j', (schema, cheap, expensive) => {
+  const stepsAfter = (value: unknown) => {
+    const budget = { steps: 1_000 };
+    createSchemas({}).at(schema, 'request').check(value, { budget });
+    return budget.steps;
+  };
+  expect(stepsAfter(expensive)).toBeLessThan(stepsAfter(cheap));
+});
+
+test('many names that match no pattern are one member', () => {
+  const schema = { patternProperties: { '^x-': { type: 'string' } } };
+  const parts = Array.from({ length: 100 }, (_, index) => ({ properties: { [`p${index}`]: {} } }));
+  const schemas = createSchemas({});
+  const rules = schemas.at({ allOf: [schema, ...parts] }, 'request');
+  expect(rules.member('a')?.isSame(rules.member('b') as never)).toBe(true);
+});

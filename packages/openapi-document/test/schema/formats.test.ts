@@ -13,6 +13,7 @@ test.each<[format: string, valid: string, invalid: string]>([
   ['byte', '', 'QUJ'],
   ['date', '2024-02-29', '2023-02-29'],
   ['date-time', '2024-02-29T23:59:60Z', '2024-02-29T12:00:00'],
+  ['date-time', '2024-02-29 23:59:00Z', '2024-02-29\n12:00:00Z'],
   ['duration', 'P1Y2M3DT4H5M6S', 'P1YT'],
   ['email', '"a b"@[IPv6:::1]', 'a@[::1]'],
   ['hostname', 'a.example', `${'a'.repeat(64)}.example`],

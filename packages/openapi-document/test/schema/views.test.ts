@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSchemas } from '../../src/schema/schemas.ts';
+import { temporalFormats } from '../../src/schema/temporal-formats.ts';
 import type { View } from '../../src/schema/tree.ts';
 import type { Json } from '../../src/source/document.ts';
 
@@ -128,6 +129,27 @@ describe('a base schema with a discriminator', () => {
     expect(read({ Cat }, schema, 'request', { lives: 9 })).toEqual({ lives: 9 });
     expect(read({ Cat }, schema, 'response', { lives: 9 })).toEqual(['/kind required']);
   });
+});
+
+test.each<View>(['request', 'sent', 'example'])(
+  'a readOnly member is not required by another member in the view %s',
+  (view) => {
+    const schema = { properties: { id: { readOnly: true } }, dependentRequired: { a: ['id'] } };
+    expect(read({}, schema, view, { a: 1 })).toEqual({ a: 1 });
+  },
+);
+
+test('a text in a union becomes a value of the type of its format', () => {
+  const schemas = createSchemas({}, { formats: temporalFormats });
+  const parsed = (schema: object, text: string) =>
+    Object(schemas.at(schema, 'request').check(text, { parsesFormats: true }).value).constructor
+      .name;
+  const day = { anyOf: [{ format: 'date' }, { enum: ['today'] }] };
+  expect(parsed({ anyOf: [{ format: 'date' }, { format: 'date-time' }] }, '2024-02-29')).toBe(
+    'PlainDate',
+  );
+  expect([parsed(day, '2024-02-29'), parsed(day, 'today')]).toEqual(['PlainDate', 'String']);
+  expect(parsed({ format: 'duration' }, 'PT1H5.5S')).toBe('Duration');
 });
 
 test('a reply lacks a required member whose `toJSON` returns nothing', () => {
