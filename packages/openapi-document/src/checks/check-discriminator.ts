@@ -1,7 +1,5 @@
-import { childrenOf, constantsOf, tagOfBase, tagOfUnion } from '../schema/discriminator.ts';
+import { childrenOf, tagOfBase, tagOfUnion } from '../schema/discriminator.ts';
 import type { Schemas } from '../schema/schemas.ts';
-import type { Tag } from '../schema/tag.ts';
-import type { SchemaTree } from '../schema/tree.ts';
 import {
   asArray,
   asObject,
@@ -13,7 +11,7 @@ import {
 import type { Report } from './check-structure.ts';
 import { similarName } from './similar-name.ts';
 
-/** Reports values that a discriminator requires but no object can have, and ignored members. */
+/** Reports a discriminator that is ignored, a missing property, and wrong mappings. */
 export function checkDiscriminator(
   schemas: Schemas,
   schema: Json,
@@ -41,19 +39,15 @@ export function checkDiscriminator(
   const { names, namePatterns } = schemas.outline(whole, ...parts);
   if (!names.has(name) && namePatterns.length === 0) {
     const effect = tag ? 'objects without it are rejected' : 'the discriminator is ignored';
-    const message = `the schema has no property ${name}: ${effect}${suggestion(name, [...names])}`;
+    const similar = similarName(name, [...names]);
+    const advice = similar === undefined ? '' : `. Use ${similar}`;
+    const message = `the schema has no property ${name}: ${effect}${advice}`;
     report.notice(`${place}/propertyName`, message);
     return;
   }
-  if (tag !== undefined) checkValues(tree, tag, mapping, place, report);
-  else
+  if (tag === undefined)
     report.notice(place, 'the discriminator is ignored: its values do not select one schema each');
 }
-
-const suggestion = (name: string, names: readonly string[]): string => {
-  const similar = similarName(name, names);
-  return similar === undefined ? '' : `. Use ${similar}`;
-};
 
 /** Reports targets that do not exist, or that are not alternatives of the union. */
 function checkTargets(
@@ -75,26 +69,5 @@ function checkTargets(
     if (exists && isUsed) continue;
     const reason = exists ? 'is not an alternative' : 'does not exist';
     notice(`${place}/${member}`, `the mapping is ignored, since the schema ${target} ${reason}`);
-  }
-}
-
-/** Reports values whose schema does not allow them. */
-function checkValues(
-  tree: SchemaTree,
-  { name, values }: Tag,
-  mapping: Json,
-  place: string,
-  { notice }: Report,
-): void {
-  for (const [value, schema] of values) {
-    const constants = constantsOf(tree, schema, name).map(String);
-    if (constants.length === 0 || constants.includes(String(value))) continue;
-    const isMapped = Object.hasOwn(mapping, String(value));
-    const target = schema.$ref ?? tree.componentNames.get(schema);
-    const reason = `${target} does not allow ${value} as ${name}`;
-    notice(
-      isMapped ? `${place}/mapping/${escapePointerToken(String(value))}` : place,
-      `no object with this value is valid: ${reason}${suggestion(String(value), constants)}`,
-    );
   }
 }

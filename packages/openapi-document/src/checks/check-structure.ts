@@ -10,7 +10,6 @@ import { KEYWORDS, SUBSCHEMA } from '../schema/keywords.ts';
 import type { Violation } from '../schema/model.ts';
 import { createSchemas } from '../schema/schemas.ts';
 import {
-  asArray,
   asObject,
   escapePointerToken,
   type Json,
@@ -19,7 +18,6 @@ import {
   valueAt,
 } from '../source/document.ts';
 import { type Kind, walk } from '../source/kinds.ts';
-import { similarName } from './similar-name.ts';
 
 export interface Report {
   /**
@@ -55,19 +53,8 @@ const OPENAPI_KEYWORDS: Json = {
 /** The schemas of the values of all keywords of Schema Objects. */
 export const SCHEMA_KEYWORDS: Json = { ...KEYWORDS, ...OPENAPI_KEYWORDS };
 
-/** The kinds of objects that have an extension of this project. */
-const EXTENSIONS: Readonly<Record<string, { kinds: readonly Kind[]; place: string }>> = {
-  'x-deprecated-at': { kinds: ['operation'], place: 'in an operation' },
-  'x-sunset': { kinds: ['operation'], place: 'in an operation' },
-  'x-body-limit': { kinds: ['mediaType'], place: 'in a media type, beside the schema' },
-  'x-read-only': {
-    kinds: ['document', 'schema'],
-    place: 'in a schema or at the top of the document',
-  },
-};
-
 /** Members, or their values, that are not read. */
-const UNSUPPORTED = ['itemEncoding', 'prefixEncoding', 'style: cookie', 'x-selects'];
+const UNSUPPORTED = ['itemEncoding', 'prefixEncoding', 'style: cookie'];
 
 /**
  * Matches references of the official schemas to objects of other kinds. Each object is checked
@@ -118,7 +105,7 @@ export function checkStructure(root: Json, report: Report): void {
   const version = String(root.openapi).startsWith('3.2') ? '3.2' : '3.1';
   const schemaOf = schemasOf(version);
   walk(root, 'document', '', (object, kind, pointer) => {
-    checkExtensions(object, kind, pointer, report);
+    checkSupport(object, pointer, report);
     const isReference = typeof object.$ref === 'string' && kind !== 'schema' && kind !== 'pathItem';
     if (isReference || (kind !== 'schema' && UNSERVED.test(pointer))) return;
     const { violations = [] } = schemaOf(kind).check(object, UNBOUNDED);
@@ -148,11 +135,7 @@ function unknownMessage(name: string, version: string, isRead: boolean): string 
   return `is not a member of OpenAPI ${version} here: it is ${effect}`;
 }
 
-function checkExtensions(object: Json, kind: Kind, pointer: string, { notice }: Report): void {
-  for (const [name, { kinds, place }] of Object.entries(EXTENSIONS)) {
-    if (object[name] === undefined || kinds.includes(kind)) continue;
-    notice(`${pointer}/${name}`, `${name} is ignored here: write it ${place}`);
-  }
+function checkSupport(object: Json, pointer: string, { notice }: Report): void {
   for (const text of UNSUPPORTED) {
     const [name = '', value = object[name]] = text.split(': ');
     if (value !== undefined && object[name] === value)
@@ -182,7 +165,7 @@ const isUnknown = ({ keyword }: Violation): boolean =>
 const IGNORED = /^responses(\/default)? (minProperties|required)$/;
 
 /** Matches the pointers of objects that do not affect operations. */
-export const UNSERVED = new RegExp(
+const UNSERVED = new RegExp(
   [
     '^/webhooks/',
     '^/components/links/',
@@ -231,14 +214,5 @@ function messageOf(object: Json, violation: Violation, pointer: string): string 
   const reason = isSchema ? 'must be a schema: an object, true or false' : message;
   const valueText = stringifyJson(value) ?? '';
   const isLong = place === '' || valueText.length > 60;
-  const suggested = similarValue(value, asArray(params.allowedValues));
-  const advice = suggested === undefined ? '' : `. Use ${suggested}`;
-  return reason + (isLong ? '' : `, but ${name} is ${valueText}`) + advice;
-}
-
-/** Returns the allowed value that a text abbreviates or misspells. */
-function similarValue(value: unknown, allowed: readonly unknown[]): string | undefined {
-  if (typeof value !== 'string' || value.length < 3) return undefined;
-  const names = allowed.map(String);
-  return similarName(value, names) ?? names.find((name) => name.startsWith(value));
+  return reason + (isLong ? '' : `, but ${name} is ${valueText}`);
 }

@@ -106,7 +106,7 @@ function requiredConstants(tree: SchemaTree, schema: Json, name: string): readon
  * The constants that a schema allows for a property. Empty if one of them is not a string, or if
  * the property is `readOnly` or `writeOnly`.
  */
-export function constantsOf(tree: SchemaTree, schema: Json, name: string): readonly unknown[] {
+function constantsOf(tree: SchemaTree, schema: Json, name: string): readonly unknown[] {
   const schemas = tree.facts(schema).declared(name);
   const facts = new Facts(schemas.flatMap((property) => tree.applied(tree.schemaOf(property))));
   if (facts.isOneWay) return [];

@@ -45,16 +45,14 @@ export function multipleOf(divisor: Exact): (value: Exact, budget: Budget) => bo
     }
     // JSON can contain 1e400, which JavaScript parses as Infinity.
     if (typeof value === 'number' && !Number.isFinite(value)) return false;
-    spend(budget, STEPS_OF_REMAINDER);
     const { digits, exponent } = decimalOf(value);
     const shift = Math.min(exponent, step.exponent);
+    // Multiplies by up to 10^600.
+    spend(budget, (exponent + step.exponent - 2 * shift) / 16);
     const scaled = digits * 10n ** BigInt(exponent - shift);
     return scaled % (step.digits * 10n ** BigInt(step.exponent - shift)) === 0n;
   };
 }
-
-/** The steps for the remainder of a number with many digits, such as 1e308. */
-const STEPS_OF_REMAINDER = 6;
 
 /** Powers of ten up to this one are exact. */
 const MAX_FACTOR = 1e22;

@@ -90,28 +90,9 @@ describe('a mapping', () => {
         `/mapping/any the mapping is ignored, since the schema ${target('Any')} is not an alternative`,
       ],
     ],
-    [
-      'of a value that the schema does not allow',
-      { mapping: { catt: target('Cat'), 'a/b': target('Dog') } },
-      [
-        `/mapping/catt no object with this value is valid: ${target('Cat')} does not allow catt as kind. Use cat`,
-        `/mapping/a~1b no object with this value is valid: ${target('Dog')} does not allow a/b as kind`,
-      ],
-    ],
   ])('%s is reported', (_title, discriminator, findings) => {
     expect(findingsIn({ S: union(['Cat', 'Dog'], discriminator) })).toEqual(findings);
   });
-});
-
-test('a schema that extends another one must allow its own name, unless it is mapped', () => {
-  const S = {
-    ...kindOf({ enum: ['cat', 'dog', 'Bird'] }),
-    discriminator: { propertyName: 'kind', mapping: { cat: target('Kitten') } },
-  };
-  const extended = { allOf: [ref('S')] };
-  expect(
-    findingsIn({ S, Kitten: extended, Bird: { ...extended }, Poodle: { ...extended } }),
-  ).toEqual([' no object with this value is valid: Poodle does not allow Poodle as kind']);
 });
 
 test.each<[title: string, schema: object]>([

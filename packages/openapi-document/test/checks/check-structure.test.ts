@@ -18,34 +18,6 @@ const STYLES = 'form, spaceDelimited, pipeDelimited, deepObject';
 
 const OPERATIONS: readonly Case[] = [
   [{ 'x-any': 1 }, '', []],
-  [
-    { 'x-body-limit': '5mb' },
-    '/x-body-limit',
-    ['notice x-body-limit is ignored here: write it in a media type, beside the schema'],
-  ],
-  [
-    body({ 'x-body-limit': '5mb', schema: { 'x-body-limit': '5mb', 'x-read-only': 'reject' } }),
-    '/requestBody/content/application~1json/schema/x-body-limit',
-    ['notice x-body-limit is ignored here: write it in a media type, beside the schema'],
-  ],
-  [
-    body({ schema: { 'x-selects': false, discriminator: { propertyName: 'a' } } }),
-    '/requestBody/content/application~1json/schema/x-selects',
-    ['notice x-selects is not supported: it is ignored'],
-  ],
-  [
-    body({ 'x-read-only': 'reject' }),
-    '/requestBody/content/application~1json/x-read-only',
-    ['notice x-read-only is ignored here: write it in a schema or at the top of the document'],
-  ],
-  [
-    body({
-      'x-body-limit': '5mb',
-      schema: { 'x-read-only': 'reject' },
-    }),
-    '/requestBody/content/application~1json',
-    [],
-  ],
   [{ description: 5 }, '/description', ['notice must be string, but description is 5']],
   [
     body({ schema: null }),
@@ -245,19 +217,7 @@ test.each(
     [{ minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, multipleOf: 2n ** 60n, enum: [1n] }, []],
     [
       { type: 'strin' },
-      [
-        `problem /type must be equal to one of the allowed values: ${TYPES}, but type is "strin". Use string`,
-      ],
-    ],
-    [
-      { type: 'bool' },
-      [
-        `problem /type must be equal to one of the allowed values: ${TYPES}, but type is "bool". Use boolean`,
-      ],
-    ],
-    [
-      { type: 'file' },
-      [`problem /type must be equal to one of the allowed values: ${TYPES}, but type is "file"`],
+      [`problem /type must be equal to one of the allowed values: ${TYPES}, but type is "strin"`],
     ],
     [
       { properties: { p: { minLength: -1n, maxLength: 'a', anyOf: 5, not: 7 } } },
@@ -266,12 +226,6 @@ test.each(
         `problem /properties/p/not must be a schema: an object, true or false, but not is 7`,
         `problem /properties/p/maxLength must be integer, but maxLength is "a"`,
         `problem /properties/p/minLength must be >= 0, but minLength is -1`,
-      ],
-    ],
-    [
-      { 'x-read-only': 'rejct' },
-      [
-        'notice /x-read-only must be equal to one of the allowed values: reject, but x-read-only is "rejct". Use reject',
       ],
     ],
     [
