@@ -1,6 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DatabaseOptions } from '../src/database.ts';
+import { Unavailable } from '../src/errors.ts';
 import { createQueue, type Engine, type Outcome } from '../src/queue.ts';
 
 // The order of calls, failures and checks is tested by queue-model.test.ts.
@@ -145,4 +146,20 @@ test('ready gives a check 400 ms, and rejects after 800 ms', async () => {
   jest.advanceTimersByTime(800);
   await checked;
   expect(limits).toEqual([400]);
+});
+
+test('a check that succeeds does not forget the calls of a commit that failed meanwhile', async () => {
+  const checks: { calls: readonly string[]; end: () => void }[] = [];
+  const check = (calls: readonly string[]) =>
+    new Promise<void>((resolve) => checks.push({ calls, end: resolve }));
+  const commit = () => Promise.reject(new Unavailable('the disk is full', 'SQLITE_FULL'));
+  const { add, ready } = create({}, { check, commit });
+  const first = ready();
+  await expect(add('a')).rejects.toThrow('the disk is full');
+  checks[0]?.end();
+  await first;
+  const second = ready();
+  checks[1]?.end();
+  await second;
+  expect(checks.map(({ calls }) => calls)).toEqual([[], ['a']]);
 });

@@ -172,6 +172,13 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     });
   });
 
+  test('a length of 0 means an empty body if the request has a media type', async () => {
+    const response = await post('/bytes', 'application/octet-stream', '');
+    expect([response.status, await response.text()]).toEqual([200, '']);
+    const { status } = await fetch(`${url}/bytes`, { method: 'POST' });
+    expect(status).toBe(400);
+  });
+
   test('logs each request with its id after the response', async () => {
     const response = await post('/texts/a', 'application/json', '{}');
     expect(response.status).toBe(400);
