@@ -245,6 +245,9 @@ function chunkOf(charset: string | undefined, chunk: unknown): string | Uint8Arr
   throw new InvalidReply('a stream must yield strings or bytes');
 }
 
+/** Clients split the items of a header at commas. */
+const hasComma = (item: unknown): boolean => String(item).includes(',');
+
 /**
  * Validates the declared headers, and serializes them. Headers that are `undefined` or `null` are
  * not sent. If two names differ only in case, the last one is sent.
@@ -274,6 +277,9 @@ function checkHeaders(
     const header = declared.headers.find((each) => each.name === lower);
     const value = header === undefined ? sources[lower] : values[lower];
     if (value === undefined) continue;
+    const isSplit = header?.json === false && Array.isArray(value) && value.some(hasComma);
+    if (isSplit && lower !== 'set-cookie')
+      throw new InvalidReply(`an item of the header ${name} must not contain a comma`);
     const writeValue = (each: unknown) =>
       header === undefined ? String(each) : writeParameter(header, each);
     // The values of `Set-Cookie` cannot be joined (RFC 9110 §5.3).
