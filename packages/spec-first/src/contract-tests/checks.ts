@@ -1,4 +1,4 @@
-import { asObject, escapePointerToken, isObject, stringifyJson, valueAt } from 'openapi-document';
+import { asObject, escapePointerToken, stringifyJson, valueAt } from 'openapi-document';
 import { perform } from './effects.ts';
 import { idParameterOf } from './names.ts';
 import { partOf, type RequestValues, withValue } from './parts.ts';
@@ -51,11 +51,10 @@ export async function checkTaken(run: Run, target: Target): Promise<void> {
 }
 
 /**
- * Sends a PUT or a PATCH again with one member that is changed or removed. Checks that PUT removes
- * what it does not send.
+ * Sends a PUT or a PATCH again with one other member, or without some. Checks that PUT removes what
+ * it does not send.
  *
  * @param values those of a successful request.
- * @param other values with the other member.
  * @param kept the removed values that were still shown, by the pointer of the member.
  * @throws {CheckError}
  */
@@ -63,32 +62,39 @@ export async function changeMember(
   run: Run,
   target: Target,
   values: RequestValues,
-  other: RequestValues,
-  next: () => number,
   kept: Map<string, Set<unknown>>,
 ): Promise<void> {
   const { requests, operation } = target;
+  const { random } = run.world;
   const { path } = values;
   const pointers = pointersIn(values.body);
-  const pointer = pointers[next() % pointers.length] ?? '';
-  const value = valueAt(values.body, pointer);
-  const isRemoved = next() % 2 === 1;
-  const replacement = isRemoved ? undefined : (valueAt(other.body, pointer) ?? null);
-  const changed = requests.withChange(values, pointer, replacement);
-  if (changed === undefined) return;
+  const pointer = pointers[random() % pointers.length] ?? '';
+  const removed = random() % 2 === 1 ? pointers.filter(() => random() % 2 === 1) : [];
+  let changed = values;
+  for (const each of removed) changed = requests.withChange(changed, each, undefined) ?? changed;
+  if (removed.length === 0) {
+    const member = valueAt(requests.full(random).body, pointer);
+    changed = requests.withChange(values, pointer, member ?? null) ?? values;
+  }
   const sent = await run.values(target, changed, { within: path });
   const { response } = await perform(run, target, { values: sent });
-  if (operation.method !== 'put' || !isRemoved || isObject(value) || response.status >= 300) return;
+  if (operation.method !== 'put' || response.status >= 300) return;
   const [view] = await readViews(run, { template: operation.path, path }, false);
-  if (stringifyJson(valueAt(view?.entries.get(''), pointer)) !== stringifyJson(value)) return;
-  // A service may have a default of its own, which is one value.
-  const keptValues = kept.get(pointer) ?? new Set();
-  kept.set(pointer, keptValues.add(stringifyJson(value)));
-  if (keptValues.size > 1)
-    run.fail(
-      'PUT replaces the whole resource',
-      `${pointer} is still ${stringifyJson(value)}, which PUT did not send`,
-    );
+  for (const each of removed) {
+    const former = stringifyJson(valueAt(values.body, each));
+    const isSent = valueAt(sent.body, each) !== undefined;
+    const isInside = valueAt(sent.body, each.slice(0, each.lastIndexOf('/'))) !== undefined;
+    if (isSent || !isInside || stringifyJson(valueAt(view?.entries.get(''), each)) !== former)
+      continue;
+    // A service may have a default of its own, which is one value.
+    const keptValues = (kept.get(each) ?? new Set()).add(former);
+    kept.set(each, keptValues);
+    if (keptValues.size > 1)
+      run.fail(
+        'PUT replaces the whole resource',
+        `${each} is still ${former}, which PUT did not send`,
+      );
+  }
 }
 
 /** Lists the pointers of the members of a value, and of the members inside of them. */

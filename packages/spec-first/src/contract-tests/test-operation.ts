@@ -98,7 +98,7 @@ class OperationTester {
       const exchange = await this.#sendValid(run, values, isNew);
       const isStored = exchange !== undefined && exchange.response.status < 300;
       if (isStored && run.effects !== 'none' && this.#isChange())
-        await changeMember(run, target, exchange.values, requests.choose(next), next, kept);
+        await changeMember(run, target, exchange.values, kept);
     });
     if (failure !== undefined) this.#add(failure);
     // The effects of edge cases are checked, too.
