@@ -300,6 +300,8 @@ interface Account {
   terms?: string;
 }
 
+const NATURAL = new Intl.Collator(undefined, { numeric: true });
+
 const cutAtBytes = (text: string, size: number): string =>
   Buffer.from(text)
     .subarray(0, size)
@@ -368,11 +370,7 @@ export function createBank(fault = '') {
       if (key === undefined) return route(request, caller);
       if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(String(key))) return failure(400);
       const place = has('a key is shared by accounts') ? request.ids.length : request.path;
-      const parts = [
-        has('a key is shared by operations') ? '' : place,
-        has('a key is shared by callers') ? '' : caller,
-        key,
-      ];
+      const parts = [has('a key is shared by operations') ? '' : place, caller, key];
       const known = keys.get(parts.join());
       if (known !== undefined) return known;
       const sent = route(request, caller);
@@ -424,7 +422,7 @@ export function createBank(fault = '') {
   const routes: Routes = {
     'GET /settings': secured((_, caller) => ({
       status: 200,
-      body: shownMembers(settings.get(has('settings are shared') ? '' : caller) ?? {}),
+      body: shownMembers(settings.get(caller) ?? {}),
     })),
     'PUT /settings': secured((request, caller) => {
       const body = read(request, SETTINGS);
@@ -435,14 +433,13 @@ export function createBank(fault = '') {
         body.quiet = { ...quiet, from: quiet.from ?? 22 };
       if (isObject(quiet) && quiet.sound === null && has('a nested null is not stored'))
         body.quiet = { from: quiet.from ?? 22 };
-      settings.set(has('settings are shared') ? '' : caller, body);
+      settings.set(caller, body);
       return { status: 200, body: shownMembers(body) };
     }),
     'PATCH /settings': secured((request, caller) => {
       const patch = read(request, SETTINGS_PATCH, [], 'application/merge-patch+json');
       if (patch === undefined) return failure(400);
-      const key = has('settings are shared') ? '' : caller;
-      const former = settings.get(key) ?? {};
+      const former = settings.get(caller) ?? {};
       const { quiet, ...flat } = patch;
       const quietMembers = Object.entries({ ...Object(former.quiet), ...Object(quiet) });
       const isKept = has('a nested null of a patch is ignored');
@@ -452,8 +449,8 @@ export function createBank(fault = '') {
       const changed: Json = { ...former, ...flat };
       if (quiet !== undefined) changed.quiet = Object.fromEntries(inner);
       for (const [name, value] of Object.entries(changed)) if (value === null) delete changed[name];
-      settings.set(key, { theme: 'system', ...changed });
-      return { status: 200, body: shownMembers(settings.get(key) ?? {}) };
+      settings.set(caller, { theme: 'system', ...changed });
+      return { status: 200, body: shownMembers(settings.get(caller) ?? {}) };
     }),
     'GET /labels/{}': secured(({ ids: [key] }, caller) => {
       if (!/^[a-z]{1,8}$/.test(String(key))) return failure(400);
@@ -508,16 +505,14 @@ export function createBank(fault = '') {
         )
         .map((account) => answer(200, account).body as Json);
       if (owner != null)
-        values = values.filter(({ owner: other }) => {
-          if (has('a filter by owner matches prefixes')) return String(other).startsWith(owner);
-          if (has('a filter by owner matches parts')) return String(other).includes(owner);
-          return other === owner;
+        values = values.filter(({ id, owner: current }) => {
+          if (does('a filter by owner matches parts')) return String(current).includes(owner);
+          return (has('a filter ignores changes') ? owners.get(id) : current) === owner;
         });
       if (tag != null)
         values = values.filter(({ tags }) => {
           const list = tags as string[] | undefined;
           if (has('a filter by tag looks at the first tag')) return list?.[0] === tag;
-          if (has('a filter by tag matches parts')) return String(list).includes(tag);
           return list?.includes(tag);
         });
       if (sort != null) {
@@ -527,6 +522,8 @@ export function createBank(fault = '') {
         const sign = sort.startsWith('-') ? -1 : 1;
         values = values.toSorted((one, other) => {
           const [first, second] = [rankOf(one), rankOf(other)] as [number, number];
+          if (does('texts with numbers are sorted by the numbers') && name === 'owner')
+            return NATURAL.compare(`${first}`, `${second}`);
           return sign * (Number(first > second) - Number(first < second));
         });
       }
@@ -551,6 +548,7 @@ export function createBank(fault = '') {
         const id = `a${count}`;
         const account = { owner: caller, value: { id, ...stored(body) }, version: 1, cards: [] };
         accounts.set(id, account);
+        owners.set(id, body.owner);
         return answer(201, account);
       }),
     ),
@@ -707,6 +705,7 @@ export function createBank(fault = '') {
     }),
   };
   const totals = new Map<Account, number>();
+  const owners = new Map<unknown, unknown>();
 
   function addCard(account: Account, accountId: string, body: Json): void {
     count += 1;
