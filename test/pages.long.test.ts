@@ -103,7 +103,10 @@ const SERVER = /(?:npm start|npm run (?:dev|start:\w+)|spec-first(?:-server main
 
 /** Returns the script of a block. A command begins at each line that continues none. */
 function scriptOf(block: Block): string {
-  const code = block.code.replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`);
+  const code = block.code
+    .replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`)
+    // The variable of the test, since the script waits until this port is open.
+    .replaceAll('PORT=0 ', '');
   // The folder of a server is that of the commands after it, too.
   const commands = code
     .trim()
