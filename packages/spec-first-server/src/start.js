@@ -1,8 +1,8 @@
 #!/usr/bin/env -S node --max-heap-size=512 --v8-pool-size=1
 // The start command: runs FILE, by default src/main.ts, with a limit of the heap and a compile
 // cache. Written in JavaScript, since Node would load a compiler for TypeScript first.
-// V8 gets one thread for compiling and collecting garbage. With its default of four, a start and a
-// request take 5 % more processor time.
+// V8 gets one thread for compiling and collecting garbage. With its default of four, a start takes
+// 5 % more processor time.
 //
 // Usage: spec-first-server [FILE] [ARGUMENT]...
 import './serve/node-version.js';
