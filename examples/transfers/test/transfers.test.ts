@@ -35,4 +35,10 @@ test('a transfer is stored, and a failed one changes nothing', async () => {
   deepEqual([await balanceOf('ann'), await balanceOf('bob')], [2, 8]);
 });
 
-await contractTests({ document, app, log, test });
+/** The example of the document needs an account with a balance. */
+async function seed() {
+  await api.putAccount({ path: { name: 'ann' }, body: { balance: 1000 } });
+  return {};
+}
+
+await contractTests({ document, app, log, seed, test });
