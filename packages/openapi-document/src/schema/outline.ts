@@ -30,8 +30,7 @@ export function createOutlines(context: Context): Outlines {
  * a text or to guess values, not to validate a value.
  */
 export class Outline extends Facts {
-  /** The types that the schemas name or imply, as bits. 0 if they allow any type. */
-  readonly typeBits: number;
+  #typeBits: number | undefined;
   readonly #context: Context;
   readonly #sources: readonly Json[];
   readonly #outlineOf: Outlines;
@@ -51,7 +50,12 @@ export class Outline extends Facts {
     this.#context = context;
     this.#sources = sources;
     this.#outlineOf = outlineOf;
-    this.typeBits = sources.reduce((types, source) => types | this.#typesOf(source), 0);
+  }
+
+  /** The types that the schemas name or imply, as bits. 0 if they allow any type. */
+  get typeBits(): number {
+    this.#typeBits ??= this.#sources.reduce((types, source) => types | this.#typesOf(source), 0);
+    return this.#typeBits;
   }
 
   /** True for the schema `false`, and without a schema. */

@@ -131,6 +131,9 @@ function unionSelector(context: Context, union: Union): Selector {
       run.report('oneOf', 'must match exactly one schema in oneOf', { passingSchemas });
       return current;
     }
+    // A scalar has no members that another set could change, but may be converted.
+    const isScalar = typeof value !== 'object' && typeof value !== 'bigint';
+    if (isScalar && !run.parsesFormats) return current;
     if (run.violations === undefined && !dependsOn(current, matches)) return current;
     const [match, ...others] = matches;
     return match !== undefined && others.length === 0
