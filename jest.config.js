@@ -21,5 +21,7 @@ export default {
   testTimeout: 120_000,
   // Two more than the cores of the smallest machine: many tests wait for child processes.
   maxWorkers: 4,
+  // Jest keeps modules of earlier suites. A larger heap makes each later suite slower.
+  workerIdleMemoryLimit: '400MB',
   reporters: ['default', '<rootDir>/test/support/missing.js'],
 };

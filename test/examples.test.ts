@@ -35,7 +35,7 @@ test('the examples have the generated types of their documents', () => {
     expect(types[index]).toBe(readFileSync(join(EXAMPLES, name, 'generated/openapi.ts'), 'utf8'));
 });
 
-test.each(quickNames)(
+test.concurrent.each(quickNames)(
   'the example %s passes its tests, and each operation succeeds once',
   async (name) => {
     const output = await testExample(name, { DATABASE_URL: databaseUrl });
@@ -44,7 +44,7 @@ test.each(quickNames)(
   },
 );
 
-test.each(quickNames)(
+test.concurrent.each(quickNames)(
   'the example %s starts, is ready, and stops; the request in its log, if any, succeeds',
   async (name) => {
     const variables = { FOLDER: tmpdir(), DATABASE_FILE: ':memory:', DATABASE_URL: databaseUrl };
