@@ -38,6 +38,26 @@ test('an enum of 150,000 long values loads, and is enforced', async () => {
   await client.get('/a?of=b').expect(400);
 });
 
+test('a text in a form that should be a list of itself is a violation', async () => {
+  const form = { properties: { tree: { $ref: '#/components/schemas/Tree' } } };
+  const operation = {
+    operationId: 'a',
+    requestBody: { content: { 'multipart/form-data': { schema: form } } },
+    responses: { 200: { description: 'it', content: { 'application/json': {} } } },
+  };
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'A', version: '1.0.0' },
+    paths: { '/a': { post: operation } },
+    components: {
+      schemas: { Tree: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } },
+    },
+  };
+  const { client } = await serving(JSON.stringify(document), ['a']);
+  const { body } = await client.post('/a').field('tree', 'a').expect(400);
+  expect(body.message).toBe('/body/tree/0 must be array');
+});
+
 test('a handler does not have to send headers that the server sets', async () => {
   const names = ['Content-Length', 'Date', 'Deprecation', 'X-Content-Type-Options', 'X-Request-Id'];
   const headers = Object.fromEntries(

@@ -1,17 +1,22 @@
+import { cyclesFrom } from '../schema/cycles.ts';
 import { patternOf, translate } from '../schema/pattern-syntax.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
-import { asObject, type Json } from '../source/document.ts';
+import { asObject, decoded, type Json, pointerTokens } from '../source/document.ts';
 import { walk } from '../source/kinds.ts';
 import { checkDiscriminator } from './check-discriminator.ts';
 import { checkNames } from './check-names.ts';
 import type { Report } from './check-structure.ts';
 import { misfitOf } from './fits.ts';
 
-/** Reports invalid patterns, misspelled keywords, and keywords that are not enforced exactly. */
+/**
+ * Reports circular schemas, invalid patterns, misspelled keywords, and keywords that are not
+ * enforced exactly.
+ */
 export function checkSchemas(schemas: Schemas, report: Report): void {
   const { tree } = schemas;
   const unknownFormats = new Set<string>();
+  const references = new Set<string>();
   walk(tree.root, 'document', '', (schema, kind, pointer) => {
     // OpenAPI 3.1 §4.8.24.5
     const member = kind === 'document' ? 'jsonSchemaDialect' : '$schema';
@@ -23,6 +28,7 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
       report.notice(`${pointer}/headers`, 'the headers of parts are not checked');
     if (kind !== 'schema') return;
     if (typeof schema.$ref === 'string') {
+      references.add(schema.$ref);
       if (schema.$ref === '#')
         report.problem(
           pointer,
@@ -42,6 +48,7 @@ export function checkSchemas(schemas: Schemas, report: Report): void {
     unknownFormats.add(format);
     report.notice(pointer, `the format ${format} is unknown: it is not checked`);
   });
+  checkCycles(tree, references, report);
 }
 
 const REMARKS = {
@@ -96,3 +103,16 @@ function checkPatterns(
     }
   }
 }
+
+/** Reports schemas that refer to themselves for the same value. */
+function checkCycles(tree: SchemaTree, references: ReadonlySet<string>, { problem }: Report): void {
+  const refs = new Map([...references].map((ref) => [tree.resolve(ref), ref]));
+  for (const cycle of cyclesFrom(tree, refs.keys())) {
+    const [first = '', ...others] = new Set(cycle.flatMap((schema) => refs.get(schema) ?? []));
+    const names = [first, ...others, first].map(lastToken);
+    const message = 'the schema refers to itself for the same value, so validation would not end';
+    problem(decoded(first.slice(1)), `${message}: ${names.join(' → ')}`);
+  }
+}
+
+const lastToken = (ref: string): string => pointerTokens(ref).at(-1) ?? ref;

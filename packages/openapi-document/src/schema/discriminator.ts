@@ -1,6 +1,7 @@
 import { asObject, type Json } from '../source/document.ts';
 import { Facts } from './facts.ts';
 import { TYPE_BITS } from './json-types.ts';
+import { IN_PLACE, mapKeyword } from './keywords.ts';
 import type { Tag } from './tag.ts';
 import type { SchemaTree } from './tree.ts';
 
@@ -120,7 +121,7 @@ function constantsOf(tree: SchemaTree, schema: Json, name: string): readonly unk
  * exclude the name, they select it instead. A union with the same discriminator has no value of its
  * own.
  */
-function selectingValues(
+export function selectingValues(
   tree: SchemaTree,
   alternative: Json,
   name: string,
@@ -145,4 +146,32 @@ function mappedNames(tree: SchemaTree, mapping: Json, schema: Json): readonly st
   if (names !== undefined) return names;
   const name = tree.componentNames.get(schema);
   return name === undefined ? [] : [name];
+}
+
+/**
+ * Lists the schemas that a schema applies to the same value, and whether it extends them: their
+ * discriminators then select nothing.
+ *
+ * @param isBase true if another schema extends this one.
+ */
+export function schemasInPlace(
+  tree: SchemaTree,
+  schema: Json,
+  isBase: boolean,
+): [schema: Json, isBase: boolean][] {
+  const joined = tree
+    .joinedBy(schema)
+    .map((part): [Json, boolean] => [part, isBase || tree.extends(schema, part)]);
+  const tested: [Json, boolean][] = [];
+  for (const key of IN_PLACE) {
+    if (key === 'allOf' || schema[key] === undefined) continue;
+    mapKeyword(key, schema[key], (part) => tested.push([tree.schemaOf(part), false]));
+  }
+  const tag = isBase ? undefined : tagOfBase(tree, schema);
+  const children = [...(tag?.values.values() ?? [])].filter((child) => child !== schema);
+  const selected = children.map((child): [Json, boolean] => [
+    child,
+    baseTagName(child) === tag?.name,
+  ]);
+  return [...joined, ...tested, ...selected];
 }

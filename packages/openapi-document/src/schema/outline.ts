@@ -196,10 +196,11 @@ export class Outline extends Facts {
    */
   fieldKind(encodingType?: unknown): { readonly isFile: boolean; readonly isText: boolean } {
     const items = this.item(0);
-    if (items.#sources.length > 0) return items.fieldKind(encodingType);
-    if (this.#sources.length === 0 || this.schemas.includes(ANYTHING))
+    // A list inside of a list is one text, so an endless list of lists has a kind, too.
+    const field = items.#sources.length > 0 ? items : this;
+    if (field.#sources.length === 0 || field.schemas.includes(ANYTHING))
       return { isFile: true, isText: true };
-    const kinds = new Set(this.schemas.map(fieldKindOf));
+    const kinds = new Set(field.schemas.map(fieldKindOf));
     if (!kinds.has('file') && !kinds.has('text'))
       kinds.add(isTextual(String(encodingType)) ? 'text' : 'file');
     return { isFile: kinds.has('file'), isText: kinds.has('text') };

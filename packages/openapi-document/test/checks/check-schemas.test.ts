@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { checkSchemas } from '../../src/checks/check-schemas.ts';
 import type { Formats } from '../../src/schema/formats.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
@@ -118,4 +118,38 @@ test.each<[dialect: string, isKnown: boolean]>([
   expect(findingsOf((report) => checkSchemas(createSchemas(root), report))).toEqual(
     isKnown ? [] : [`notice /jsonSchemaDialect ${message}`],
   );
+});
+
+describe('a schema that refers to itself for the same value is a problem', () => {
+  const T = { $ref: '#/components/schemas/T' };
+  const self = { $ref: `#${PLACE}` };
+  const check = (schemas: object) =>
+    findingsOf((report) => checkSchemas(createSchemas({ components: { schemas } }), report));
+  const cycle = (pointer: string, path: string) =>
+    `problem ${pointer} the schema refers to itself for the same value, so validation would not end: ${path}`;
+
+  test.each<[schemas: object, findings: readonly string[]]>([
+    [{ S: { anyOf: [{}, self] } }, [cycle(PLACE, 'S → S')]],
+    [{ S: { not: self } }, [cycle(PLACE, 'S → S')]],
+    [{ S: { dependentSchemas: { a: self } } }, [cycle(PLACE, 'S → S')]],
+    [
+      { S: { oneOf: [{}, T] }, T: { anyOf: [{ not: self }] } },
+      [cycle('/components/schemas/T', 'T → S → T')],
+    ],
+  ])('in %j', (schemas, findings) => {
+    expect(check(schemas)).toEqual(findings);
+  });
+
+  test('through its base schema, whose discriminator selects it', () => {
+    const discriminator = { propertyName: 'kind' };
+    const Base = { discriminator, type: 'object', properties: { kind: {} } };
+    const base = { $ref: '#/components/schemas/Base' };
+    expect(check({ Base, S: { allOf: [base], anyOf: [base] } })).toContain(
+      cycle('/components/schemas/Base', 'Base → Base'),
+    );
+  });
+
+  test('but may refer to itself for a part of the value', () => {
+    expect(findingsIn({ items: self, properties: { a: self }, $defs: { a: self } })).toEqual([]);
+  });
 });
