@@ -40,6 +40,9 @@ const exactInteger = defineScalarTag(intCoreTag.tagName, {
 
 const yamlSchema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 
+/** The maximum number of arrays and objects that aliases repeat. Each repetition is validated. */
+const MAX_REPEATED = 100_000;
+
 /** Returns true for a file that is one text. Descriptions may reference it. */
 const isMarkdown = (file: string): boolean => extname(file) === '.md';
 
@@ -56,12 +59,31 @@ export function parseFile(file: string, text: string): unknown {
     // The YAML parser reports the position of the error.
   }
   try {
-    return load(text, { schema: yamlSchema, maxDepth });
+    const value = load(text, { schema: yamlSchema, maxDepth });
+    const sizes = new Map<object, number>();
+    if (countComposites(value, sizes) <= sizes.size + MAX_REPEATED) return value;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const { line, column } = error.mark ?? { line: 0, column: 0 };
     throw new DocumentError(`${file}:${line + 1}:${column + 1} ${error.reason}`);
   }
+  throw new DocumentError(
+    `${file}:1:1 aliases repeat more than ${MAX_REPEATED} lists and mappings: use fewer aliases`,
+  );
+}
+
+/** Counts the arrays and objects in a value. Each alias counts as a copy. Infinite if circular. */
+function countComposites(value: unknown, sizes: Map<object, number>): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const cachedSize = sizes.get(value);
+  if (cachedSize !== undefined) return cachedSize;
+  sizes.set(value, Number.POSITIVE_INFINITY);
+  const size = Object.values(value).reduce<number>(
+    (sum, item) => sum + countComposites(item, sizes),
+    1,
+  );
+  sizes.set(value, size);
+  return size;
 }
 
 /** Formats findings as sorted, distinct lines: `file:line:column message`. */

@@ -151,3 +151,25 @@ test.each([
   ]);
   expect(originOf('a.yaml', root, origins, pointer)).toEqual({ file, pointer: origin });
 });
+
+describe('aliases', () => {
+  const list = (item: string, length: number) =>
+    `[${Array.from({ length }, () => item).join(', ')}]`;
+
+  test('may repeat up to 100,000 lists', () => {
+    expect(parse(`a: &a []\nb: ${list('*a', 100_000)}`)).toHaveProperty('b.length', 100_000);
+  });
+
+  test.each([
+    ['that repeat more lists', `a: &a []\nb: ${list('*a', 100_001)}`],
+    [
+      'that repeat each other',
+      `a: &a ${list('{}', 99)}\nb: &b ${list('*a', 99)}\nc: ${list('*b', 99)}`,
+    ],
+    ['that contain themselves', 'a: &a [*a]'],
+  ])('%s are an error', (_title, text) => {
+    expect(() => parse(text)).toThrow(
+      'openapi.yaml:1:1 aliases repeat more than 100000 lists and mappings: use fewer aliases',
+    );
+  });
+});
