@@ -4,7 +4,16 @@ import { deprecationOf } from '../operations/deprecation.ts';
 import type { Document } from '../operations/load.ts';
 import type { MediaType } from '../operations/media.ts';
 import type { Operation } from '../operations/operations.ts';
-import { asArray, asObject, escapePointerToken, resolveRef, valueAt } from '../source/document.ts';
+import type { SchemaTree } from '../schema/tree.ts';
+import {
+  asArray,
+  asObject,
+  entriesOf,
+  escapePointerToken,
+  type Json,
+  resolveRef,
+  valueAt,
+} from '../source/document.ts';
 import { essenceOf, isRange } from '../source/media-types.ts';
 import type { Report } from './check-structure.ts';
 
@@ -14,6 +23,7 @@ import type { Report } from './check-structure.ts';
  */
 export function checkOperations(document: Document, codecs: Codecs, report: Report): void {
   const { operations } = document;
+  const { tree } = document.schemas;
   const operationsById = Map.groupBy(
     operations,
     ({ source, pointer }) => source.operationId ?? pointer,
@@ -36,6 +46,7 @@ export function checkOperations(document: Document, codecs: Codecs, report: Repo
     for (const [name, message] of Object.entries(deprecationOf(operation).violations))
       report.notice(`${operation.pointer}/${name}`, `${name} is ignored: it ${message}`);
     checkDeclared(document, operation, report);
+    checkMergePatch(tree, operation, report);
     checkBodies(operation, codecs, reportedTypes, report);
   }
 }
@@ -111,6 +122,36 @@ function checkBodies(
       `bodies of ${type} are not checked against their schema, only against the media type`,
     );
   }
+}
+
+/** Reports properties that a merge patch resets although the client omits them (RFC 7396). */
+function checkMergePatch(tree: SchemaTree, { requestBody }: Operation, { notice }: Report): void {
+  for (const { type, schema, pointer } of requestBody?.media ?? []) {
+    if (essenceOf(type) !== 'application/merge-patch+json') continue;
+    for (const name of new Set(namesWithDefault(tree, tree.schemaOf(schema)))) {
+      const effect = 'is added to each merge patch without it, which resets the value';
+      notice(pointer, `the default of ${name} ${effect}: use a schema without this default`);
+    }
+  }
+}
+
+/** Lists properties with a default, such as `address.city`. Patches replace arrays as a whole. */
+function namesWithDefault(
+  tree: SchemaTree,
+  schema: Json,
+  prefix = '',
+  visited = new Set<unknown>(),
+): string[] {
+  const parts = tree.possible(schema).filter((part) => !visited.has(part));
+  for (const part of parts) visited.add(part);
+  const properties = parts.flatMap((part) => entriesOf(part.properties));
+  return properties.flatMap(([name, property]) => {
+    const inner = tree.schemaOf(property);
+    if (tree.isOneWay(inner, 'request')) return [];
+    const path = prefix + name;
+    const names = namesWithDefault(tree, inner, `${path}.`, visited);
+    return tree.facts(inner).default ? [path, ...names] : names;
+  });
 }
 
 const USE_ITEMS = 'Use itemSchema (OpenAPI 3.2)';

@@ -147,3 +147,45 @@ test('event streams without itemSchema are reported', async () => {
     'notice /paths/~1a/post/requestBody/content/text~1event-stream events are read as plain bytes. Use itemSchema (OpenAPI 3.2)',
   ]);
 });
+
+test('defaults in a merge patch are reported once for each property', async () => {
+  const status = { type: 'string', default: 'new' };
+  const schemas = {
+    Base: { type: 'object', properties: { status } },
+    Patch: {
+      allOf: [{ $ref: '#/components/schemas/Base' }],
+      oneOf: [{ $ref: '#/components/schemas/Base' }, { properties: { size: { default: 1 } } }],
+      properties: {
+        inner: {
+          type: 'object',
+          properties: { status, self: { $ref: '#/components/schemas/Patch' } },
+        },
+        none: { type: 'string' },
+        id: { type: 'string', readOnly: true, default: 'a' },
+        list: { type: 'array', items: { properties: { status } } },
+        other: { $ref: '#/components/schemas/Default' },
+      },
+    },
+    Default: { default: 'a' },
+  };
+  const schema = { $ref: '#/components/schemas/Patch' };
+  const patch = (type: string) => ({
+    patch: { requestBody: { content: { [type]: { schema } } }, responses },
+  });
+  const paths = {
+    '/a': patch('application/merge-patch+json'),
+    '/b': patch('application/merge-patch+json; charset=utf-8'),
+    '/c': patch('application/json'),
+  };
+  const message = (name: string) =>
+    `the default of ${name} is added to each merge patch without it, which resets the value: use a schema without this default`;
+  const names = ['inner.status', 'other', 'status', 'size'];
+  expect(await check(paths, { schemas })).toEqual(
+    ['a', 'b; charset=utf-8'].flatMap((path) => {
+      const [name, parameter] = path.split(';');
+      const type = `application~1merge-patch+json${parameter === undefined ? '' : `;${parameter}`}`;
+      const pointer = `/paths/~1${name}/patch/requestBody/content/${type}`;
+      return names.map((property) => `notice ${pointer} ${message(property)}`);
+    }),
+  );
+});
