@@ -66,9 +66,9 @@ export function formReader({ outline, encoding = {} }: FormFormat<TextSchema>) {
     }
     if (styled.length > 0) {
       const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
-      const isField = (name: string) => fields.has(name);
       for (const field of styled) {
-        const value = field.fromPairs(texts, isField, decode, budget);
+        const isForeign = (name: string) => fields.has(name) && !field.names.has(name);
+        const value = field.fromPairs(texts, isForeign, decode, budget);
         if (value !== undefined) entries.push([field.name, value]);
       }
     }
@@ -130,7 +130,7 @@ export function parameterValueReader(parameter: Readable): ReturnType<typeof val
   const form = formReader({ outline, encoding: media?.encoding });
   return {
     ...reader,
-    read: (query, _pairs, _isDeclared, budget) =>
+    read: (query, _pairs, _isForeign, budget) =>
       query ? form.urlencoded(query, budget) : undefined,
   };
 }

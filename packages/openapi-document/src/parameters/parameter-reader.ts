@@ -36,9 +36,13 @@ export function parameterReader(
 ) {
   const readers = parameters.map(parameterValueReader);
   const inQuery = readers.filter((reader) => reader.in === 'query');
-  const declaredNames = new Set([...ignored, ...inQuery.flatMap(({ names }) => names)]);
-  const isDeclared = (name: string) =>
-    declaredNames.has(name) || inQuery.some(({ deepPath }) => deepPath(name) !== undefined);
+  const namesOf = (isSpread: boolean) =>
+    inQuery.filter((reader) => reader.isSpread === isSpread).flatMap(({ names }) => [...names]);
+  const parameterNames = new Set([...ignored, ...namesOf(false)]);
+  const propertyNames = new Set(namesOf(true));
+  const isParameter = (name: string) =>
+    parameterNames.has(name) || inQuery.some(({ deepPath }) => deepPath(name) !== undefined);
+  const isDeclared = (name: string) => isParameter(name) || propertyNames.has(name);
   const hasWholeQuery = parameters.some(({ style }) => style === 'querystring');
   const acceptsAnyName = hasWholeQuery || inQuery.some(({ takesAnyName }) => takesAnyName);
 
@@ -67,7 +71,7 @@ export function parameterReader(
         keyword: 'additionalProperties',
       });
     }
-    for (const { in: where, name, read } of readers) {
+    for (const { in: where, name, names, read } of readers) {
       const key = name.toLowerCase();
       // A header may have the name of a property of every object, such as `constructor`.
       const header = Object.hasOwn(headers, key) ? headers[key] : undefined;
@@ -79,7 +83,9 @@ export function parameterReader(
       }[where];
       try {
         const named = where === 'cookie' ? pairs.cookie : pairs.query;
-        const value = read(text, named, isDeclared, budget);
+        const isForeign = (other: string) =>
+          isParameter(other) || (propertyNames.has(other) && !names.has(other));
+        const value = read(text, named, isForeign, budget);
         if (value !== undefined) values[where][name] = value;
       } catch (error) {
         violations.push({

@@ -60,16 +60,18 @@ export function valueReader(parameter: Readable) {
   const properties = outline.names;
   /**
    * True for an exploded object with `additionalProperties`. Its members are all query names that
-   * no other parameter declares.
+   * no other parameter declares. A declared property is no member, either, if it is the name of
+   * another parameter.
    */
   const takesAnyName = isSpread && outline.describesOtherMembers;
 
   return {
     in: where,
     name,
+    isSpread,
     takesAnyName,
     /** The query names of the parameter. Names such as `filter[a]` are matched by `deepPath`. */
-    names: isSpread ? [...properties] : [name],
+    names: isSpread ? properties : new Set([name]),
     deepPath,
     fromPairs,
     /**
@@ -77,18 +79,18 @@ export function valueReader(parameter: Readable) {
      * returns.
      *
      * @param pairs the names and values of the query or the cookies. By default, those in `text`.
-     * @param isDeclared returns true for the names of other parameters.
+     * @param isForeign returns true for the names of other parameters.
      * @param budget pays for the patterns of names.
      * @throws {URIError | ParameterError | BudgetExceeded}
      */
     read(
       text: string | undefined,
       pairs: Pairs = where === 'query' ? pairsOf(text ?? '') : cookiesOf(text),
-      isDeclared: (name: string) => boolean = () => false,
+      isForeign: (name: string) => boolean = () => false,
       budget?: Budget,
     ): unknown {
       if (style === 'querystring') return text ? fromWholeQuery(text) : undefined;
-      if (where === 'query') return fromPairs(pairs, isDeclared, percentDecoded, budget);
+      if (where === 'query') return fromPairs(pairs, isForeign, percentDecoded, budget);
       if (where === 'header') return fromText(text, (part) => part.trim());
       return fromText(where === 'cookie' ? cookieText(pairs.get(name)) : text, percentDecoded);
     },
@@ -124,14 +126,14 @@ export function valueReader(parameter: Readable) {
   /** Parses a parameter of a query or a form. */
   function fromPairs(
     pairs: Pairs,
-    isDeclared: (name: string) => boolean,
+    isForeign: (name: string) => boolean,
     decode: Decode,
     budget?: Budget,
   ): unknown {
     if (isDeep || isSpread) {
       const entries = [...pairs].flatMap(([key, texts]) => {
-        const isProperty = isSpread && (properties.has(key) || (takesAnyName && !isDeclared(key)));
-        const path = isProperty ? [key] : deepPath(key);
+        const isMember = isSpread && (takesAnyName || properties.has(key)) && !isForeign(key);
+        const path = isMember ? [key] : deepPath(key);
         if (path === undefined) return [];
         if (path.length > MAX_DEPTH)
           throw new ParameterError(name, `must be nested at most ${MAX_DEPTH} levels deep`);

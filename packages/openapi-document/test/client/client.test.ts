@@ -67,7 +67,7 @@ describe('a value that would arrive as another one is rejected', () => {
       '/a',
       [query('f'), query('q')],
       { query: { f: { q: 1 } } },
-      'query parameter q',
+      'query parameter f',
     ],
     [
       'in a shared segment',

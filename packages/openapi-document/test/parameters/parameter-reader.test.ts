@@ -101,7 +101,8 @@ describe('names in a query that no parameter declares', () => {
 });
 
 test('an open object has the names that no other parameter declares', async () => {
-  const open = { ...point, additionalProperties: integer };
+  const properties = { ...point.properties, limit: integer };
+  const open = { ...point, properties, additionalProperties: integer };
   const { read } = await readerOf(
     [inQuery('filter', open), inQuery('limit', integer)],
     '/things',

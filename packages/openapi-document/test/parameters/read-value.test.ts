@@ -10,7 +10,6 @@ const string = { type: 'string' };
 const list = { type: 'array', items: integer };
 const point = { type: 'object', properties: { x: integer, y: string } };
 const nested = { type: 'object', properties: { p: point, l: list } };
-const open = { ...point, additionalProperties: integer };
 
 const DEFAULTS = { name: 'value', json: false };
 const parameter = (members: Partial<Parameter>): Parameter => ({
@@ -116,15 +115,4 @@ test.each<[members: Partial<Parameter>]>([
 ])('percent-encoding is checked in %j', (members) => {
   const text = members.in === 'path' || members.style === 'querystring' ? '%zz' : 'value=%zz';
   expect(() => read(members, text)).toThrow(URIError);
-});
-
-test('an object does not have the names of other parameters', () => {
-  const pairs = new Map([
-    ['x', ['1']],
-    ['limit', ['2']],
-    ['z', ['3']],
-  ]);
-  const isDeclared = (name: string) => name === 'limit' || name === 'x';
-  const object = reader({ schema: open, explode: true });
-  expect(object.read(undefined, pairs, isDeclared)).toEqual({ x: 1, z: 3 });
 });
