@@ -262,10 +262,9 @@ const addStep = adds.map((kinds) => {
     `add ${kinds}`,
     (real, model) => names(model.count).forEach(real.add),
     (model) => {
-      const { length } = model.queue;
       for (const name of names(model.count)) model.add(name);
       model.count += kinds.length;
-      if (model.queue.length > length) model.start();
+      model.start();
     },
   );
 });

@@ -13,7 +13,7 @@ import type { CallOptions, Client } from './types.ts';
 export { type Codec, UnreadableBody } from '../codecs/codec.ts';
 export { baseUrlFor } from '../operations/servers.ts';
 export { encodeBody } from './body.ts';
-export { isSendable, writeParameters } from './parameters.ts';
+export { writeParameters } from './parameters.ts';
 export { type Route, routesOf } from './routes.ts';
 export type {
   CallOptions,

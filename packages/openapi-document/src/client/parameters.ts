@@ -16,7 +16,7 @@ const HEADER = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80
 const COOKIE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** Returns true if the text of a parameter is sent unchanged. */
-export function isSendable(where: Styled['in'], text: string): boolean {
+function isSendable(where: Styled['in'], text: string): boolean {
   switch (where) {
     case 'path':
       // URL parsers remove the segments `.` and `..`, so the request would have another path.

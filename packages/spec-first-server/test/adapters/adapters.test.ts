@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import { pino } from 'pino';
@@ -105,7 +106,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
   const lines: Record<string, unknown>[] = [];
   let url: string;
   let last: AnyRequest;
-  let items: (request: AnyRequest) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
+  let items: (request: AnyRequest) => AsyncGenerator<unknown>;
   let isCleaned = false;
   let waiting = Promise.withResolvers<AnyRequest>();
 
@@ -113,9 +114,9 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     const document = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
       loadDocument(`${folder}/openapi.yaml`),
     );
-    const stream = async (request: AnyRequest) => {
+    const stream = (request: AnyRequest) => {
       last = request;
-      return { status: 200, body: await items(request) };
+      return { status: 200, body: items(request) };
     };
     const write = (line: string) => void lines.push(JSON.parse(line));
     const service = await createService(document, {
@@ -256,41 +257,26 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     await eventually(() => JSON.stringify(lines).includes('item 1 of the body'));
   });
 
-  /** A stream that has no items, so only its `return` can end it. */
-  const silent: AsyncIterableIterator<unknown> = {
-    next: () => new Promise(() => undefined),
-    async return() {
-      isCleaned = true;
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]: () => silent,
-  };
-
-  test('ends a silent stream when the client disconnects', async () => {
-    items = () => silent;
+  test('ends a stream when the client disconnects', async () => {
+    items = async function* () {
+      try {
+        for (;;) {
+          yield { data: 'a' };
+          await delay(5);
+        }
+      } finally {
+        isCleaned = true;
+      }
+    };
     const gone = new AbortController();
     const response = await fetch(`${url}/events`, { signal: gone.signal });
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    await response.body?.getReader().read();
     const { signal } = last;
     expect(signal.aborted).toBe(false);
     gone.abort();
     await eventually(() => isCleaned && signal.aborted);
     await eventually(() => lines.some(({ cutOff }) => cutOff === true));
-  });
-
-  test('ends a stream whose client has disconnected before its handler returns it', async () => {
-    items = async ({ signal }) => {
-      waiting.resolve(last);
-      await once(signal, 'abort');
-      return silent;
-    };
-    const gone = new AbortController();
-    const answer = fetch(`${url}/items`, { signal: gone.signal });
-    answer.catch(() => undefined);
-    await waiting.promise;
-    gone.abort();
-    await eventually(() => isCleaned);
-    expect(lines).toMatchObject([{ status: 499 }]);
   });
 
   test('aborts the signal of a handler when the client disconnects', async () => {

@@ -35,6 +35,20 @@ describe('a request', () => {
   });
 });
 
+test('a stream is closed and reported as 499 if the client has already disconnected', async () => {
+  const service = await createNotes();
+  const gone = new AbortController();
+  const handle = async () => {
+    gone.abort();
+    const body = new Blob(['a']).stream();
+    return { status: 200, headers: [], body };
+  };
+  const request = new Request(URL, { signal: gone.signal });
+  const response = await fetchHandler({ ...service, handle })(request);
+  expect(response.body).toBeNull();
+  expect(service.ends.map(({ end }) => end)).toEqual([{ status: 499, isComplete: false }]);
+});
+
 describe('a stream', () => {
   async function createStream(body: () => AsyncIterable<string | Uint8Array>) {
     const service = await createNotes();

@@ -8,17 +8,17 @@ import {
   isObject,
   type Json,
   type MediaType,
+  type Operation,
   type Outline,
   type Parameter,
   ParameterError,
+  parameterReader,
   parseJson,
-  readParameter,
   stringifyJson,
   type Violation,
   writeForm,
-  writeParameter,
 } from 'openapi-document';
-import { isSendable } from 'openapi-document/client';
+import { writeParameters } from 'openapi-document/client';
 import { chosenValue, valuesOf } from 'openapi-document/samples';
 import { type CheckedOperation, objectOf } from './check-response.ts';
 import { isCursor } from './paging.ts';
@@ -121,16 +121,16 @@ export function requestKindOf(
   let schema = schemaWith((part) => part);
   const validity = schemas.at(schema, 'sent');
   const readBody = media && coder && bodyReader(media, coder);
+  const readParameters = parameterReader(operation);
 
   function violations(values: RequestValues): readonly Violation[] | undefined {
-    let received = NO_VALUES;
+    let received = receivedParameters(values);
+    if (received === undefined) return undefined;
     let isUnchanged = true;
     for (const parameter of parameters) {
       const value = partOf(values, parameter);
-      if (value === undefined) continue;
-      const read = writtenAndRead(parameter, value);
-      if (read === undefined) return undefined;
-      received = withValue(received, parameter, read);
+      const read = partOf(received, parameter);
+      if (value !== undefined && read === undefined) return undefined;
       isUnchanged &&= isDeepStrictEqual(read, value);
     }
     if (values.body !== undefined && media !== undefined && coder !== undefined) {
@@ -146,6 +146,23 @@ export function requestKindOf(
     }
     const { violations: found = [] } = validity.check(received, { files: true });
     return found.length > 0 || isUnchanged ? found : undefined;
+  }
+
+  /** Returns the parameters as a service reads them. `undefined` if they cannot be sent. */
+  function receivedParameters(values: RequestValues): RequestValues | undefined {
+    let written: ReturnType<typeof writtenParameters>;
+    try {
+      written = writtenParameters(operation, values);
+    } catch {
+      return undefined;
+    }
+    const [path = '', query = ''] = written.url.split('?');
+    const headers = Object.entries(written.headers);
+    // Services differ in how they read an empty header, characters beyond ASCII, and outer spaces.
+    if (!headers.every(([, text]) => /^[!-~](?:[ -~]*[!-~])?$/.test(text))) return undefined;
+    const inLowerCase = headers.map(([name, text]) => [name.toLowerCase(), text] as const);
+    const read = readParameters({ path, query, headers: Object.fromEntries(inLowerCase) });
+    return read.violations.length > 0 ? undefined : read.values;
   }
 
   const complete = (value: unknown): RequestValues => ({
@@ -200,17 +217,17 @@ function rounded(value: unknown): unknown {
   return text === undefined ? undefined : parseJson(text);
 }
 
-/** Serializes and parses the value of a parameter. Returns `undefined` if it cannot be sent. */
-function writtenAndRead(parameter: Omit<Parameter, 'examples'>, value: unknown): unknown {
-  try {
-    const text = writeParameter(parameter, value);
-    // Services differ in how they read an empty header, characters beyond ASCII, and outer spaces.
-    const isClear = parameter.in !== 'header' || /^[!-~](?:[ -~]*[!-~])?$/.test(text);
-    return isClear && isSendable(parameter.in, text) ? readParameter(parameter, text) : undefined;
-  } catch {
-    return undefined;
-  }
-}
+/**
+ * Serializes the parameters of a request. `null` is sent as an empty text, to test that the service
+ * validates it.
+ *
+ * @throws {TypeError} for a value that cannot be sent.
+ */
+export const writtenParameters = ({ path, parameters }: Operation, values: RequestValues) =>
+  writeParameters(
+    { path, parameters: parameters.map((parameter) => ({ ...parameter, mustBeSent: true })) },
+    values,
+  );
 
 /**
  * Returns a function that serializes a body and parses it as the server does. In

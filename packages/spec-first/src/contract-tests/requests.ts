@@ -151,8 +151,11 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
         const key = `/${where}/${name} required`;
         yield { ...base, label, key, values: withValue(values, part, undefined) };
       }
-      if (where !== 'body' || type === undefined) continue;
-      const body = withValue(values, part, partOf(kind.samples[0] ?? values, part));
+      const sent = kind.samples
+        .map((sample) => partOf(sample, part))
+        .find((body) => body !== undefined);
+      if (where !== 'body' || type === undefined || sent === undefined) continue;
+      const body = withValue(values, part, sent);
       if (!media.some((each) => isRange(each.type))) {
         const contentType = 'application/x-undeclared';
         const key = '/body Content-Type';

@@ -10,11 +10,11 @@ import {
   type MediaType,
   type Operation,
 } from 'openapi-document';
-import { baseUrlFor, encodeBody, writeParameters } from 'openapi-document/client';
+import { baseUrlFor, encodeBody } from 'openapi-document/client';
 import { shellQuoted } from 'spec-first-server/cli';
 import type { CheckedOperation, ReceivedResponse } from './check-response.ts';
 import type { Secret } from './credentials.ts';
-import { fileOf, type RequestValues } from './parts.ts';
+import { fileOf, type RequestValues, writtenParameters } from './parts.ts';
 
 /** The values of a request before serialization, and its deviations from the document. */
 export interface RequestDraft {
@@ -86,6 +86,8 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
     ): Promise<ReceivedResponse> {
       const url = baseUrlFor(root, serverPath) + path;
       const { request, Agent } = url.startsWith('https:') ? https : http;
+      // Node sends no length with a body of DELETE, so the server would not read it.
+      const fields = { ...headers, ...(body && { 'Content-Length': String(body.length) }) };
       agent ??= new Agent({ keepAlive: true });
       const controller = new AbortController();
       const { signal } = controller;
@@ -96,7 +98,8 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
         if (silentSeconds === MAX_SILENT_SECONDS) controller.abort(new Error(message));
       }, 1_000);
       const respond = async (connections: http.Agent | false): Promise<http.IncomingMessage> => {
-        const outgoing = request(url, { method, headers, agent: connections, signal }).end(body);
+        const options = { method, headers: fields, agent: connections, signal };
+        const outgoing = request(url, options).end(body);
         try {
           const [response]: http.IncomingMessage[] = await once(outgoing, 'response');
           return response as http.IncomingMessage;
@@ -110,10 +113,10 @@ export function createSender(base: string, displayedOrigin = new URL(base).origi
       try {
         const response = await respond(agent);
         const { statusCode: status = 0 } = response;
-        const fields = Object.entries(response.headers);
+        const entries = Object.entries(response.headers);
         const received = {
           ...{ url, status },
-          headers: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])),
+          headers: Object.fromEntries(entries.map(([name, value]) => [name, String(value)])),
         };
         if (!isStream(status, response.headers['content-type'] ?? ''))
           return { ...received, body: await buffer(response), isCut: false };
@@ -164,9 +167,7 @@ export async function writeRequest(
   secrets: readonly Secret[],
 ): Promise<SerializedRequest> {
   const { values, undeclaredQuery } = draft;
-  // Sends `null` as an empty text, to test that the service validates it.
-  const parameters = operation.parameters.map((each) => ({ ...each, mustBeSent: true }));
-  const { url, headers } = writeParameters({ path: operation.path, parameters }, values);
+  const { url, headers } = writtenParameters(operation, values);
   const secretsIn = (place: Secret['in']) => secrets.filter((secret) => secret.in === place);
   const query = secretsIn('query').map(
     ({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
