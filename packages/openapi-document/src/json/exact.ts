@@ -1,4 +1,11 @@
-import { duplicateOffset, errorOffset, hasMoreNames, isDeeper, longNumbers } from './scan.ts';
+import {
+  duplicateOffset,
+  errorOffset,
+  hasMoreNames,
+  isDeeper,
+  longNumbers,
+  namesIn,
+} from './scan.ts';
 
 /**
  * JSON with exact 64-bit integers.
@@ -60,16 +67,14 @@ export interface JsonOptions {
 export function parseJson(text: string, { isLenient = false }: JsonOptions = {}): unknown {
   const json = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (isMostlyBrackets(json) && isDeeper(json, MAX_DEPTH)) throw new InvalidJson(TOO_DEEP);
-  const value = parseDoubles(json);
-  const found: Findings = { names: 0, hasLarge: false, isInfinite: false };
-  survey([value], 0, found);
+  const { value, found } = surveyed(parseDoubles(json), json);
   if (!isLenient && found.isInfinite) {
     const infinite = longNumbers(json).find((number) => !Number.isFinite(Number(number.text)));
     throw invalid(json, 'must be JSON with numbers up to 1.8e308', infinite?.index);
   }
   if (!isLenient && hasMoreNames(json, found.names))
     throw invalid(json, 'must be JSON without duplicate names', duplicateOffset(json));
-  return found.hasLarge ? withExactIntegers(json, value) : value;
+  return found.hasLarge ? withExactIntegers(json, value, found) : value;
 }
 
 /**
@@ -119,9 +124,63 @@ const mayBeLarge = (value: Parsed): value is number | Composite =>
 interface Findings {
   /** The number of members of all objects. */
   names: number;
+  /** True if the text has an escape, so that V8 may have misread a name. */
+  readonly hasEscapes: boolean;
+  /** True if a name has a backslash, as each misread name has. */
+  mayBeMisread: boolean;
   /** True for a double that may stand for another integer of int64. */
   hasLarge: boolean;
   isInfinite: boolean;
+}
+
+/** Returns the facts about a value that `JSON.parse` returned, and the value with exact names. */
+function surveyed(
+  value: Parsed,
+  json: string,
+): { readonly value: Parsed; readonly found: Findings } {
+  const hasEscapes = json.includes('\\');
+  const found: Findings = {
+    names: 0,
+    hasEscapes,
+    mayBeMisread: false,
+    hasLarge: false,
+    isInfinite: false,
+  };
+  survey([value], 0, found);
+  if (!found.mayBeMisread) return { value, found };
+  const exactValue = withExactNames(json);
+  found.names = 0;
+  survey([exactValue], 0, found);
+  return { value: exactValue, found };
+}
+
+/**
+ * Parses JSON with other names in place of those with escapes. V8 misreads such a name if an object
+ * had a name that begins with the same characters: `"\u00e9"` as `\` (nodejs/node#63785).
+ */
+function withExactNames(json: string): Parsed {
+  const mark = `${Math.random()}:`;
+  const names: string[] = [];
+  let text = '';
+  let copied = 0;
+  for (const { start, end } of namesIn(json)) {
+    const name = json.slice(start, end);
+    if (!name.includes('\\')) continue;
+    text += `${json.slice(copied, start)}"${mark}${names.length}"`;
+    names.push(JSON.parse(name));
+    copied = end;
+  }
+  return named(JSON.parse(text + json.slice(copied)));
+
+  function named(value: Parsed): Parsed {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(named);
+    const members = Object.entries(value).map(([name, member]): [string, Parsed] => [
+      name.startsWith(mark) ? (names[Number(name.slice(mark.length))] ?? name) : name,
+      named(member),
+    ]);
+    return Object.fromEntries(members);
+  }
 }
 
 /**
@@ -140,6 +199,7 @@ function survey(composite: Composite, depth: number, found: Findings): void {
   } else {
     for (const name in composite) {
       found.names += 1;
+      if (found.hasEscapes && name.includes('\\')) found.mayBeMisread = true;
       const member = composite[name];
       if (typeof member === 'number') surveyNumber(member, found);
       else if (typeof member === 'object' && member !== null) survey(member, depth + 1, found);
@@ -154,7 +214,7 @@ function surveyNumber(value: number, found: Findings): void {
 }
 
 /** Replaces the large doubles in the result of `JSON.parse` by exact integers. */
-function withExactIntegers(json: string, value: Parsed): unknown {
+function withExactIntegers(json: string, value: Parsed, { mayBeMisread }: Findings): unknown {
   /** Each large double, and the integer that it stands for. */
   const integers = new Map<number, number | bigint | undefined>();
   let unused = MAX_SAFE;
@@ -172,7 +232,8 @@ function withExactIntegers(json: string, value: Parsed): unknown {
     text += json.slice(copied, number.index) + unused;
     copied = number.index + number.text.length;
   }
-  const parsed: Parsed = copied === 0 ? value : JSON.parse(text + json.slice(copied));
+  const parse = mayBeMisread ? withExactNames : JSON.parse;
+  const parsed: Parsed = copied === 0 ? value : parse(text + json.slice(copied));
   return mayBeLarge(parsed) ? exact(parsed) : parsed;
 
   function exact(part: number | Composite): Parsed {

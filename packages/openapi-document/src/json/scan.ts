@@ -84,13 +84,18 @@ export function hasMoreNames(json: string, limit: number): boolean {
 
 function countNames(json: string): number {
   let count = 0;
-  let quote = json.indexOf('"');
-  while (quote !== -1) {
-    const end = endOfString(json, quote);
-    if (json.charCodeAt(skipSpace(json, end)) === COLON) count += 1;
-    quote = json.indexOf('"', end);
-  }
+  for (const _name of namesIn(json)) count += 1;
   return count;
+}
+
+/** Yields the places of the names in valid JSON. */
+export function* namesIn(json: string): Generator<{ start: number; end: number }> {
+  let start = json.indexOf('"');
+  while (start !== -1) {
+    const end = endOfString(json, start);
+    if (json.charCodeAt(skipSpace(json, end)) === COLON) yield { start, end };
+    start = json.indexOf('"', end);
+  }
 }
 
 /** Longer names are not compared, since V8 compares long strings slowly. */

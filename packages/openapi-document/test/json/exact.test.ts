@@ -63,6 +63,26 @@ describe('JSON', () => {
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
 
+  test.each<[earlier: string, text: string, value: unknown]>([
+    ['{"c":0,"\\\\":1}', '{"c":0,"\\u00e9":1}', { c: 0, é: 1 }],
+    ['{"c":0,"\\\\":1}', '[{"c":0,"\\"":1},{"\\\\":[1]}]', [{ c: 0, '"': 1 }, { '\\': [1] }]],
+    [
+      '{"c":0,"gr\\\\u0":1}',
+      '{"c":0,"gr\\u00f6\\u00dfe":[9007199254740992,9007199254740993]}',
+      { c: 0, größe: [9007199254740992n, 9007199254740993n] },
+    ],
+    [
+      '{"c":0,"__proto_\\\\":1}',
+      '{"c":0,"__proto_\\u005f":1}',
+      JSON.parse('{"c":0,"__proto__":1}'),
+    ],
+  ])('after an object such as %s, the names of %s are exact', (earlier, text, value) => {
+    JSON.parse(earlier);
+    expect(parseJson(text)).toEqual(value);
+    const duplicate = text.replace('"c"', '"c":0,"c"');
+    expect(() => parseJson(duplicate)).toThrow('must be JSON without duplicate names');
+  });
+
   test('has no duplicate names in an object', () => {
     const name = fc.oneof(fc.constantFrom('a', 'b', ':', '":', '\\'), fc.string());
     const member = fc.tuple(name, fc.constantFrom('1', '":x"', '"\\":"', '{ "a" :1}', '[{"a":1}]'));
@@ -71,28 +91,35 @@ describe('JSON', () => {
         const names = members.map(([key]) => key);
         const json = `{${members.map(([key, value]) => `${JSON.stringify(key)} : ${value}`)}}`;
         const parse = () => parseJson(json);
-        if (new Set(names).size === names.length) expect(parse()).toEqual(JSON.parse(json));
+        const value = Object.fromEntries(members.map(([key, text]) => [key, JSON.parse(text)]));
+        if (new Set(names).size === names.length) expect(parse()).toEqual(value);
         else expect(parse).toThrow(/^must be JSON without duplicate names \(invalid at/);
-        expect(parseJson(json, { isLenient: true })).toEqual(JSON.parse(json));
+        expect(parseJson(json, { isLenient: true })).toEqual(value);
       }),
       randomValues(500),
     );
   });
 
-  test.each<[text: string, message: string]>([
-    ['{"a":1,\n "a":2}', 'must be JSON without duplicate names (invalid at line 2, column 2)'],
+  test.each<[text: string, reason: string, value: unknown]>([
+    ['{"a":1,\n "a":2}', 'without duplicate names (invalid at line 2, column 2)', { a: 2 }],
     [
       '[{"a":{},"\\u0061" :2}]',
-      'must be JSON without duplicate names (invalid at line 1, column 10)',
+      'without duplicate names (invalid at line 1, column 10)',
+      [{ a: 2 }],
     ],
     [
       '{"a":"1e400","b":[-1e400]}',
-      'must be JSON with numbers up to 1.8e308 (invalid at line 1, column 19)',
+      'with numbers up to 1.8e308 (invalid at line 1, column 19)',
+      { a: '1e400', b: [-Infinity] },
     ],
-    [`{"${'a'.repeat(1_000)}":1,"${'a'.repeat(1_000)}":2}`, 'must be JSON without duplicate names'],
-  ])('%.40j is ambiguous', (text, message) => {
-    expect(() => parseJson(text)).toThrow(new InvalidJson(message));
-    expect(parseJson(text, { isLenient: true })).toEqual(JSON.parse(text));
+    [
+      `{"${'a'.repeat(1_000)}":1,"${'a'.repeat(1_000)}":2}`,
+      'without duplicate names',
+      { ['a'.repeat(1_000)]: 2 },
+    ],
+  ])('%.40j is ambiguous', (text, reason, value) => {
+    expect(() => parseJson(text)).toThrow(new InvalidJson(`must be JSON ${reason}`));
+    expect(parseJson(text, { isLenient: true })).toEqual(value);
   });
 
   test.each<[text: string, line: number, column: number]>([
@@ -143,8 +170,8 @@ const jsonTexts: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => {
   const space = fc.constantFrom('', '', '', ' ', '\n\t\r');
   const list = (item: fc.Arbitrary<string>, open: string, close: string) =>
     fc.array(item, { maxLength: 5 }).map((items) => `${open}${items.join(',')}${close}`);
-  // V8 14.6 sometimes reads the name `"` as a backslash if another object has that name.
-  const name = string.filter((part) => !part.endsWith('\\\\"'));
+  // `JSON.parse` may misread names with escapes (nodejs/node#63785).
+  const name = string.filter((part) => !part.includes('\\'));
   const member = fc
     .tuple(name, space, tie('value'))
     .map(([key, gap, value]) => `${key}${gap}:${value}`);
