@@ -62,7 +62,6 @@ export function clientOf<Operations>(
       const { timeout, retries = 0, reconnect = true, ...init } = { ...defaults, ...options };
       const { method, media } = route;
       const written = writeParameters(route, input);
-      written.verify();
       const base = baseUrlFor(baseUrl, route.serverPath);
       const url = (route.path === '' ? base : base.replace(/\/$/, '')) + written.url;
       const type = input.body === undefined ? undefined : (input.contentType ?? media[0]?.type);

@@ -4,14 +4,14 @@ import type { Outline } from '../schema/outline.ts';
 import type { Json } from '../source/document.ts';
 import { essenceOf, isJsonType, URLENCODED } from '../source/media-types.ts';
 import { ParameterError, type Readable, readJson, valueReader } from './read-value.ts';
-import { coerce, jsonOrText, pairsOf, percentDecoded, type TextSchema } from './texts.ts';
+import { coerce, firstAllowed, jsonOrText, pairsOf, percentDecoded } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';
 
 /** The values of fields by name: strings, and files of type `T`. */
 export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
 
-interface FormFormat<Schema> {
-  readonly outline?: Schema | undefined;
+interface FormFormat {
+  readonly outline?: Outline | undefined;
   readonly encoding?: FormEncoding | undefined;
 }
 
@@ -20,7 +20,7 @@ interface FormFormat<Schema> {
  * §4.8.15) is parsed like a query parameter. Other fields are parsed as JSON or as text, by their
  * schemas and media types.
  */
-export function formReader({ outline, encoding = {} }: FormFormat<TextSchema>) {
+export function formReader({ outline, encoding = {} }: FormFormat) {
   const styled = Object.entries(encoding).flatMap(([name, value]) => {
     const field = styledField(name, value);
     return field && outline ? valueReader({ ...field, outline: outline.member(name) }) : [];
@@ -62,7 +62,7 @@ export function formReader({ outline, encoding = {} }: FormFormat<TextSchema>) {
     for (const [name, values] of fields) {
       if (styledNames.has(name) || styled.some((field) => field.deepPath(name))) continue;
       const decodedValues = values.map((value) => (isText(value) ? decode(value) : value));
-      entries.push([name, fieldOf(name, outline?.member(name, budget), decodedValues)]);
+      entries.push([name, fieldOf(name, outline?.member(name, budget), decodedValues, budget)]);
     }
     if (styled.length > 0) {
       const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
@@ -78,8 +78,9 @@ export function formReader({ outline, encoding = {} }: FormFormat<TextSchema>) {
   /** Converts the values of a field: to an array if the schema allows it or there are several. */
   function fieldOf(
     name: string,
-    schema: TextSchema | undefined,
+    schema: Outline | undefined,
     values: readonly unknown[],
+    budget: Budget | undefined,
   ): unknown {
     const [first] = values;
     const isSingle = values.length === 1;
@@ -88,8 +89,8 @@ export function formReader({ outline, encoding = {} }: FormFormat<TextSchema>) {
     if (isSingle && contentType !== undefined && isJsonType(contentType))
       return typeof first === 'string' ? readJson(name, schema, first) : first;
     if (isArray(schema))
-      return values.map((value, index) => valueFrom(name, schema.item(index), value));
-    if (isSingle) return valueFrom(name, schema, first);
+      return values.map((value, index) => valueFrom(name, schema.item(index), value, budget));
+    if (isSingle) return valueFrom(name, schema, first, budget);
     if (schema.hasTypes) throw new ParameterError(name, 'must be given once');
     return values;
   }
@@ -99,11 +100,7 @@ export function formReader({ outline, encoding = {} }: FormFormat<TextSchema>) {
  * Returns the declared media types of a field of a form, and whether it, or an item of it, may be a
  * file or a text. Without a schema, it may be both.
  */
-export function formField(
-  { outline, encoding = {} }: FormFormat<Outline>,
-  name: string,
-  budget?: Budget,
-) {
+export function formField({ outline, encoding = {} }: FormFormat, name: string, budget?: Budget) {
   const { contentType } = encoding[name] ?? {};
   const { isFile = true, isText = true } =
     outline?.member(name, budget).fieldKind(contentType) ?? {};
@@ -112,14 +109,21 @@ export function formField(
 
 const unchanged = (text: string): string => text;
 
-const isArray = (schema: TextSchema | undefined): boolean =>
+const isArray = (schema: Outline | undefined): boolean =>
   ((schema?.typeBits ?? 0) & TYPE_BITS.array) !== 0;
 
-function valueFrom(name: string, schema: TextSchema, value: unknown): unknown {
+function valueFrom(
+  name: string,
+  schema: Outline,
+  value: unknown,
+  budget: Budget | undefined,
+): unknown {
   if (typeof value !== 'string') return value;
-  return (schema.typeBits & TYPE_BITS.object) === 0
-    ? coerce(schema, value)
-    : readJson(name, schema, value);
+  if ((schema.typeBits & TYPE_BITS.object) === 0) return coerce(schema, value, budget);
+  const json = readJson(name, schema, value);
+  return (schema.typeBits & TYPE_BITS.string) === 0
+    ? json
+    : firstAllowed(schema, json, value, budget);
 }
 
 /** Prepares to parse a parameter. Its value may be the whole query, as a form. */

@@ -1,6 +1,7 @@
 import { InvalidJson, MAX_DEPTH, parseJson } from '../json/exact.ts';
 import type { Budget } from '../schema/budget.ts';
 import { formOf, TYPE_BITS } from '../schema/json-types.ts';
+import type { Outline } from '../schema/outline.ts';
 import {
   coerce,
   coerceItems,
@@ -11,7 +12,6 @@ import {
   pairsOf,
   percentDecoded,
   splitOnce,
-  type TextSchema,
 } from './texts.ts';
 import { type Styled, styleOf } from './write-parameter.ts';
 
@@ -35,7 +35,7 @@ export class ParameterError extends Error {
  * @param name of the parameter or the field.
  * @throws {ParameterError}
  */
-export function readJson(name: string, schema: TextSchema, text: string): unknown {
+export function readJson(name: string, schema: Outline, text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
@@ -47,7 +47,7 @@ export function readJson(name: string, schema: TextSchema, text: string): unknow
 type Decode = (part: string) => string;
 
 /** A parameter, a header or a field with the facts that its values are read with. */
-export type Readable = Styled & { readonly outline: TextSchema };
+export type Readable = Styled & { readonly outline: Outline };
 
 /** Prepares to parse a value by its style. */
 export function valueReader(parameter: Readable) {
@@ -56,7 +56,7 @@ export function valueReader(parameter: Readable) {
   const shape = json ? 'json' : formOf(outline.typeBits);
   const isDeep = style === 'deepObject';
   /** True if each property of an object is a separate name in the query. */
-  const isSpread = style === 'form' && explode && shape === 'object';
+  const isSpread = exploded === '&' && explode && shape === 'object';
   const properties = outline.names;
   /**
    * True for an exploded object with `additionalProperties`. Its members are all query names that
@@ -89,15 +89,21 @@ export function valueReader(parameter: Readable) {
       isForeign: (name: string) => boolean = () => false,
       budget?: Budget,
     ): unknown {
-      if (style === 'querystring') return text ? fromWholeQuery(text) : undefined;
+      if (style === 'querystring') return text ? fromWholeQuery(text, budget) : undefined;
       if (where === 'query') return fromPairs(pairs, isForeign, percentDecoded, budget);
-      if (where === 'header') return fromText(text, (part) => part.trim());
-      return fromText(where === 'cookie' ? cookieText(pairs.get(name)) : text, percentDecoded);
+      if (where === 'header') return fromText(text, (part) => part.trim(), budget);
+      const single = where === 'cookie' ? cookieText(pairs.get(name)) : text;
+      return fromText(single, percentDecoded, budget);
     },
   };
 
   /** In the style `matrix`, the text contains the name of the parameter. */
-  function fromText(text: string | undefined, decode: Decode, isExploded = explode): unknown {
+  function fromText(
+    text: string | undefined,
+    decode: Decode,
+    budget: Budget | undefined,
+    isExploded = explode,
+  ): unknown {
     if (!text?.startsWith(prefix)) return undefined;
     if (shape === 'json') return readJson(name, outline, decode(text));
     const unnamed = (part: string) => {
@@ -107,12 +113,12 @@ export function valueReader(parameter: Readable) {
       throw new ParameterError(name, `must begin with ${prefix}${name}=`);
     };
     const bare = text.slice(prefix.length);
-    if (shape === 'text') return coerce(outline, decode(unnamed(bare)));
+    if (shape === 'text') return coerce(outline, decode(unnamed(bare)), budget);
     const list = isExploded ? bare : unnamed(bare);
     const texts = list === '' ? [] : list.split(isExploded ? exploded : delimiters);
     if (shape === 'array') {
       const items = isExploded ? texts.map(unnamed) : texts;
-      return coerceItems(outline, items.map(decode));
+      return coerceItems(outline, items.map(decode), budget);
     }
     const pairs = isExploded
       ? texts.map((part) => splitOnce(part, '='))
@@ -120,7 +126,7 @@ export function valueReader(parameter: Readable) {
           index % 2 === 0 ? [[part, texts[index + 1] ?? ''] as const] : [],
         );
     const entries = pairs.map(([key, value]): PathText => [[decode(key)], decode(value)]);
-    return coerceObject(outline, entries);
+    return coerceObject(outline, entries, budget);
   }
 
   /** Parses a parameter of a query or a form. */
@@ -145,9 +151,10 @@ export function valueReader(parameter: Readable) {
     // Several values are an array, also if the schema allows a scalar.
     const isArray =
       values.length > 1 ? !json && (outline.typeBits & TYPE_BITS.array) !== 0 : shape === 'array';
-    if (isArray && values.length > 0 && explode) return coerceItems(outline, values.map(decode));
+    if (isArray && values.length > 0 && explode)
+      return coerceItems(outline, values.map(decode), budget);
     if (values.length > 1) throw new ParameterError(name, onceReason());
-    return fromText(values[0], decode, false);
+    return fromText(values[0], decode, budget, false);
   }
 
   function onceReason(): string {
@@ -177,8 +184,8 @@ export function valueReader(parameter: Readable) {
     return explode && shape === 'array' ? values?.join(',') : values?.[0];
   }
 
-  function fromWholeQuery(query: string): unknown {
+  function fromWholeQuery(query: string, budget: Budget | undefined): unknown {
     const text = percentDecoded(query);
-    return json ? readJson(name, outline, text) : coerce(outline, text);
+    return json ? readJson(name, outline, text) : coerce(outline, text, budget);
   }
 }

@@ -2,50 +2,44 @@ import { parseJson, parseNumber } from '../json/exact.ts';
 import type { Budget } from '../schema/budget.ts';
 import { formOf, TYPE_BITS, typeBitOf } from '../schema/json-types.ts';
 import type { Outline } from '../schema/outline.ts';
-import { decoded, isObject } from '../source/document.ts';
+import { decoded } from '../source/document.ts';
 
-/** The facts about a schema that decide which value a text stands for. */
-export interface TextSchema
-  extends Pick<
-    Outline,
-    'typeBits' | 'hasTypes' | 'names' | 'describesOtherMembers' | 'allowsEmptyText'
-  > {
-  /** @throws {BudgetExceeded} */
-  member(name: string, budget?: Budget): TextSchema;
-  item(index: number): TextSchema;
-}
-
-/** Returns the schema that reads the texts of a value as the same value. `null` has no text. */
-export function schemaOfValue(value: unknown): TextSchema {
-  const items: readonly unknown[] = Array.isArray(value) ? value : [];
-  const members = isObject(value) ? value : {};
-  const memberOf = (name: string) =>
-    schemaOfValue(Object.hasOwn(members, name) ? members[name] : undefined);
-  return {
-    typeBits: typeBitOf(value),
-    hasTypes: true,
-    names: new Set(Object.keys(members)),
-    describesOtherMembers: false,
-    allowsEmptyText: true,
-    member: memberOf,
-    item: (index) => schemaOfValue(items[index]),
-  };
-}
-
-/** Converts a string to one of the types of the schema, if possible. */
-export function coerce(schema: TextSchema, text: string): unknown {
+/**
+ * Returns the value that a text stands for: a number or a boolean if the schema has the type, or
+ * `null` for an empty text. If the schema also allows strings, only a text that JSON would write in
+ * the same way becomes a value, unless the schema rejects one of them.
+ */
+export function coerce(schema: Outline, text: string, budget?: Budget): unknown {
   const { typeBits: types } = schema;
-  if ((types & TYPE_BITS.number) !== 0) {
-    const number = parseNumber(text);
-    if (number !== undefined && (typeBitOf(number) & types) !== 0) return number;
-  }
+  const value = scalarOf(types, text);
+  const isOnly = value !== null && (types & TYPE_BITS.string) === 0;
+  if (value === text || isOnly) return value;
+  return String(value) === text
+    ? firstAllowed(schema, value, text, budget)
+    : firstAllowed(schema, text, value, budget);
+}
+
+function scalarOf(types: number, text: string): unknown {
+  const number = (types & TYPE_BITS.number) === 0 ? undefined : parseNumber(text);
+  if (number !== undefined && (typeBitOf(number) & types) !== 0) return number;
   if ((types & TYPE_BITS.boolean) !== 0 && (text === 'true' || text === 'false'))
     return text === 'true';
-  return text === '' && (types & TYPE_BITS.null) !== 0 && !schema.allowsEmptyText ? null : text;
+  return text === '' && (types & TYPE_BITS.null) !== 0 ? null : text;
 }
 
-export const coerceItems = (schema: TextSchema, texts: readonly string[]): unknown[] =>
-  texts.map((text, index) => coerce(schema.item(index), text));
+/** Returns the second value if the schema allows only this one. */
+export const firstAllowed = (
+  schema: Outline,
+  first: unknown,
+  second: unknown,
+  budget?: Budget,
+): unknown => (schema.allows(first, budget) || !schema.allows(second, budget) ? first : second);
+
+export const coerceItems = (
+  schema: Outline,
+  texts: readonly string[],
+  budget?: Budget,
+): unknown[] => texts.map((text, index) => coerce(schema.item(index), text, budget));
 
 /** The path to a value inside an object, and its serialized value. */
 export type PathText = readonly [path: readonly string[], text: string];
@@ -58,18 +52,18 @@ export type PathText = readonly [path: readonly string[], text: string];
  * @throws {BudgetExceeded}
  */
 export function coerceObject(
-  schema: TextSchema,
+  schema: Outline,
   entries: readonly PathText[],
   budget?: Budget,
 ): unknown {
   const isList = formOf(schema.typeBits) === 'array';
   const leaf = entries.find(([path]) => path.length === 0);
-  if (leaf !== undefined && entries.length === 1 && !isList) return coerce(schema, leaf[1]);
+  if (leaf !== undefined && entries.length === 1 && !isList) return coerce(schema, leaf[1], budget);
   const isNested = entries.some(([path]) => path.length > 1);
   const index = isNested ? /^\d+$/ : /^\d*$/;
   const texts = entries.map(([, text]) => text);
   if (isList && entries.every(([[first = '']]) => index.test(first))) {
-    if (!isNested) return coerceItems(schema, texts);
+    if (!isNested) return coerceItems(schema, texts, budget);
     return membersOf(entries).map(([, inside], position) =>
       coerceObject(schema.item(position), inside, budget),
     );

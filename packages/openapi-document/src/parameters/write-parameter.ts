@@ -56,6 +56,8 @@ export const styleOf = ({ in: where, style }: Styled): Style =>
  * Returns the whole query for the style `querystring`. With `explode`, a query has a pair for each
  * item of an array and each member of an object, and an empty array or object becomes an empty
  * string.
+ *
+ * @throws {TypeError} for a value whose text stands for another one.
  */
 export function writeParameter(parameter: Styled, value: unknown): string {
   const { name, in: where, json, explode } = parameter;
@@ -68,23 +70,33 @@ export function writeParameter(parameter: Styled, value: unknown): string {
     const { type = '', encoding } = parameter.media ?? {};
     return essenceOf(type) === URLENCODED && isComposite(value)
       ? writeForm(value, encoding)
-      : encodeURIComponent(scalar(value));
+      : encodeURIComponent(json ? jsonOf(value) : scalar(value));
   }
   if (json) {
-    const text = stringifyJson(value) ?? '';
+    const text = jsonOf(value);
     return namePrefix + (where === 'header' ? asciiJson(text) : encode(text));
   }
   if (!isComposite(value)) return prefix + namePrefix + encode(scalar(value));
   if (parameter.style === 'deepObject') return deepPairs(name, value, encode).join('&');
-  if (!explode) return prefix + namePrefix + flat(value).map(encode).join(delimiter);
+  if (!explode) return prefix + namePrefix + joined(flat(value).map(encode), delimiter);
   const parts = Array.isArray(value)
     ? value.map((item) => (isNamed ? namePrefix : '') + encode(scalar(item)))
     : membersOf(value).flatMap(([key, inner]) =>
-        (isNamed ? [inner].flat() : [inner]).map(
-          (item) => `${encode(key)}=${encode(scalar(item))}`,
+        (isNamed && isFilled(inner) ? inner : [inner]).map(
+          (item) => `${joined([encode(key)], '=')}=${encode(scalar(item))}`,
         ),
       );
-  return (where === 'cookie' ? namePrefix : '') + prefix + parts.join(exploded);
+  return (where === 'cookie' ? namePrefix : '') + prefix + joined(parts, exploded);
+}
+
+const isFilled = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0;
+
+/** @throws {TypeError} for parts that a reader does not split in the same way. */
+function joined(parts: readonly string[], separator: string): string {
+  const text = parts.join(separator);
+  const count = text === '' ? 0 : text.split(separator).length;
+  if (count === parts.length) return text;
+  throw new TypeError(`an item is empty or contains ${decodeURIComponent(separator)}`);
 }
 
 /** The encoding of the fields of a form, by name (OpenAPI 3.1 §4.8.15). */
@@ -124,11 +136,17 @@ function fieldPairs(name: string, value: unknown, encoding?: FormEncoding[string
 }
 
 function encoderOf({ in: where, allowReserved }: Styled): (text: string) => string {
-  if (where === 'header') return (text) => text;
+  if (where === 'header') return trimmed;
   if (!allowReserved) return encodeURIComponent;
   // Always encodes characters that would end a name, a value, a segment or the query.
   const ends = where === 'query' ? /[&=+#]/g : /[&=+#?/]/g;
   return (text) => encodeURI(text).replace(ends, encodeURIComponent);
+}
+
+/** @throws {TypeError} for outer spaces, which readers remove. */
+function trimmed(text: string): string {
+  if (text === text.trim()) return text;
+  throw new TypeError('a text begins or ends with a space');
 }
 
 /** Escapes all characters of JSON that are not ASCII, since a header cannot contain most others. */
@@ -142,12 +160,23 @@ const isComposite = (value: unknown): value is object =>
   typeof value === 'object' && value !== null;
 
 /** Like JSON, leaves out members that are `undefined`. */
-const membersOf = (value: object): [string, unknown][] =>
-  Object.entries(value).filter(([, member]) => member !== undefined);
+function membersOf(value: object): [string, unknown][] {
+  if ('toJSON' in value) throw new TypeError('a value with toJSON must be converted to a string');
+  return Object.entries(value).filter(([, member]) => member !== undefined);
+}
 
 function scalar(value: unknown): string {
   if (typeof value === 'string') return value;
-  return value === null ? '' : (stringifyJson(value) ?? '');
+  if (value === null) return '';
+  if (isComposite(value)) throw new TypeError('it has a list or an object in it');
+  return jsonOf(value);
+}
+
+/** @throws {TypeError} for a value that JSON cannot represent. */
+function jsonOf(value: unknown): string {
+  const text = Number.isNaN(value) ? undefined : stringifyJson(value);
+  if (text === undefined) throw new TypeError(`JSON has no ${String(value)}`);
+  return text;
 }
 
 /** The items of an array, or the alternating names and values of an object. */
@@ -158,9 +187,11 @@ const flat = (value: object): string[] =>
 function deepPairs(name: string, value: object, encode: (text: string) => string): string[] {
   const isFlat = Array.isArray(value) && !value.some(isComposite);
   return membersOf(value).flatMap(([key, inner]) => {
+    if (/[[\]]/.test(key)) throw new TypeError(`the name ${key} contains a bracket`);
     const inside = `${name}[${isFlat ? '' : key}]`;
-    return isComposite(inner)
-      ? deepPairs(inside, inner, encode)
-      : [`${encode(inside)}=${encode(scalar(inner))}`];
+    if (!isComposite(inner)) return [`${encode(inside)}=${encode(scalar(inner))}`];
+    const pairs = deepPairs(inside, inner, encode);
+    if (pairs.length === 0) throw new TypeError('it has an empty list or object in it');
+    return pairs;
   });
 }

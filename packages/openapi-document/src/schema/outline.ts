@@ -41,7 +41,6 @@ export class Outline extends Facts {
   /** Members with other names, by the patterns that match them. Clients choose these names. */
   readonly #others = new Map<string, Outline>();
   readonly #items: Outline[] = [];
-  #allowsEmptyText: boolean | undefined;
 
   /** @param sources schemas of the document. Each of them may describe a value. */
   constructor(context: Context, sources: readonly Json[], outlineOf: Outlines) {
@@ -102,12 +101,11 @@ export class Outline extends Facts {
     return new Set(typeNames(this.typeBits));
   }
 
-  /** True if an empty text is a valid value. */
-  get allowsEmptyText(): boolean {
-    this.#allowsEmptyText ??= this.#sources.some((source) =>
-      new Schema(this.#context.setOf([source])).isValid(''),
+  /** Returns true for a valid value. */
+  allows(value: unknown, budget?: Budget): boolean {
+    return this.#sources.some((source) =>
+      new Schema(this.#context.setOf([source])).isValid(value, budget),
     );
-    return this.#allowsEmptyText;
   }
 
   get form(): Form {

@@ -1,5 +1,5 @@
 import { entriesOf, isObject, type Json } from '../source/document.ts';
-import { BudgetExceeded } from './budget.ts';
+import { type Budget, BudgetExceeded } from './budget.ts';
 import { baseTagName } from './discriminator.ts';
 import { Facts } from './facts.ts';
 import { type TypeName, typeNames } from './json-types.ts';
@@ -47,8 +47,8 @@ export class Schema extends Facts {
     }
   }
 
-  isValid(value: unknown): boolean {
-    return this.check(value).violations === undefined;
+  isValid(value: unknown, budget?: Budget): boolean {
+    return this.check(value, { budget }).violations === undefined;
   }
 
   /** The types that are allowed without regard to unions: all types if none is named. */

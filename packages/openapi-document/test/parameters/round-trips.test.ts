@@ -35,6 +35,10 @@ const kinds: readonly (readonly [schema: object, value: fc.Arbitrary<unknown>])[
   [{ type: 'array', items: integer }, fc.array(int64.map(asReceived), { maxLength: 3 })],
   [{ type: 'object', properties: members }, fc.record({ x: fc.integer(), y: text })],
   [
+    { type: 'object', properties: { x: { type: 'array', items: string }, y: string } },
+    fc.record({ x: fc.array(text, { maxLength: 2 }), y: text }),
+  ],
+  [
     { type: 'object', additionalProperties: string },
     fc.dictionary(fc.constantFrom('x', 'p', 'q z', 'constructor'), text, { minKeys: 1 }),
   ],
@@ -109,9 +113,7 @@ test('a server reads the values that a client has sent, or the client rejects th
 /** Returns `undefined` if the client rejects a value. */
 function writtenBy(route: Parameters<typeof writeParameters>[0], input: object) {
   try {
-    const written = writeParameters(route, input);
-    written.verify();
-    return written;
+    return writeParameters(route, input);
   } catch (error) {
     expect(error).toBeInstanceOf(TypeError);
     return undefined;

@@ -69,7 +69,8 @@ describe('a whole query', () => {
     ['application/json', { a: 1 }, '%7B%22a%22%3A1%7D'],
     ['text/plain', 'a b', 'a%20b'],
   ])('of the media type %s with the value %j is %s', (mediaType, value, text) => {
-    expect(writeParameter({ ...parameter, media: { type: mediaType } }, value)).toBe(text);
+    const json = mediaType === 'application/json';
+    expect(writeParameter({ ...parameter, json, media: { type: mediaType } }, value)).toBe(text);
   });
 });
 

@@ -223,10 +223,14 @@ function rounded(value: unknown): unknown {
  *
  * @throws {TypeError} for a value that cannot be sent.
  */
-export const writtenParameters = ({ path, parameters }: Operation, values: RequestValues) =>
+export const writtenParameters = (operation: Operation, values: RequestValues) =>
   writeParameters(
-    { path, parameters: parameters.map((parameter) => ({ ...parameter, mustBeSent: true })) },
-    values,
+    operation,
+    operation.parameters.reduce(
+      (all, parameter) =>
+        partOf(all, parameter) === null && !parameter.json ? withValue(all, parameter, '') : all,
+      values,
+    ),
   );
 
 /**

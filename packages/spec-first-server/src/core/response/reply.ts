@@ -11,6 +11,7 @@ import {
   isSentAsItIs,
   mediaTypeFor,
   type Operation,
+  type Parameter,
   writeParameter,
 } from 'openapi-document';
 import type { AnyReply } from '../handlers/types.ts';
@@ -245,8 +246,15 @@ function chunkOf(charset: string | undefined, chunk: unknown): string | Uint8Arr
   throw new InvalidReply('a stream must yield strings or bytes');
 }
 
-/** Clients split the items of a header at commas. */
-const hasComma = (item: unknown): boolean => String(item).includes(',');
+/** @throws {InvalidReply} for a value that clients would read as another one. */
+function writeHeader(header: Parameter, value: unknown): string {
+  try {
+    return writeParameter(header, value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new InvalidReply(`the header ${header.name} cannot be sent: ${error.message}`);
+  }
+}
 
 /**
  * Validates the declared headers, and serializes them. Headers that are `undefined` or `null` are
@@ -277,11 +285,11 @@ function checkHeaders(
     const header = declared.headers.find((each) => each.name === lower);
     const value = header === undefined ? sources[lower] : values[lower];
     if (value === undefined) continue;
-    const isSplit = header?.json === false && Array.isArray(value) && value.some(hasComma);
-    if (isSplit && lower !== 'set-cookie')
-      throw new InvalidReply(`an item of the header ${name} must not contain a comma`);
+    // Other objects, such as a URL, have a text.
+    if (header === undefined && Object(value).toString === Object.prototype.toString)
+      throw new InvalidReply(`the header ${name} must be a string, a number or a list`);
     const writeValue = (each: unknown) =>
-      header === undefined ? String(each) : writeParameter(header, each);
+      header === undefined ? String(each) : writeHeader(header, each);
     // The values of `Set-Cookie` cannot be joined (RFC 9110 §5.3).
     const text =
       lower === 'set-cookie' && Array.isArray(value) ? value.map(writeValue) : writeValue(value);
