@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
+import { createRequire } from 'node:module';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -95,9 +96,13 @@ function fetchListener(handle: (request: Request) => Promise<Response>): Request
   };
 }
 
+// It has no types of its own.
+const express4: typeof express = createRequire(import.meta.url)('express-4');
+
 const ADAPTERS: Readonly<Record<string, (service: Service) => RequestListener>> = {
   nodeListener: (service) => nodeListener(service),
   expressHandler: (service) => express().use(expressHandler(service)),
+  'expressHandler in Express 4': (service) => express4().use(expressHandler(service)),
   fetchHandler: (service) => fetchListener(fetchHandler(service)),
 };
 
@@ -293,7 +298,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     const response = await fetch(new URL('/elsewhere', url));
     expect(response.status).toBe(404);
     // The handler has called `next`, so Express sends its own response.
-    const type = name === 'expressHandler' ? 'text/html' : 'application/problem+json';
+    const type = name.startsWith('expressHandler') ? 'text/html' : 'application/problem+json';
     expect(response.headers.get('content-type')).toContain(type);
   });
 });
