@@ -5,7 +5,7 @@ import { limit } from './limit.ts';
 import { sizeOf } from './size.ts';
 
 /** The result or the error of a call. `undefined` if it returned nothing. */
-export type Outcome = { readonly result?: unknown; readonly error?: unknown } | undefined;
+export type Outcome = { readonly result: unknown } | { readonly error: unknown } | undefined;
 
 /** The operations that differ between SQLite and PostgreSQL. */
 export interface Engine<Call> {
@@ -107,10 +107,12 @@ export function createQueue<Call>(
       clearTimeout(expiry);
       expiry = undefined;
     }
-    const error = outcome?.error;
-    if (error instanceof Unavailable) onUnavailable?.(error.code);
-    if (error) waiting.reject(error);
-    else waiting.resolve(outcome?.result);
+    if (outcome === undefined || 'result' in outcome) {
+      waiting.resolve(outcome?.result);
+    } else {
+      if (outcome.error instanceof Unavailable) onUnavailable?.(outcome.error.code);
+      waiting.reject(outcome.error);
+    }
   }
 
   const timeoutAfter = (milliseconds: number): Unavailable =>

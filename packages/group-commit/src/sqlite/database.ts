@@ -98,7 +98,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     (kind: Request['kind'], session: () => SessionClient) =>
     async (calls: readonly Call[], milliseconds: number): Promise<readonly Outcome[]> =>
       (await send(session(), { kind, calls, milliseconds })).map((outcome) =>
-        outcome?.error ? { error: unpackError(outcome.error) } : outcome,
+        outcome && 'error' in outcome ? { error: unpackError(outcome.error) } : outcome,
       );
 
   async function inspect(): Promise<void> {

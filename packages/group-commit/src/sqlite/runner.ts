@@ -7,7 +7,7 @@ export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
 export type Call = readonly [name: string, ...args: unknown[]];
 
 /** The result or the error of a call. `undefined` if it returned nothing. */
-export type SentOutcome = { readonly result?: unknown; readonly error?: SentError } | undefined;
+export type SentOutcome = { readonly result: unknown } | { readonly error: SentError } | undefined;
 
 /** The number of commits that use savepoints after a call has failed. */
 const SAVEPOINT_COMMITS = 10;
@@ -40,6 +40,8 @@ export function createRunner(
       result.catch(() => {});
       throw new TypeError(`the function ${name} must not be async`);
     }
+    // It has caught the error of its statement. The calls before it are rolled back, too.
+    if (!db.isTransaction) throw new TypeError(`the function ${name} has ended the transaction`);
     return result === undefined ? undefined : { result };
   }
 
@@ -104,25 +106,33 @@ export function createRunner(
     }
   }
 
+  function runRead(call: Call): SentOutcome {
+    try {
+      return transact(beginRead, () => run(call));
+    } catch (error) {
+      if (concernsDatabase(error) && !isWriteOfReader(error)) throw error;
+      return { error: packError(error) };
+    }
+  }
+
   return {
     /** If a call throws, only its own changes are rolled back. */
     write(calls: readonly Call[]): SentOutcome[] {
       const outcomes = savepointCommits > 0 ? runSeparately(calls) : runTogether(calls);
-      const failed = outcomes.some((outcome) => outcome?.error);
+      const failed = outcomes.some((outcome) => outcome && 'error' in outcome);
       savepointCommits = failed ? SAVEPOINT_COMMITS : Math.max(0, savepointCommits - 1);
       checkFiles();
       return outcomes.some(Boolean) ? outcomes : [];
     },
 
     read(calls: readonly Call[]): SentOutcome[] {
-      const outcomes = calls.map((call) => {
-        try {
-          return transact(beginRead, () => run(call));
-        } catch (error) {
-          if (concernsDatabase(error) && !isWriteOfReader(error)) throw error;
-          return { error: packError(error) };
-        }
-      });
+      let outcomes: SentOutcome[];
+      db.exec('PRAGMA query_only = ON');
+      try {
+        outcomes = calls.map(runRead);
+      } finally {
+        db.exec('PRAGMA query_only = OFF');
+      }
       checkFiles();
       return outcomes;
     },

@@ -101,8 +101,7 @@ function connect({ file, readOnly }: Source, define: Define, milliseconds: numbe
     // In one transaction, so that a file that the module rejects is not changed.
     const functions = guard(() => define(db));
     db.exec('COMMIT');
-    if (readOnly) db.exec('PRAGMA query_only = ON');
-    else startLog(db);
+    if (!readOnly) startLog(db);
 
     const checkFiles = file === ':memory:' ? () => {} : watchFiles(file);
     checkFiles();

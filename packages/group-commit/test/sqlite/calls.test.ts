@@ -28,6 +28,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     { call: ['add', { id: Symbol('id'), text: 'a' }], error: 'not cloned' },
     // Its trigger ends the transaction.
     { call: ['add', { id: 96, text: 'end' }], error: '23000' },
+    { call: ['endQuietly'], error: 'TypeError' },
     // Its foreign key is checked at the commit.
     { call: ['exec', 'INSERT INTO replies VALUES (95)'], error: '23503' },
     { call: ['exec', 'COMMIT'], error: 'ERR_SQLITE_ERROR' },

@@ -90,19 +90,25 @@ describe('A read', () => {
     await eventually(async () => expect(await database.read('list')).not.toEqual([]));
   });
 
-  test('that writes, or whose result cannot be cloned, is rejected alone', async () => {
-    const database = await open();
-    const outcomes = await Promise.allSettled([
-      database.read('add', { id: 1, text: 'a' }),
-      database.read('uncloneable'),
-      database.read('later'),
-      database.read('list'),
-    ]);
-    const errors = outcomes.map((outcome) => Object(outcome).reason?.name);
-    expect(errors).toEqual(['Error', 'DataCloneError', 'TypeError', undefined]);
-    expect(ids()).toEqual([]);
-    expect(await readiness(database)).toBeUndefined();
-  });
+  test.each([
+    ['a file', 'DataCloneError', {}],
+    ['memory', undefined, { file: ':memory:' }],
+  ])(
+    'of %s that writes, or whose result cannot be cloned, is rejected alone',
+    async (_place, uncloneable, options) => {
+      const database = await open(options);
+      const outcomes = await Promise.allSettled([
+        database.read('add', { id: 1, text: 'a' }),
+        database.read('uncloneable'),
+        database.read('later'),
+        database.read('list'),
+      ]);
+      const errors = outcomes.map((outcome) => Object(outcome).reason?.name);
+      expect(errors).toEqual(['Error', uncloneable, 'TypeError', undefined]);
+      expect(await database.read('list')).toEqual([]);
+      expect(await readiness(database)).toBeUndefined();
+    },
+  );
 });
 
 describe('A database', () => {
