@@ -34,12 +34,18 @@ export interface Member {
   /** The keyword that rejects the member. Without one, a member without a set is removed. */
   readonly rejectedBy: string | undefined;
   readonly isRequired: boolean;
+  /** The alternatives whose values are removed or rejected, since the other direction has them. */
+  readonly oneWay: readonly SchemaSet[];
 }
 
 /** Validates the members of objects. */
 export interface ObjectRules {
-  /** Returns a changed copy, or the same object. */
-  read(object: Json, run: Run): unknown;
+  /**
+   * Returns a changed copy, or the same object.
+   *
+   * @param whole the set that selected this one.
+   */
+  read(object: Json, run: Run, whole: SchemaSet): unknown;
   member(name: string): Member;
   readonly required: ReadonlySet<string>;
   /** True if a request gets the default of a member that it lacks. */
@@ -79,6 +85,8 @@ export interface SchemaSet {
   readonly types: number;
   /** The types whose values are valid as they are. Known after the first value of a type. */
   readonly free: number;
+  /** True if unions or conditions select further schemas. */
+  readonly hasSelectors: boolean;
   /** True if a schema depends on the members or items that other schemas evaluate. */
   readonly tracksEvaluated: boolean;
   /** The members that are removed, since only the other direction has them. */

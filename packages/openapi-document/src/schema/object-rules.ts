@@ -6,7 +6,12 @@ import { countRules } from './scalar-rules.ts';
 import { ANYTHING } from './tree.ts';
 import { innerFirst, within } from './unevaluated.ts';
 
-const REMOVED: Member = { set: undefined, rejectedBy: undefined, isRequired: false };
+const REMOVED: Member = {
+  set: undefined,
+  rejectedBy: undefined,
+  isRequired: false,
+  oneWay: [],
+};
 /** An undeclared member: removed from a reply, but kept in a test inside of a schema. */
 const UNDECLARED: Member = { ...REMOVED };
 const READ_ONLY: Member = { ...REMOVED, rejectedBy: 'readOnly' };
@@ -74,7 +79,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
     isFilled: (name) => defaults.some((preset) => preset.name === name && fits(preset)),
   };
 
-  function read(source: Json, run: Run): unknown {
+  function read(source: Json, run: Run, whole: SchemaSet): unknown {
     const object = enumerable(source);
     // Most alternatives of a union lack a required member, which is the cheapest test.
     if (run.violations === undefined && lacksRequired(object)) {
@@ -101,12 +106,13 @@ export function objectRules(set: SchemaSet): ObjectRules {
         if (copy !== undefined) put(copy, name, value);
         continue;
       }
+      const { set: memberSet, rejectedBy } = oneWayOf(declared, value, run) ?? declared;
       const result =
-        declared.set === undefined
-          ? drop(name, declared.rejectedBy, run)
-          : readMember(name, declared.set, value, run);
+        memberSet === undefined
+          ? drop(name, rejectedBy, run)
+          : readMember(name, memberSet, value, run);
       // `toJSON` of a reply may return nothing.
-      const isWritten = result !== undefined || declared.set === undefined;
+      const isWritten = result !== undefined || memberSet === undefined;
       if (declared.isRequired && isWritten) missing -= 1;
       if (run.count !== countBefore && run.isDone) return object;
       if (result !== value) copy ??= copyBefore(object, name);
@@ -116,7 +122,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
     const written = copy ?? object;
     if (missing > 0) reportMissing(written, run);
     for (const assertion of assertions) assertion(written, run);
-    return defaults.length === 0 ? written : withDefaults(written, run);
+    return defaults.length === 0 ? written : withDefaults(written, object, run, whole);
   }
 
   function lacksRequired(object: Json): boolean {
@@ -132,6 +138,14 @@ export function objectRules(set: SchemaSet): ObjectRules {
       lastMembers[index] = found;
     }
     return found;
+  }
+
+  /** Returns the meaning of a value that an alternative allows in the other direction only. */
+  function oneWayOf({ oneWay }: Member, value: unknown, run: Run): Member | undefined {
+    if (oneWay.length === 0) return undefined;
+    return oneWay.some((alternative) => run.test(alternative, value, false))
+      ? oneWayMember([])
+      : undefined;
   }
 
   function readMember(name: string, memberSet: SchemaSet, value: unknown, run: Run): unknown {
@@ -169,20 +183,25 @@ export function objectRules(set: SchemaSet): ObjectRules {
     return run.test(memberSet, value, true);
   }
 
-  function withDefaults(object: Json, run: Run): Json {
-    if (run.violations === undefined) return object;
-    let completed: Record<string, unknown> | undefined;
-    for (const preset of defaults) {
-      const { name, set: memberSet, value } = preset;
-      if (Object.hasOwn(object, name)) continue;
+  /** @param whole the set before alternatives were selected: a default may select others. */
+  function withDefaults(written: Json, source: Json, run: Run, whole: SchemaSet): Json {
+    if (run.violations === undefined) return written;
+    const presets = defaults.filter((preset) => {
+      if (Object.hasOwn(written, preset.name)) return false;
       preset.isValid ??= fits(preset, run);
-      if (!preset.isValid) continue;
-      completed ??= { ...object };
+      return preset.isValid;
+    });
+    if (presets.length === 0) return written;
+    const values = Object.fromEntries(presets.map(({ name, value }) => [name, value]));
+    const isAffected = assertions.length > 0 || whole.hasSelectors;
+    if (isAffected && !run.test(whole, { ...source, ...values }, true)) return written;
+    const completed: Record<string, unknown> = { ...written };
+    for (const { name, set: memberSet, value } of presets) {
       // Scalars are not cloned: `structuredClone` takes a microsecond.
       const copy: unknown = typeof value === 'object' ? structuredClone(value) : value;
       put(completed, name, memberSet.read(copy, run));
     }
-    return completed ?? object;
+    return completed;
   }
 
   function member(name: string, budget: Budget): Member {
@@ -237,10 +256,13 @@ export function objectRules(set: SchemaSet): ObjectRules {
     const isOneWay = () => isHidden || found.some((schema) => tree.isOneWay(schema, view));
     if (view !== 'example' && isOneWay()) return oneWayMember(found);
     const isClosed = closedBy !== undefined && (!isDeclared || !isReply);
-    if (isClosed) return { set: undefined, rejectedBy: closedBy, isRequired };
+    if (isClosed) return { ...REMOVED, rejectedBy: closedBy, isRequired };
     if (isReply && !isDeclared && found.length === 0 && declaresMembers) return UNDECLARED;
     const set = context.setOf(found.length === 0 ? [ANYTHING] : found);
-    return { set, rejectedBy: undefined, isRequired };
+    const alternatives =
+      view === 'example' ? [] : found.flatMap((schema) => tree.oneWayAlternatives(schema, view));
+    const oneWay = alternatives.map((alternative) => context.setOf([alternative]));
+    return { set, rejectedBy: undefined, isRequired, oneWay };
   }
 
   function oneWayMember(found: readonly Json[]): Member {

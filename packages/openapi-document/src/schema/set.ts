@@ -183,7 +183,7 @@ export class JoinedSchemas implements SchemaSet {
     const countBefore = run.count;
     const set = this.#selectFor(value, run);
     const isRefuted = run.violations === undefined && run.count !== countBefore;
-    const result = isRefuted ? value : set.#readStructure(value, run);
+    const result = isRefuted ? value : set.#readStructure(value, run, this);
     // Unions and conditions saw the members that the reply loses, and `not` has seen nothing.
     const isUnseen = result !== value || (set.#hasNot && !run.isStrict);
     const isUntested = this.#isReply && this.#selectors.length > 0 && isUnseen;
@@ -270,13 +270,17 @@ export class JoinedSchemas implements SchemaSet {
     return this.types & (TYPE_BITS.null | TYPE_BITS.boolean | texts | numbers);
   }
 
-  #readStructure(value: object, run: Run): unknown {
+  get hasSelectors(): boolean {
+    return this.#selectors.length > 0;
+  }
+
+  #readStructure(value: object, run: Run, whole: SchemaSet): unknown {
     if (Array.isArray(value)) {
       if (!this.#allows(TYPE_BITS.array, run)) return value;
       return this.#checkConstants(this.arrayRules.read(value, run), run);
     }
     if (!this.#allows(TYPE_BITS.object, run)) return value;
-    return this.#checkConstants(this.objectRules.read(value as Json, run), run);
+    return this.#checkConstants(this.objectRules.read(value as Json, run, whole), run);
   }
 
   get objectRules(): ObjectRules {

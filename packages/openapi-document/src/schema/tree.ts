@@ -57,6 +57,13 @@ export class SchemaTree {
   /** The discriminators of base schemas, as `tagOfBase` finds them. */
   readonly baseTags = new Map<Json, Tag | undefined>();
   readonly #ids = new Map<Json, number>();
+  readonly #oneWay: Readonly<Record<View, Map<Json, boolean>>> = {
+    request: new Map(),
+    response: new Map(),
+    sent: new Map(),
+    received: new Map(),
+    example: new Map(),
+  };
   readonly #mappings = new WeakMap<Json, ReadonlyMap<Json, readonly string[]>>();
   readonly formats: Formats | undefined;
   /** Returns a format of the service, OpenAPI or JSON Schema. */
@@ -190,13 +197,34 @@ export class SchemaTree {
     return schema !== undefined && this.applied(this.schemaOf(schema)).includes(NOTHING);
   }
 
-  /** True for a member that only the other direction has. */
+  /** True for a member that only the other direction has: each of its values, except for null. */
   isOneWay(schema: Json, view: View): boolean {
-    const keywords = ONE_WAY_KEYWORDS[view];
+    const known = this.#oneWay[view].get(schema);
+    if (known !== undefined) return known;
+    // For alternatives that refer to the schema itself.
+    this.#oneWay[view].set(schema, true);
+    const result = this.applied(schema).some(
+      (part) =>
+        ONE_WAY_KEYWORDS[view].some((key) => part[key] === true) ||
+        [part.oneOf, part.anyOf].some((list) => {
+          const values = asArray(list)
+            .map((inner) => this.schemaOf(inner))
+            .filter(({ type }) => type !== 'null');
+          return values.length > 0 && values.every((inner) => this.isOneWay(inner, view));
+        }),
+    );
+    this.#oneWay[view].set(schema, result);
+    return result;
+  }
+
+  /** Lists the alternatives of a member that only the other direction has. */
+  oneWayAlternatives(schema: Json, view: View): readonly Json[] {
     // Many references lead to the same schema, which may have many alternatives.
-    const isReference = schema.$ref !== undefined && Object.keys(schema).length === 1;
-    const target = isReference ? this.referenced(schema) : schema;
-    return this.possible(target).some((part) => keywords.some((key) => part[key] === true));
+    const target = Object.keys(schema).length === 1 ? this.referenced(schema) : schema;
+    return this.possible(target)
+      .flatMap(alternativesIn)
+      .map((inner) => this.schemaOf(inner))
+      .filter((inner) => this.isOneWay(inner, view));
   }
 
   /** True if a `readOnly` member of a request is a violation: `x-read-only: reject`. */

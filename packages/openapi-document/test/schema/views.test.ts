@@ -46,6 +46,24 @@ describe('members of the other direction', () => {
     );
   });
 
+  test.each<[view: View, value: object, result: unknown]>([
+    ['request', { owner: 'me' }, { owner: 'me' }],
+    ['request', { owner: { id: 1 } }, {}],
+    ['request', {}, ['/owner required']],
+    ['response', { owner: 'me', secret: 5 }, { owner: 'me', secret: 5 }],
+    ['response', { owner: { id: 1 }, secret: 'x' }, { owner: { id: 1 } }],
+    ['sent', { owner: 'me' }, { owner: 'me' }],
+    ['sent', { owner: { id: 1 } }, ['/owner readOnly']],
+  ])(
+    'depend on the value in the view %s, if only some alternatives are so: %j',
+    (view, value, result) => {
+      const owner = { oneOf: [{ type: 'string' }, { type: 'object', readOnly: true }] };
+      const secret = { oneOf: [{ type: 'string', writeOnly: true }, { type: 'integer' }] };
+      const schema = { type: 'object', required: ['owner'], properties: { owner, secret } };
+      expect(read({}, schema, view, value)).toEqual(result);
+    },
+  );
+
   test('are not required by other schemas of the value, but by those of inner values', () => {
     const required = { required: ['id'] };
     const schema = {
@@ -99,6 +117,21 @@ describe('the default of a member', () => {
     expect(read(SCHEMAS, schema, 'request', {})).toEqual(result);
     expect(read(SCHEMAS, schema, 'response', {})).toEqual({});
   });
+});
+
+test.each<[schema: object, value: object]>([
+  [{ maxProperties: 1 }, { n: 1 }],
+  [{ dependentRequired: { mode: ['other'] } }, {}],
+  [{ dependentSchemas: { mode: { required: ['n'] } } }, {}],
+  [{ not: { required: ['mode', 'n'] } }, { n: 1 }],
+  [{ oneOf: [{ required: ['mode'] }, { required: ['n'] }] }, { n: 1 }],
+  [{ if: { required: ['mode'] }, ...JSON.parse('{ "then": { "required": ["n"] } }') }, {}],
+])('with %j, a default is not filled in if %j is then invalid', (schema, value) => {
+  const declared = { ...schema, properties: { mode: { default: 'fast' }, n: {} } };
+  expect(read({}, declared, 'request', value)).toEqual(value);
+  const others = { ...declared, maxProperties: 3, not: { required: ['x'] } };
+  if (!('maxProperties' in schema || 'oneOf' in schema || 'not' in schema))
+    expect(read({}, others, 'request', { n: 1, other: 1 })).toHaveProperty('mode', 'fast');
 });
 
 describe('a base schema with a discriminator', () => {
