@@ -81,8 +81,9 @@ const pairsOf = (name: string, value: unknown, encoding: FormEncoding) =>
   new URLSearchParams(writeForm({ [name]: value }, encoding));
 
 /** Browsers escape names and filenames in the same way. */
-const escaped = (name: string): string =>
-  name.replace(/[\r\n"]/g, (character) => encodeURIComponent(character));
+const escaped = (name: string): string => name.replace(/[\r\n"]/g, encodeURIComponent);
+
+const unescaped = (name: string): string => name.replace(/%0D|%0A|%22/g, decodeURIComponent);
 
 /** A file without a media type gets the declared one, if that is a single type. */
 function fileOf(
@@ -110,9 +111,10 @@ function fieldOf({ headers }: Part) {
   if (value !== 'form-data' || !name) throw unnamed();
   // The default is text (RFC 7578 §4.4).
   const type = partHeader(headers, 'content-type', 'text/plain');
-  const sentFilename = extendedFilename === undefined ? filename : decoded(extendedFilename);
+  const sentFilename =
+    extendedFilename === undefined ? filename && unescaped(filename) : decoded(extendedFilename);
   return {
-    name,
+    name: unescaped(name),
     filename: sentFilename && withoutFolders(sentFilename),
     /** In lower case, without parameters. */
     type: type.value,

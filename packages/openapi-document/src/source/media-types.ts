@@ -64,9 +64,13 @@ export function parseHeader(header: string) {
   return length === text.length ? { value: value.trim().toLowerCase(), parameters } : undefined;
 }
 
-/** Returns the `charset` of a media type, in lower case. */
-export const charsetOf = (type: string): string | undefined =>
-  type.includes(';') ? parseHeader(type)?.parameters.charset?.toLowerCase() : undefined;
+/** Returns the `charset` of a media type, in lower case. Empty if it is malformed or repeated. */
+export function charsetOf(type: string): string | undefined {
+  if (!type.includes(';')) return undefined;
+  const header = parseHeader(type);
+  if (header === undefined) return /;\s*charset=/i.test(type) ? '' : undefined;
+  return header.parameters.charset?.toLowerCase();
+}
 
 /**
  * Finds the declared media type of a body. A media type with the same parameters takes precedence

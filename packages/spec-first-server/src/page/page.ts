@@ -93,7 +93,9 @@ function cached(
     const { body, etag } = resource;
     const headers = { ...extraHeaders, ETag: etag, 'Cache-Control': 'no-cache' };
     const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
-    return tags.includes(etag) ? { status: 304, headers } : { type, headers, body };
+    return tags.includes(etag) || tags.includes('*')
+      ? { status: 304, headers }
+      : { type, headers, body };
   };
 }
 

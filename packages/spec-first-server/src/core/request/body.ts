@@ -261,8 +261,12 @@ async function isEmpty(body: Bytes | AsyncIterable<Bytes>): Promise<boolean> {
 function checkEncoding(header: string, canBeZipped: boolean): boolean {
   const accepted = canBeZipped ? ['gzip', 'identity'] : ['identity'];
   // `x-gzip` is another name of `gzip` (RFC 9110 §8.4.1.3).
-  const encoding = header.toLowerCase().replace(/^x-gzip$/, 'gzip');
-  if (accepted.includes(encoding)) return encoding === 'gzip';
+  const codings = header
+    .toLowerCase()
+    .replace(/\bx-gzip\b/, 'gzip')
+    .split(/[\s,]+/);
+  const [coding = 'identity', ...others] = codings.filter((each) => !/^(identity)?$/.test(each));
+  if (others.length === 0 && accepted.includes(coding)) return coding === 'gzip';
   throw new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, {
     headers: { 'Accept-Encoding': accepted.join(', ') },
   });

@@ -47,8 +47,11 @@ export class RequestContext implements AnyRequest {
     this.callers = record.callers;
     this.headers = headers;
     this.id = record.id;
-    this.accepts = (...types) =>
-      new Negotiator({ headers: { accept: headers.accept || undefined } }).mediaType([...types]);
+    this.accepts = (...types) => {
+      // Texts are UTF-8, which some clients ask for in `Accept`.
+      const accept = headers.accept?.replace(/;\s*charset="?utf-?8"?(?=\s*(?:[;,]|$))/gi, '');
+      return new Negotiator({ headers: { accept: accept || undefined } }).mediaType([...types]);
+    };
     this.#call = call;
     this.#record = record;
     this.#log = log;

@@ -118,6 +118,16 @@ describe('a missing body', () => {
   });
 });
 
+test.each([
+  'charset=utf-16',
+  'charset=utf-16; charset=utf-8',
+  'charset="utf-16',
+  'charset=utf-8 x',
+])('a body with %s is rejected', async (parameters) => {
+  const reading = read('/required', `application/json; ${parameters}`, '1');
+  await expect(async () => reading).rejects.toMatchObject({ status: 415 });
+});
+
 test.each(['application/json', 'application/octet-stream', 'multipart/form-data; boundary=b'])(
   'a body of type %s whose declared length exceeds the limit is not read',
   async (type) => {
@@ -179,8 +189,8 @@ describe('a compressed body', () => {
     },
   );
 
-  test('may have the encoding identity', async () => {
-    const headers = { 'content-encoding': 'Identity' };
+  test.each(['Identity', '', 'identity, identity'])('may have the encoding "%s"', async (text) => {
+    const headers = { 'content-encoding': text };
     expect((await read('/required', 'application/json', '1', headers)).body).toBe(1);
   });
 });

@@ -25,7 +25,7 @@ describe('a mock', () => {
     await client.get('/a').expect(200, { n: 1 });
     await client
       .get('/a')
-      .set('Accept', 'application/xml')
+      .set('Accept', 'application/xml; charset=utf-8')
       .expect(200)
       .expect('Content-Type', 'application/xml');
     const any = await mocked(
