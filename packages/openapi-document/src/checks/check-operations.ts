@@ -4,10 +4,10 @@ import { deprecationOf } from '../operations/deprecation.ts';
 import type { Document } from '../operations/load.ts';
 import type { MediaType } from '../operations/media.ts';
 import type { Operation } from '../operations/operations.ts';
+import { MAX_URLS } from '../operations/servers.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import {
   asArray,
-  asObject,
   entriesOf,
   escapePointerToken,
   type Json,
@@ -35,6 +35,8 @@ export function checkOperations(document: Document, codecs: Codecs, report: Repo
       report.notice(`${pointer}/operationId`, `${message}: this operation is renamed to ${id}`);
     }
   }
+  if (document.basePaths.length >= MAX_URLS)
+    report.notice('/servers', `only the first ${MAX_URLS} URLs of a server are served`);
   const reportedTypes = new Set<string>();
   for (const operation of operations) {
     if (/[?#]/.test(operation.path)) {
@@ -76,7 +78,7 @@ function checkDeclared(
   const { names } = template;
   for (const name of new Set(names.filter((item, index) => names.indexOf(item) < index)))
     notice(pointer, `{${name}} is in the path ${path} several times: only the first value is used`);
-  for (const name of security.flatMap((alternative) => Object.keys(asObject(alternative)))) {
+  for (const name of security.flatMap(Object.keys)) {
     if (!Object.hasOwn(securitySchemes, name))
       problem(pointer, `security scheme ${name} is not in components.securitySchemes`);
   }

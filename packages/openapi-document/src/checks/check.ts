@@ -4,7 +4,6 @@ import type { Operation } from '../operations/operations.ts';
 import { tagOfBase } from '../schema/discriminator.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import {
-  asObject,
   decoded,
   escapePointerToken,
   type Finding,
@@ -88,7 +87,7 @@ function usersOf(
       [operation.pointer, 'operation'],
       [`${pathItemOf(operation)}/parameters`, ['parameter']],
     ]);
-    const schemes = operation.security.flatMap((alternative) => Object.keys(asObject(alternative)));
+    const schemes = operation.security.flatMap(Object.keys);
     for (const name of schemes)
       parts.set(`/components/securitySchemes/${escapePointerToken(name)}`, 'securityScheme');
     // The loop also visits the parts that it adds.

@@ -3,6 +3,7 @@ import type { Outline } from '../schema/outline.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import {
   asArray,
+  asStrings,
   capitalized,
   entriesOf,
   escapePointerToken,
@@ -111,9 +112,9 @@ function operationOf(schemas: Schemas, object: OperationObject, id: string): Ope
       source: body,
     },
     responses: responsesOf(schemas, source.responses, `${pointer}/responses`),
-    security: asArray(source.security ?? root.security) as Readonly<
-      Record<string, readonly string[]>
-    >[],
+    security: asArray(source.security ?? root.security).map((requirement) =>
+      Object.fromEntries(entriesOf(requirement).map(([name, scopes]) => [name, asStrings(scopes)])),
+    ),
     source,
   };
 }

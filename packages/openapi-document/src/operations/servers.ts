@@ -19,6 +19,9 @@ export function basePathsOf(servers: unknown): readonly [string, ...string[]] {
   return [first, ...others];
 }
 
+/** The maximum number of URLs of a server. Each base path has routes of its own. */
+export const MAX_URLS = 100;
+
 /**
  * The URLs of a server without the scheme and the host: one for each combination of the values of
  * the variables in the path (OpenAPI 3.1 §4.8.6). The value of an undeclared variable is its name.
@@ -28,9 +31,9 @@ function urlsOf({ url, variables }: ReturnType<typeof asObject>): string[] {
   for (const name of new Set(pathTemplate(String(urls[0])).names)) {
     const { enum: values, default: defaultValue = name } = asObject(asObject(variables)[name]);
     const texts = asArray(values).length > 0 ? asArray(values) : [defaultValue];
-    urls = urls.flatMap((text) =>
-      texts.map((value) => text.replaceAll(`{${name}}`, String(value))),
-    );
+    urls = urls
+      .flatMap((text) => texts.map((value) => text.replaceAll(`{${name}}`, String(value))))
+      .slice(0, MAX_URLS);
   }
   return urls;
 }

@@ -55,6 +55,7 @@ test.each<[operation: object, document: object, security: unknown]>([
   [{}, { security: [{ key: [] }] }, [{ key: [] }]],
   [{ security: [{ token: ['read'] }] }, { security: [{ key: [] }] }, [{ token: ['read'] }]],
   [{ security: [] }, { security: [{ key: [] }] }, []],
+  [{ security: [null, { key: null }] }, {}, [{}, { key: [] }]],
   [{ security: 'none' }, { security: [{ key: [] }] }, []],
 ])('the security of %j in a document with %j is %j', (operation, document, security) => {
   expect(operationOf(operation, {}, document).security).toEqual(security);

@@ -34,9 +34,10 @@ export function wrongValue(
   requirement: string,
   cause?: unknown,
 ): ConfigError {
-  // A value with an @ may be a URL with a password.
-  const isSecret = value.includes('@') || /TOKEN|PASSWORD|SECRET/.test(name);
-  const quoted = isSecret ? 'a value that is not shown' : JSON.stringify(value);
+  // Any variable of a project may be a secret. A value with an @ may be a URL with a password.
+  const isShown =
+    Object.hasOwn(SERVER_VARIABLES, name) && !name.includes('TOKEN') && !value.includes('@');
+  const quoted = isShown ? JSON.stringify(value) : 'a value that is not shown';
   return new ConfigError(`${name} must be ${requirement}, got ${quoted}`, { cause });
 }
 

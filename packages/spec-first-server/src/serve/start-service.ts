@@ -26,7 +26,6 @@ import {
   isDevelopment,
   isProduction,
   rejectAddress,
-  wrongValue,
 } from './configuration.ts';
 import { createProbes } from './endpoints.ts';
 import { describeStart } from './terminal.ts';
@@ -301,7 +300,10 @@ async function readDocuments(
   const entries = Object.entries(files).map(async ([name, file]) => {
     await access(file, constants.R_OK).catch((cause: NodeJS.ErrnoException) => {
       const option = documents === undefined ? 'OPENAPI_FILE' : `documents: ${name}`;
-      throw wrongValue(option, file, `a readable OpenAPI document (${cause.code})`, cause);
+      const requirement = `a readable OpenAPI document (${cause.code})`;
+      throw new ConfigError(`${option} must be ${requirement}, got ${JSON.stringify(file)}`, {
+        cause,
+      });
     });
     return [name, await loadDocument(file, options)] as const;
   });

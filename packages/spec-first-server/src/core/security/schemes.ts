@@ -168,7 +168,7 @@ export function scopesOf({
   securitySchemes,
 }: Pick<Document, 'operations' | 'securitySchemes'>): ReadonlySet<string> {
   const needed = operations.flatMap(({ security }) =>
-    security.flatMap((requirement) => Object.values(requirement ?? {}).flat()),
+    security.flatMap((requirement) => Object.values(requirement).flat()),
   );
   const declared = Object.values(securitySchemes).flatMap(({ flows }) =>
     Object.values(Object(flows)).flatMap((flow) => Object.keys(Object(Object(flow).scopes))),
