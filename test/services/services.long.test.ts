@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { TOKENS as BANK_TOKENS, document as bank, createBank } from './bank.ts';
+import { TOKENS as CLUB_TOKENS, document as club, createClub } from './club.ts';
 import { createDesk, document as desk } from './desk.ts';
 import { faultsIn, habitsIn } from './faults.ts';
 import { createNotes, document as notes, TOKENS } from './notes.ts';
@@ -41,11 +42,19 @@ const bankWith = (fault?: string) => ({
   otherCaller: BANK_TOKENS.bob,
 });
 
+const clubWith = (fault?: string) => ({
+  document: written('club.json', club),
+  app: createClub(fault),
+  credentials: CLUB_TOKENS.ann,
+  otherCaller: CLUB_TOKENS.bob,
+});
+
 const faults = [
   ...faultsIn('notes.ts').map((fault) => ['notes', fault, notesWith] as const),
   ...faultsIn('shelf.ts').map((fault) => ['shelf', fault, shelfWith] as const),
   ...faultsIn('desk.ts').map((fault) => ['desk', fault, deskWith] as const),
   ...faultsIn('bank.ts').map((fault) => ['bank', fault, bankWith] as const),
+  ...faultsIn('club.ts').map((fault) => ['club', fault, clubWith] as const),
 ];
 const missed: string[] = [];
 test.each(faults)('a fault of %s is looked for: %s', async (_, fault, create) => {
@@ -62,6 +71,7 @@ test('correct services have no failures', async () => {
   expect(await failuresOf(shelfWith())).toEqual([]);
   expect(await failuresOf(deskWith())).toEqual([]);
   expect(await failuresOf(bankWith())).toEqual([]);
+  expect(await failuresOf(clubWith())).toEqual([]);
 });
 
 test.each(habitsIn('bank.ts'))('a correct bank has no failures if %s', async (habit) => {
@@ -70,6 +80,10 @@ test.each(habitsIn('bank.ts'))('a correct bank has no failures if %s', async (ha
 
 test.each(habitsIn('desk.ts'))('a correct desk has no failures if %s', async (habit) => {
   expect(await failuresOf(deskWith(habit))).toEqual([]);
+});
+
+test.each(habitsIn('club.ts'))('a correct club has no failures if %s', async (habit) => {
+  expect(await failuresOf(clubWith(habit))).toEqual([]);
 });
 
 test.each(Object.entries(SHAPES))('%s has no failures', async (_, shape) => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { type AnyHandler, createApp, HttpError } from 'spec-first-server';
 import { withFiles } from 'test-support/documents';
-import { testLog } from '../src/contract-tests/contract-tests.ts';
+import { contractTests, testLog } from '../src/contract-tests/contract-tests.ts';
 import { failedTests } from './contract-tests/failed-tests.ts';
 
 const document = join(import.meta.dirname, 'contract-tests/bookings.yaml');
@@ -117,7 +117,7 @@ describe('contract tests', () => {
       /^ {2}POST \/bookings \(createBooking\): \d+ requests, (\d+) of \1 valid ones succeeded \(\1 × 201\)$/m,
     );
     expect(summary).toMatch(
-      /^ {2}GET \/invoices\/\{number\} \(getInvoice\): \d+ requests, 0 of (\d+) valid ones succeeded \(\1 × 404\): add examples or `seed`$/m,
+      /^ {2}GET \/invoices\/\{number\} \(getInvoice\): \d+ requests, 0 of (\d+) valid ones succeeded \(\1 × 404\): add an example of a successful request to the document, add data in `seed`, or add getInvoice to `mayReject`$/m,
     );
     expect(summary).toMatch(
       /^1 skipped, not implemented \(501\):\n {2}PUT \/bookings\/\{bookingId\} \(updateBooking\)$/m,
@@ -187,5 +187,126 @@ test('contract tests do not use the ids of deleted resources again', async () =>
     expect(await failedTests({ document: file, app })).toEqual({});
     expect(deleted.size).toBeGreaterThan(0);
     expect(booked).toEqual([]);
+  });
+});
+
+describe('the advice of contract tests for requests that fail', () => {
+  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+  const room = json({ type: 'object', required: ['room'], properties: { room: true } });
+  const none = { '404': { description: 'No such room.' } };
+
+  /** Runs the tests of rooms whose ids have a schema. Returns the summary and the failures. */
+  async function roomsWith(schema: object, addRoom: AnyHandler, hasRoom: (id: unknown) => boolean) {
+    const paths = {
+      '/rooms': {
+        post: {
+          ...{ operationId: 'addRoom', requestBody: { required: true, ...room } },
+          responses: { '200': { description: '', ...room }, '503': { description: '' } },
+        },
+      },
+      '/rooms/{room}': {
+        parameters: [{ name: 'room', in: 'path', required: true, schema }],
+        get: { operationId: 'getRoom', responses: { '200': { description: '' }, ...none } },
+      },
+    };
+    const text = JSON.stringify({ openapi: '3.1.0', info: {}, security: [], paths });
+    return withFiles({ 'rooms.json': text }, async (folder) => {
+      const file = join(folder, 'rooms.json');
+      const getRoom: AnyHandler = ({ path }) => ({ status: hasRoom(path.room) ? 200 : 404 });
+      const app = createApp({ document: file, handlers: { addRoom, getRoom } });
+      let summary = '';
+      const report = (each: string) => {
+        summary = each;
+      };
+      return { failed: await failedTests({ document: file, app, report }), summary };
+    });
+  }
+
+  test('names the operation that creates the resources and never succeeds', async () => {
+    const { failed } = await roomsWith(
+      { type: 'string' },
+      () => ({ status: 503 }),
+      () => false,
+    );
+    expect(failed['GET /rooms/{room} (getRoom) follows the document']).toContain(
+      'valid requests have the status 404: its resources come from addRoom, which never succeeds\n',
+    );
+  });
+
+  test('does not ask for other ids than those of an enum, all of which may exist', async () => {
+    const rooms = ['red', 'green', 'blue'];
+    const { failed, summary } = await roomsWith(
+      { enum: rooms },
+      () => ({ status: 200, body: { room: 'red' } }),
+      (id) => id === 'red',
+    );
+    expect(failed).toEqual({});
+    expect(summary).toMatch(/\(getRoom\): .*× 404\): no room was found that is not in use$/m);
+    const all = await roomsWith(
+      { enum: rooms },
+      () => ({ status: 200, body: { room: 'red' } }),
+      () => true,
+    );
+    expect(all.failed).toEqual({});
+  });
+});
+
+test('contract tests show that another test has found the same failure again', async () => {
+  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+  const properties = { id: { type: 'integer' }, name: { type: 'string', maxLength: 9 } };
+  const item = { type: 'object', required: ['id', 'name'], properties };
+  const newItem = { type: 'object', required: ['name'], properties: { name: properties.name } };
+  const body = { requestBody: { required: true, ...json(newItem) } };
+  const replies = (status: number, schema: object = item) => ({
+    responses: { [status]: { description: '', ...json(schema) }, '404': { description: '' } },
+  });
+  const paths = {
+    '/items': {
+      post: { operationId: 'addItem', ...body, ...replies(201) },
+      get: { operationId: 'listItems', ...replies(200, { type: 'array', items: item }) },
+    },
+    '/items/{id}': {
+      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
+      get: { operationId: 'getItem', ...replies(200) },
+      put: { operationId: 'putItem', ...body, ...replies(200) },
+    },
+  };
+  const text = JSON.stringify({ openapi: '3.1.0', info: {}, security: [], paths });
+  await withFiles({ 'items.json': text }, async (folder) => {
+    const items = new Map<unknown, object>();
+    const store = (id: unknown, value: unknown) => {
+      items.set(id, { id, ...Object(value) });
+      return items.get(id);
+    };
+    const handlers: Record<string, AnyHandler> = {
+      addItem: (call) => ({ status: 201, body: store(items.size + 1, call.body) }),
+      listItems: () => ({
+        status: 200,
+        body: [...items.values()].map((each) => ({ ...each, name: 'wrong' })),
+      }),
+      getItem: ({ path: { id } }) =>
+        items.has(id) ? { status: 200, body: items.get(id) } : { status: 404 },
+      putItem: ({ path: { id }, body }) =>
+        items.has(id) ? { status: 200, body: store(id, body) } : { status: 404 },
+    };
+    const document = join(folder, 'items.json');
+    const notes: string[] = [];
+    const failures: string[] = [];
+    const tests: ((context?: unknown) => Promise<void>)[] = [];
+    await contractTests({
+      ...{ document, app: createApp({ document, handlers }), runs: 20 },
+      report: (summary) => notes.push(summary),
+      test: (_name, body) => tests.push(body),
+    });
+    for (const body of tests)
+      await body({ diagnostic: (note: string) => notes.push(note) }).catch((error: unknown) =>
+        failures.push(String(error)),
+      );
+    expect(failures).toEqual([expect.stringContaining('found by: POST /items (addItem)')]);
+    const note = 'an earlier test has failed for GET /items (listItems): a change is stored';
+    expect(notes).toEqual([
+      note,
+      expect.stringMatching(/PUT \/items\/\{id\} .*: an earlier test has failed for GET \/items /),
+    ]);
   });
 });

@@ -16,7 +16,7 @@ import type { ReceivedResponse } from './check-response.ts';
 import { shortened } from './compare.ts';
 import { type Credentials, insufficientSecrets, type Secret, secretsFor } from './credentials.ts';
 import { Knowledge } from './knowledge.ts';
-import { collectionPathOf, idParameterOf } from './names.ts';
+import { collectionPathOf } from './names.ts';
 import { createRequests } from './requests.ts';
 import {
   createSender,
@@ -153,13 +153,12 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     const resource = operations.find(
       ({ path }) => path.endsWith('}') && collectionPathOf(path) === operation.path,
     );
-    const ownId = resource && idParameterOf(resource.path);
     const { otherCaller } = options;
     const otherSecrets =
       otherCaller === undefined
         ? undefined
         : secretsFor(document, operation, readCredentials(otherCaller), 'OTHER_TOKEN');
-    return { ...checked, secrets, otherSecrets, requests: createRequests(checked, ownId) };
+    return { ...checked, secrets, otherSecrets, requests: createRequests(checked, resource?.path) };
   });
 
   /** The test of the operation itself reports the error. */
@@ -196,15 +195,13 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   /** The operations and checks of reported failures. A wrong list fails the tests of all items. */
   const reported = new Set<string>();
 
-  async function throwFailures(
-    { sender }: World,
-    operation: Operation,
-    failures: readonly Failure[],
-  ) {
-    const added = failures.filter(({ error: { culprit = operation, check } }) => {
-      const { size } = reported;
-      return reported.add(`${culprit.id} ${check}`).size > size;
-    });
+  /** Returns true for a failure that no earlier test has reported. */
+  function isAdded(operation: Operation, { error: { culprit = operation, check } }: Failure) {
+    const { size } = reported;
+    return reported.add(`${culprit.id} ${check}`).size > size;
+  }
+
+  async function throwFailures({ sender }: World, operation: Operation, added: readonly Failure[]) {
     if (added.length === 0) return;
     const described = await Promise.all(
       added.map((failure) => describeFailure(sender, operation, failure, options.log)),
@@ -216,7 +213,8 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   }
 
   for (const operation of operations) {
-    const testOnce = async () => {
+    // Jest would take a declared parameter for a callback.
+    const testOnce = async (...[context]: readonly unknown[]) => {
       const world = await startedWorld(options);
       const target = createTarget(operation);
       const { credentials, unscoped, mayReject = [], mayChange = [] } = options;
@@ -235,8 +233,16 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
         mayReject: mayReject.includes(operation.id),
         mayChange: mayChange.includes(operation.id),
       });
-      outcomes.set(operation, outcome);
-      await throwFailures(world, operation, outcome.failures);
+      const { added = [], repeated = [] } = Object.groupBy(outcome.failures, (failure) =>
+        isAdded(operation, failure) ? 'added' : 'repeated',
+      );
+      const again = repeated.map(
+        ({ error: { culprit = operation, check } }) =>
+          `an earlier test has failed for ${titleOf(culprit)}: ${check}`,
+      );
+      outcomes.set(operation, { ...outcome, notes: [...outcome.notes, ...again] });
+      for (const note of again) Object(context).diagnostic?.(note);
+      await throwFailures(world, operation, added);
     };
     test(`${titleOf(operation)} follows the document`, testOnce, timeout);
   }
@@ -252,7 +258,7 @@ const titleOf = ({ method, path, id }: Operation): string =>
   `${method.toUpperCase()} ${path} (${id})`;
 
 /** The outcome of an operation that a server cannot serve. */
-const SKIPPED: Outcome = { failures: [], responses: [], isSkipped: true };
+const SKIPPED: Outcome = { failures: [], responses: [], isSkipped: true, notes: [] };
 
 const readCredentials = (source: CredentialSource = {}) =>
   typeof source === 'function' ? source() : source;
@@ -339,15 +345,15 @@ function summaryOf(
   const tested = [...outcomes].filter(([, { isSkipped }]) => !isSkipped);
   const skipped = [...outcomes].filter(([, { isSkipped }]) => isSkipped);
   const successCount = tested.filter(([, { responses }]) => responses.some(isSuccess)).length;
-  const lines = tested.map(([operation, { responses }]) => {
+  const lines = tested.map(([operation, { responses, notes }]) => {
     const byStatus = Map.groupBy(responses, ({ status }) => status);
     const statuses = [...byStatus].map(([status, list]) => `${list.length} × ${status}`).join(', ');
     const successes = responses.filter(isSuccess).length;
     const successRate = `${successes} of ${responses.length} valid ones succeeded (${statuses})`;
     const mocked = responses.some(isMock) ? ', mocked' : '';
-    const advice = successes * 2 < responses.length ? ': add examples or `seed`' : '';
     const count = counts.get(operation.id) ?? 0;
-    return `  ${titleOf(operation)}: ${count} requests, ${successRate}${mocked}${advice}`;
+    const results = [`${count} requests, ${successRate}${mocked}`, ...notes];
+    return `  ${titleOf(operation)}: ${results.join(': ')}`;
   });
   const mockedCount = tested.filter(([, { responses }]) => responses.some(isMock)).length;
   const mocks = mockedCount > 0 ? ` Answered by mocks: ${mockedCount}.` : '';

@@ -17,13 +17,13 @@ import {
   unchangedMembers,
   unsentDefaults,
 } from './compare.ts';
-import type { Paths } from './knowledge.ts';
+import { idIn, type Paths, type Resource } from './knowledge.ts';
 import { collectionPathOf, idParameterOf, namesOf, resourcePathOf } from './names.ts';
 import { mediaOf } from './paging.ts';
 import { partOf, type RequestValues } from './parts.ts';
 import { isRepeatKey } from './requests.ts';
 import { isMock, type RequestDraft } from './send.ts';
-import { isBelow, keyIn, mentions, type Resource, readView, readViews } from './views.ts';
+import { isBelow, keyIn, mentions, readView, readViews } from './views.ts';
 import { hasIfMatch, type Run, type SendOptions, type Target, type View } from './world.ts';
 
 /** The views of a resource and of others, before a request. */
@@ -147,7 +147,7 @@ export async function readState(
   const template = knowledge.subjectOf(operation) ?? '';
   const id = idParameterOf(template);
   // A client may choose the id of the resource that it creates.
-  const chosenId = asObject(values.body)[id];
+  const chosenId = idIn(template, asObject(values.body));
   const path = chosenId === undefined ? values.path : { [id]: chosenId, ...values.path };
   const resource = { template, path };
   const isWide = run.effects === 'all';

@@ -7,7 +7,6 @@ import {
   type Json,
   matchPath,
   type Operation,
-  pathTemplate,
   readParameter,
   stringifyJson,
   writeParameter,
@@ -23,6 +22,7 @@ import {
   namesOf,
   normalizedName,
   resourcePathOf,
+  templateOf,
 } from './names.ts';
 
 /** The maximum number of known resources of one path template, and of ids of one name. */
@@ -33,6 +33,17 @@ const MAX_ITEMS = 5;
 
 /** The path parameters of resources, by the path template. */
 export type Paths = ReadonlyMap<string, Json>;
+
+/** A resource by its template and its path parameters. */
+export interface Resource {
+  readonly template: string;
+  readonly path: Json;
+}
+
+/** Returns true for a resource itself, and for those below it. */
+export const isWithin = (one: Resource, other: Resource): boolean =>
+  `${one.template}/`.startsWith(`${other.template}/`) &&
+  namesOf(other.template).every((name) => String(one.path[name]) === String(other.path[name]));
 
 /** The path of an operation or of a resource, and its template. */
 type Place = Pick<Operation, 'path' | 'template'>;
@@ -64,9 +75,8 @@ export class Knowledge {
   readonly #seeded = new Map<string, unknown>();
   /** The templates of all resources that were shown, with their path parameters. */
   readonly #shown = new Set<string>();
-  /** The ids of resources of another caller, after their normalized names. */
-  readonly #ignored = new Set<string>();
-  readonly #private = new Set<string>();
+  /** The resources of another caller. */
+  readonly #ignored: (Resource & { readonly isPrivate: boolean })[] = [];
   /** True if a response has shown `null`. So the service does not leave out such members. */
   showsNull = false;
   /**
@@ -182,23 +192,22 @@ export class Knowledge {
     for (const [idName, id] of this.#seeded) if (id === path[name]) this.#seeded.delete(idName);
   }
 
-  /** Forgets a resource of another caller, and learns nothing of it from later responses. */
-  ignore(template: string, path: Json): void {
-    const name = idParameterOf(template);
-    this.#ignored.add(`${idNameOfParameter(template, name)} ${path[name]}`);
-    this.forget({ path: template, template: pathTemplate(template) }, path);
-  }
-
-  /** Marks a resource that only another caller may read. */
-  hide(template: string, path: Json): void {
-    this.#private.add(`${template} ${path[idParameterOf(template)]}`);
+  /**
+   * Forgets a resource of another caller, and learns nothing of it from later responses.
+   *
+   * @param isPrivate true if only the other caller may read it.
+   */
+  ignore(template: string, path: Json, isPrivate: boolean): void {
+    this.#ignored.push({ template, path, isPrivate });
+    this.forget({ path: template, template: templateOf(template) }, path);
   }
 
   /** Returns the knowledge of another caller: that of the operations, without the resources. */
   ofOtherCaller = (): Knowledge => new Knowledge(this.operations, this.basePaths, this.#creators);
 
-  /** Returns true for the id of a resource that only another caller may read. */
-  isPrivate = (template: string, id: unknown): boolean => this.#private.has(`${template} ${id}`);
+  /** Returns true for a resource that only another caller may read. */
+  isPrivate = (resource: Resource): boolean =>
+    this.#ignored.some((other) => other.isPrivate && isWithin(resource, other));
 
   /**
    * Learns from a successful response. Ids come from the path of the request, from `Location`,
@@ -219,9 +228,9 @@ export class Knowledge {
     const item = this.itemOf(operation.path);
     if (item !== undefined) {
       const name = idParameterOf(item);
-      const isSingle = idIn(item, name, asObject(body)) !== undefined;
+      const isSingle = idIn(item, asObject(body)) !== undefined;
       for (const entity of isSingle ? [asObject(body)] : entitiesIn(body)) {
-        const resource = { ...path, [name]: idIn(item, name, entity) };
+        const resource = { ...path, [name]: idIn(item, entity) };
         isKnown ||= entity === body && this.isShown(item, resource);
         if (entity === body) add(item, resource);
         else this.#addPath(item, resource);
@@ -268,9 +277,7 @@ export class Knowledge {
     });
     if (typed.length < names.length) return undefined;
     const path = Object.fromEntries(typed);
-    const isIgnored = ([name, id]: readonly [string, unknown]) =>
-      this.#ignored.has(`${idNameOfParameter(template, name)} ${id}`);
-    if (typed.some(isIgnored)) return undefined;
+    if (this.#ignored.some((other) => isWithin({ template, path }, other))) return undefined;
     for (const [name, value] of typed) this.#addId(idNameOfParameter(template, name), value);
     const others = this.pathsOf(template).filter(
       (other) => keyOf(template, other) !== keyOf(template, path),
@@ -282,7 +289,11 @@ export class Knowledge {
 
   #addId(name: string, id: unknown): void {
     if (name === 'id' || typeof id === 'object' || id === undefined || id === '') return;
-    if (this.#ignored.has(`${name} ${id}`)) return;
+    const isIgnored = this.#ignored.some(({ template, path }) => {
+      const own = idParameterOf(template);
+      return idNameOfParameter(template, own) === name && path[own] === id;
+    });
+    if (isIgnored) return;
     const distinct = new Set([id, ...(this.#ids.get(name) ?? [])]);
     this.#ids.set(name, [...distinct].slice(0, MAX_KNOWN));
   }
@@ -304,7 +315,7 @@ export class Knowledge {
 
   /** Returns the values of the parameters in a path, or `undefined` if it does not match. */
   matched(template: string, pathname: string): string[] | undefined {
-    const pattern = pathTemplate(template);
+    const pattern = templateOf(template);
     // `matchPath` ignores segments before those of the template.
     const isWhole = this.basePaths.some(
       (base) =>
@@ -331,12 +342,21 @@ export class Knowledge {
   }
 }
 
-/** Returns the id of an entity in responses of its collection, if it is certain. */
-export function idIn(template: string, name: string, entity: Json): unknown {
+/** Returns the name of the member with the id of a resource, if it is certain. */
+export function idMemberIn(template: string, entity: Json): string | undefined {
+  const name = normalizedName(idParameterOf(template));
   // `roomid` of `/rooms/{roomid}` is an id without a capital letter.
-  const isId = isIdName(name) || normalizedName(name) === idNameOfPath(template);
-  const same = Object.keys(entity).find((key) => normalizedName(key) === normalizedName(name));
-  return (same === undefined ? undefined : entity[same]) ?? (isId ? entity.id : undefined);
+  const isId = isIdName(idParameterOf(template)) || name === idNameOfPath(template);
+  const names = Object.keys(entity).filter((key) => (entity[key] ?? undefined) !== undefined);
+  return (
+    names.find((key) => normalizedName(key) === name) ?? names.find((key) => isId && key === 'id')
+  );
+}
+
+/** Returns the id of a resource in the response or the request of its collection. */
+export function idIn(template: string, entity: Json): unknown {
+  const member = idMemberIn(template, entity);
+  return member === undefined ? undefined : entity[member];
 }
 
 const hasNull = (value: unknown): boolean =>

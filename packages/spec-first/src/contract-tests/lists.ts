@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { asObject, stringifyJson } from 'openapi-document';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
 import { isEqualScalar, isTime } from './compare.ts';
-import { normalizedName } from './names.ts';
+import { isIdName, normalizedName } from './names.ts';
 import { pageOf, pagingOf } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
 import { idOfItem, type List, type PageSize, readList } from './views.ts';
@@ -92,8 +92,7 @@ async function addOthers(run: Run, template: string): Promise<void> {
     run.isOther = false;
     if (path === undefined) return;
     const reading = await run.read(template, path);
-    run.knowledge.ignore(template, path);
-    if (reading !== undefined && !isSuccess(reading)) run.knowledge.hide(template, path);
+    run.knowledge.ignore(template, path, reading !== undefined && !isSuccess(reading));
   }
 }
 
@@ -192,6 +191,23 @@ const RELATIONS: readonly Relation[] = [
 const isLike: Relation = (value, filter) =>
   isEqualScalar(value, filter) || (sharesWord(`${filter}`, `${value}`) ? undefined : false);
 
+/** The relation of a parameter such as `minPrice` or `price_max` to the member `price`. */
+function boundOf(
+  name: string,
+): { readonly member: string; readonly relation: Relation } | undefined {
+  const [, first, inner, last] = /^(min|max)?(.+?)(min|max)?$/.exec(normalizedName(name)) ?? [];
+  const bound = first ?? last;
+  if (bound === undefined || inner === undefined) return undefined;
+  const isMin = bound === 'min';
+  return {
+    member: inner,
+    relation: (value, filter) => {
+      if (isEqualScalar(value, filter)) return undefined;
+      return isMin ? isBefore(filter, value) : isBefore(value, filter);
+    },
+  };
+}
+
 /** Returns the name of the member of items that a parameter has. */
 function memberFor(name: string, { items }: List): string | undefined {
   const names = [...new Set(items.flatMap((item) => Object.keys(asObject(item))))];
@@ -208,7 +224,9 @@ async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[
   const { run, target, values, all } = subject;
   const isList = part.outline.form === 'array';
   const { constants, formats } = isList ? part.outline.item(0) : part.outline;
-  const member = memberFor(part.name, all);
+  const named = memberFor(part.name, all);
+  const bound = named === undefined ? boundOf(part.name) : undefined;
+  const member = named ?? (bound && memberFor(bound.member, all));
   const valuesOf = (item: unknown) =>
     member === undefined
       ? Object.values(asObject(item)).filter(isTime)
@@ -216,20 +234,22 @@ async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[
   if (member === undefined && !formats.includes('date-time')) return [];
   const present = [...new Set(all.items.flatMap(valuesOf))]
     .filter((value) => value !== '' && typeof value !== 'object')
+    .filter((value) => bound === undefined || typeof rankOf(value) === 'number')
     // The shortest values may be parts of others.
     .toSorted((one, other) => `${one}`.length - `${other}`.length)
     .slice(0, MAX_FILTER_VALUES);
   const [text] = present.filter((value) => typeof value === 'string');
   // No item has this text, though one has its beginning.
-  const unknown = text === undefined ? [] : [`${text.slice(0, 1)}qxqzq`];
+  const beginning = text?.slice(0, 1);
+  const isId = isIdName(part.name);
+  const unknown = text === undefined ? [] : [`${beginning}qxqzq`, ...(isId ? [beginning] : [])];
   const filters: Filter[] = [];
   for (const each of new Set([...present, ...constants, ...unknown])) {
     const withFilter = (filter: unknown) => withValue(values, part, isList ? [filter] : filter);
     const sent = withFilter(each);
     if (!target.requests.isValid(sent)) continue;
     const list = await readList(run, target, sent);
-    if (list === undefined) return [];
-    if (!list.isComplete || !all.isComplete) continue;
+    if (!list?.isComplete || !all.isComplete) continue;
     filters.push({ part, value: isList ? [each] : each, list });
     if (isTime(each)) await expectList(subject, withFilter(inOtherZone(each)), [list]);
   }
@@ -238,11 +258,13 @@ async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[
       .flatMap((filter) => all.items.map((item) => ({ filter, item })))
       .find(({ filter: { value, list }, item }) => {
         const related = valuesOf(item).map((each) => relation(each, [value].flat()[0]));
+        if (related.length === 0 && bound !== undefined) return false;
         const isSelected = related.includes(true) || (related.includes(undefined) && undefined);
         return isSelected !== undefined && isSelected !== isIn(subject, list, item);
       });
   const isText = constants.length + formats.length === 0 && text !== undefined;
-  const misfits = [...RELATIONS, ...(isText ? [isLike] : [])].map(misfitOf);
+  const relations = isId ? RELATIONS.slice(0, 1) : [...RELATIONS, ...(isText ? [isLike] : [])];
+  const misfits = (bound ? [bound.relation] : relations).map(misfitOf);
   const [misfit] = misfits;
   if (member !== undefined && misfit !== undefined && misfits.every((each) => each !== undefined)) {
     const { filter, item } = misfit;

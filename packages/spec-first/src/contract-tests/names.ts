@@ -1,4 +1,4 @@
-import type { MediaType } from 'openapi-document';
+import { type MediaType, onFirstUse, pathTemplate } from 'openapi-document';
 
 /** Normalizes a name for comparison: `orderid` for `order_id` and `orderId`. */
 export const normalizedName = (name: string): string =>
@@ -34,9 +34,10 @@ export const resourcePathOf = (path: string): string => path.slice(0, path.lastI
 /** Returns the path of the collection that a resource belongs to: `/rooms` of `/rooms/{roomId}`. */
 export const collectionPathOf = (resource: string): string => resource.replace(/\/[^/]*$/, '');
 
+export const templateOf = onFirstUse(pathTemplate);
+
 /** Returns the names of the parameters of a path. */
-export const namesOf = (template: string): string[] =>
-  Array.from(template.matchAll(/\{([^{}]*)\}/g), ([, name = '']) => name);
+export const namesOf = (template: string): readonly string[] => templateOf(template).names;
 
 /** Returns the name of the last parameter of a path, which is the id of a resource. */
 export const idParameterOf = (template: string): string => namesOf(template).at(-1) ?? '';

@@ -43,6 +43,7 @@ export interface RequestPart {
   /** Empty for a body. */
   readonly name: string;
   readonly required: boolean;
+  readonly schema?: unknown;
   /** The form of its values, by the schema. */
   readonly outline: Outline;
   /** The Parameter Object. */

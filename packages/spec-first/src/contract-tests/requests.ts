@@ -11,9 +11,9 @@ import {
   stringifyJson,
   type Violation,
 } from 'openapi-document';
-import { valuesOf } from 'openapi-document/samples';
+import { chosenValue, valuesOf } from 'openapi-document/samples';
 import { type CheckedOperation, describeViolations } from './check-response.ts';
-import type { Knowledge } from './knowledge.ts';
+import { idMemberIn, type Knowledge } from './knowledge.ts';
 import { isCursor } from './paging.ts';
 import {
   isTextOrBytes,
@@ -52,6 +52,12 @@ export interface EdgeCases {
 
 const MAX_VARIANTS = 2_000;
 
+/** The number of values that are drawn to find one that is not in use. */
+const DRAWS = 300;
+
+/** A schema that makes fewer different values has so few that all of them may be in use. */
+const MIN_DISTINCT = 120;
+
 /** The values of one part that variants are made from. The shortest one is the last. */
 const MAX_SOURCES = 3;
 
@@ -72,11 +78,11 @@ export type Requests = ReturnType<typeof createRequests>;
 /**
  * Returns functions that make requests to an operation from its schemas and examples.
  *
- * @param ownId the name of the ids of the resources that the operation creates. Where clients
- *   choose them, each request has a new one.
+ * @param item the path of the resources that the operation creates. Where clients choose their
+ *   ids, each request has a new one.
  * @throws {Error} if no valid value is found for a required parameter or body.
  */
-export function createRequests(checked: CheckedOperation, ownId?: string) {
+export function createRequests(checked: CheckedOperation, item?: string) {
   const { operation, schemas, codecs } = checked;
   const sampleOf = onFirstUse((schema: Json) => [...valuesOf(schemas, schema, 'request').take(1)]);
   // `fetch` sends no body with GET or HEAD.
@@ -169,11 +175,15 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
     }
   }
 
+  const ownIdMember = (body: unknown) =>
+    item === undefined ? undefined : idMemberIn(item, asObject(body));
+
   /** Returns a body with a new id, or a mistake would be rejected since the id is taken. */
   function withNewId(values: RequestValues, body: unknown, next: () => number): unknown {
-    if (ownId === undefined || !isObject(body) || !Object.hasOwn(body, ownId)) return body;
-    const other = kindOf(values).choose(next).body;
-    return isObject(other) ? { ...body, [ownId]: other[ownId] ?? body[ownId] } : body;
+    const member = ownIdMember(body);
+    if (member === undefined || !isObject(body)) return body;
+    const other = asObject(kindOf(values).choose(next).body);
+    return { ...body, [member]: other[member] ?? body[member] };
   }
 
   return {
@@ -189,10 +199,25 @@ export function createRequests(checked: CheckedOperation, ownId?: string) {
 
     /** Returns new values with the id of a resource that exists, if clients choose ids. */
     withTakenId(values: RequestValues, id: unknown): RequestValues | undefined {
-      const { body } = values;
-      if (ownId === undefined || !isObject(body) || !Object.hasOwn(body, ownId)) return undefined;
-      const taken = { ...values, body: { ...body, [ownId]: id } };
+      const member = ownIdMember(values.body);
+      if (member === undefined) return undefined;
+      const taken = { ...values, body: { ...asObject(values.body), [member]: id } };
       return isValid(taken) ? taken : undefined;
+    },
+
+    /**
+     * Lists valid values of a parameter that are not in use, the longest first. Returns none if the
+     * schema has so few values that all of them may be in use.
+     */
+    unusedValues(part: RequestPart, isUsed: (value: unknown) => boolean, random: () => number) {
+      const drawn = Array.from({ length: DRAWS }, () =>
+        chosenValue(schemas, part.schema ?? true, 'request', random),
+      );
+      const distinct = [...new Set(drawn)];
+      if (distinct.length < MIN_DISTINCT) return [];
+      return distinct
+        .filter((value) => !isUsed(value) && isValid(withValue(simplest(), part, value)))
+        .toSorted((one, other) => `${other}`.length - `${one}`.length);
     },
 
     /** The number of requests that send each example once. */

@@ -1,10 +1,20 @@
 import { declaredFor, type Json, type Operation, stringifyJson } from 'openapi-document';
 import { CheckError, RAISE_LIMIT, type ReceivedResponse } from './check-response.ts';
-import { changeMember, checkEntityTags, checkKey, checkTaken } from './checks.ts';
+import {
+  CALLERS,
+  changeMember,
+  checkDeletedParent,
+  checkEntityTags,
+  checkKey,
+  checkPlaces,
+  checkSingleton,
+  checkTaken,
+  checkTakenByChange,
+} from './checks.ts';
 import type { InsufficientSecrets } from './credentials.ts';
 import { isChanged, isWriting, perform, readState, type State } from './effects.ts';
 import { checkDefaults, checkList } from './lists.ts';
-import { idParameterOf, resourcePathOf } from './names.ts';
+import { idNameOfParameter, idParameterOf, resourcePathOf } from './names.ts';
 import { pageOf } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
 import { isMock, type RequestDraft } from './send.ts';
@@ -30,17 +40,16 @@ interface Refusal extends RequestDraft, Partial<Pick<InsufficientSecrets, 'secre
   check(run: Run, response: ReceivedResponse): void;
 }
 
-/** The name of the check of another caller. */
-const CALLERS = 'a resource belongs to its caller';
-
-/** Ids that no resource has. */
-const UNKNOWN_IDS = [1_987_654_321, '98765432-1987-4987-8987-987654321987', 'unknown-987654321'];
+/** The number of unknown ids that must be found, since a service may have resources of its own. */
+const MIN_FOUND = 3;
 
 export interface Outcome {
   readonly failures: readonly Failure[];
   /** The responses to valid requests. */
   readonly responses: readonly ReceivedResponse[];
   readonly isSkipped: boolean;
+  /** The checks that were left out, and advice. */
+  readonly notes: readonly string[];
 }
 
 /** The number of valid requests after which all resources are compared, not only that of them. */
@@ -56,7 +65,8 @@ const MAX_CUT_STREAMS = 3;
 export async function testOperation(test: OperationTest): Promise<Outcome> {
   const tester = new OperationTester(test);
   const isSkipped = !(await tester.test());
-  return { failures: [...tester.failures.values()], responses: tester.responses, isSkipped };
+  const { responses, notes } = tester;
+  return { failures: [...tester.failures.values()], responses, isSkipped, notes };
 }
 
 class OperationTester {
@@ -64,6 +74,7 @@ class OperationTester {
   /** The failure with the shortest sequence for each check. */
   readonly failures = new Map<string, Failure>();
   readonly responses: ReceivedResponse[] = [];
+  readonly notes: string[] = [];
   #effects = 0;
 
   constructor(test: OperationTest) {
@@ -107,7 +118,11 @@ class OperationTester {
     const isMocked = this.responses.some(isMock);
     if (this.responses.some(({ status }) => status < 300) && !isMocked) await this.#checkState();
     await this.#sendRefused();
-    if (!mayReject && !isMocked && this.failures.size === 0) await this.#checkSuccess();
+    if (!isMocked && this.failures.size === 0) {
+      const advice = this.#advice();
+      if (!mayReject) await this.#checkSuccess(advice);
+      if (advice !== undefined) this.notes.push(advice);
+    }
     return true;
   }
 
@@ -200,8 +215,17 @@ class OperationTester {
   async #checkState(): Promise<void> {
     const { target } = this.#test;
     const checks = isWriting(target)
-      ? [checkKey, checkEntityTags, checkTaken]
+      ? [
+          checkKey,
+          checkEntityTags,
+          checkTaken,
+          checkTakenByChange,
+          checkPlaces,
+          checkDeletedParent,
+          checkSingleton,
+        ]
       : [
+          checkPlaces,
           ...(this.responses.some((each) => pageOf(target, each)) ? [checkList] : []),
           checkDefaults,
         ];
@@ -287,17 +311,23 @@ class OperationTester {
     const name = idParameterOf(resourcePathOf(operation.path));
     const part = requests.parameters.find((each) => each.in === 'path' && each.name === name);
     if (part === undefined) return [];
-    const values = UNKNOWN_IDS.map((id) => withValue(requests.simplest(), part, id)).find(
-      requests.isValid,
-    );
-    const isCreated = this.#isCreatedByPost(operation.path);
-    const check = (run: Run, response: ReceivedResponse) => {
-      const { status } = response;
-      const message = `the status is ${status} for the id ${values?.path[name]} of no resource`;
-      if (operation.method === 'get' && isCreated && status < 300 && !isMock(response))
-        run.fail('a resource that does not exist is not found', message);
-    };
-    return values === undefined ? [] : [{ values, part, check }];
+    const { knowledge, random } = this.#test.world;
+    const isUsed = (id: unknown) =>
+      knowledge.idsOf(idNameOfParameter(operation.path, name)).includes(id);
+    const ids = requests.unusedValues(part, isUsed, random);
+    const isChecked = operation.method === 'get' && this.#isCreatedByPost(operation.path);
+    if (isChecked && ids.length === 0) this.notes.push(`no ${name} was found that is not in use`);
+    let found = 0;
+    return ids.slice(0, isChecked ? MIN_FOUND : 1).map((id) => ({
+      values: withValue(requests.simplest(), part, id),
+      part,
+      check(run: Run, response: ReceivedResponse) {
+        const { status } = response;
+        if (isChecked && status < 300 && !isMock(response)) found += 1;
+        const message = `the status is ${status} for the id ${id} of no resource`;
+        if (found === MIN_FOUND) run.fail('a resource that does not exist is not found', message);
+      },
+    }));
   }
 
   /** Returns true for a PUT or a PATCH of a resource itself. */
@@ -346,35 +376,44 @@ class OperationTester {
     }));
   }
 
-  /** Returns the id of a mock that should create the resources of the operation. */
-  #mockedCreator(): string | undefined {
-    const { target, world } = this.#test;
-    const { knowledge, mocked } = world;
-    const template = resourcePathOf(target.operation.path);
-    const creator = knowledge.operations.find(
-      (other) => /^(post|put)$/.test(other.method) && knowledge.subjectOf(other) === template,
+  /** Returns advice if most valid requests fail: it depends on their status. */
+  #advice(): string | undefined {
+    const { target, world, mayReject } = this.#test;
+    const { id, path, parameters } = target.operation;
+    const { responses } = this;
+    const successes = responses.filter(({ status }) => status < 400).length;
+    if (successes * 2 >= responses.length) return undefined;
+    const status = largestGroup(responses, (response) => response.status)[0]?.status;
+    if (status === 429) return RAISE_LIMIT;
+    if (status === 401 || status === 403) return 'pass `credentials` that may call it';
+    const { operations } = world.knowledge;
+    const creator = operations.find(
+      (other) =>
+        /^(post|put)$/.test(other.method) &&
+        other.id !== id &&
+        world.knowledge.subjectOf(other) === resourcePathOf(path),
     );
-    return creator && mocked.has(creator.id) ? creator.id : undefined;
+    const origin = `its resources come from ${creator?.id}, which`;
+    if (creator && world.mocked.has(creator.id)) return `${origin} is still a mock: implement it`;
+    if (creator && !world.succeeded.has(creator.id)) return `${origin} never succeeds`;
+    const ids = parameters.flatMap((each) => (each.in === 'path' ? each.outline.constants : []));
+    // Examples have no other ids than those that were sent.
+    if (ids.length > 0)
+      return successes > 0 ? undefined : `add a resource with one of its ids (${ids.join(', ')})`;
+    const end = mayReject ? '' : `, or add ${id} to \`mayReject\``;
+    return `add an example of a successful request to the document, add data in \`seed\`${end}`;
   }
 
   /** Checks that an operation succeeds at least once. */
-  async #checkSuccess(): Promise<void> {
+  async #checkSuccess(advice: string | undefined): Promise<void> {
     const { target, world } = this.#test;
     const { responses } = this;
     const { id } = target.operation;
     if (world.succeeded.has(id) || responses.some(({ status }) => status < 400)) return;
-    const byStatus = Map.groupBy(responses, ({ status }) => status);
-    const [largest = []] = [...byStatus.values()].toSorted((a, b) => b.length - a.length);
+    const largest = largestGroup(responses, ({ status }) => status);
     const status = largest[0]?.status;
     const total = responses.length;
     const count = `${largest.length} of ${total} valid requests have the status ${status}`;
-    const mock = this.#mockedCreator();
-    const addDataAdvice =
-      mock === undefined
-        ? 'add an example of a successful request to the document, add data in `seed`, ' +
-          `or add ${id} to \`mayReject\``
-        : `its resources come from ${mock}, which is still a mock: implement it`;
-    const advice = status === 429 ? RAISE_LIMIT : addDataAdvice;
     await this.#attempt(async (run) => {
       const values = await run.values(target, target.requests.simplest(), { isNew: true });
       const response = await run.sendAndCheck(target, { values });
@@ -382,6 +421,12 @@ class OperationTester {
       run.fail('an operation succeeds at least once', `${count}: ${advice}`);
     });
   }
+}
+
+/** Returns the items of the key that most of them have. */
+function largestGroup<T>(items: readonly T[], keyOf: (item: T) => unknown): readonly T[] {
+  const groups = [...Map.groupBy(items, keyOf).values()];
+  return groups.toSorted((one, other) => other.length - one.length)[0] ?? [];
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {

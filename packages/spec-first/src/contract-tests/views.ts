@@ -8,7 +8,7 @@ import {
   stringifyJson,
 } from 'openapi-document';
 import type { ReceivedResponse } from './check-response.ts';
-import { idIn } from './knowledge.ts';
+import { idIn, type Resource } from './knowledge.ts';
 import {
   collectionPathOf,
   idNameOfParameter,
@@ -91,7 +91,8 @@ function checkPlace(run: Run, target: Target, { path }: RequestValues, item: unk
   const template = knowledge.itemOf(operation.path);
   const id = idOfItem(run, target, item);
   const fail = (check: string, message: string) => run.fail(check, message, operation);
-  if (template !== undefined && !run.isOther && knowledge.isPrivate(template, id))
+  const own = { ...path, [idParameterOf(template ?? '')]: id };
+  if (template !== undefined && !run.isOther && knowledge.isPrivate({ template, path: own }))
     fail('a list shows what its caller may read', `the list has ${id} of another caller`);
   const name = operation.template.names.at(-1) ?? '';
   const idName = idNameOfParameter(operation.path, name);
@@ -200,7 +201,7 @@ export function idOfItem({ world }: Run, { operation }: Target, item: unknown): 
   const template = world.knowledge.itemOf(operation.path);
   const entity = asObject(item);
   if (template === undefined) return entity.id;
-  return idIn(template, idParameterOf(template), entity) ?? entity.id;
+  return idIn(template, entity) ?? entity.id;
 }
 
 /**
@@ -259,12 +260,6 @@ const pick = (names: readonly string[], path: Json): Json =>
 
 const isSamePath = (names: readonly string[], one: Json, other: Json): boolean =>
   names.every((name) => String(one[name]) === String(other[name]));
-
-/** A resource by its template and its path parameters. */
-export interface Resource {
-  readonly template: string;
-  readonly path: Json;
-}
 
 /**
  * Returns the text of a resource's id in a view: in the list of its collection, and in the response

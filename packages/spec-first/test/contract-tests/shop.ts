@@ -87,7 +87,10 @@ export function createShop(...faults: readonly ShopFault[]): RequestListener {
     if (has('undeclared status'))
       return { status: 202, body: item, headers: { 'X-Accepted': 'yes' } };
     if (has('valid rejected') && item.price === undefined) return problem(422, 'a price is needed');
-    items.set(BigInt(Number.isInteger(id) || typeof id === 'bigint' ? String(id) : 1), item);
+    const isId = Number.isInteger(id) || typeof id === 'bigint';
+    const key = BigInt(isId ? String(id) : 1);
+    if (isId && items.has(key)) return problem(409, 'the id is taken');
+    items.set(key, item);
     const end = has('wrong path in Location') ? '/photos' : '';
     const location = has('wrong header') ? `/items/${id}` : `/v1/items/${id}${end}`;
     return {
