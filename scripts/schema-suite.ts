@@ -28,7 +28,7 @@ interface Group {
 }
 
 interface Served {
-  /** The log lines about parts of the document that are not enforced. */
+  /** The log lines about parts of the document that are not checked. */
   readonly notices: readonly string[];
   /** Returns undefined if the service does not check the value. */
   accepts(value: unknown): Promise<boolean | undefined>;

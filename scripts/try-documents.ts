@@ -54,8 +54,8 @@ async function tryDocument(file: string): Promise<readonly string[]> {
   symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
   const compiled = await run('tsc', project, [join(root, 'node_modules/typescript/bin/tsc')]);
   const tested = await run('test', project, ['--test', '--test-reporter=tap']);
-  const isStarted = /^\s*ok \d+ - answers an unknown path/m.test(tested.output);
-  const mocked = textIn(/Answered by mocks: (\d+)/, tested.output);
+  const isStarted = /^\s*ok \d+ - responds to an unknown path/m.test(tested.output);
+  const mocked = textIn(/Mocked: (\d+)/, tested.output);
   const count = textIn(/\d+ of (\d+) operations succeeded/, tested.output);
   const [passed, failed] = ['pass', 'fail'].map((what) =>
     textIn(new RegExp(`^# ${what} (\\d+)`, 'm'), tested.output),
@@ -73,7 +73,7 @@ async function tryDocument(file: string): Promise<readonly string[]> {
 
 mkdirSync(results, { recursive: true });
 console.log(
-  '| document | generated | compiles | starts | mocks answer | tests passed / failed | time |',
+  '| document | generated | compiles | starts | mocks respond | tests passed / failed | time |',
 );
 console.log('|---|---|---|---|---|---|---|');
 for (const file of files) console.log(`| ${(await tryDocument(file)).join(' | ')} |`);

@@ -131,7 +131,7 @@ test.each<[string, string, number, string, Record<string, string>?]>([
   ['an unknown path', request('POST /plants/', JSON_BODY, PLANT), 404, ''],
   ['another method', request('PATCH /plants', JSON_BODY), 405, '', { allow: 'POST' }],
   [
-    'another method for a page of operators',
+    'another method for a page',
     request('POST /healthz', JSON_BODY, PLANT),
     405,
     '',

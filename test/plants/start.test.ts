@@ -95,7 +95,7 @@ describe('a service without configuration', () => {
     // The early SIGHUP may be handled after the start.
     expect(messages.filter((msg) => !String(msg).startsWith('SIGHUP'))).toEqual([
       'listening',
-      'answered',
+      'responded',
       'stopping',
       'stopped',
     ]);

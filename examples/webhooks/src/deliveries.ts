@@ -69,7 +69,7 @@ export function openDeliveries(db: DatabaseSync, document: Document, options: De
       signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(TIMEOUT)]),
     });
     await response.body?.cancel();
-    if (!response.ok) throw new Error(`the receiver answered ${response.status}`);
+    if (!response.ok) throw new Error(`the receiver responded with ${response.status}`);
   }
 
   async function attempt(row: Record<string, SQLOutputValue>): Promise<void> {

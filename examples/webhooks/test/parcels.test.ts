@@ -67,7 +67,7 @@ test('a delivery is told to the callback and to the webhook, signed, and again a
     [[parcel, parcel], [parcel]],
   );
   equal(new Set(callbacks.map(({ id }) => id)).size, 1);
-  match(warnings.join(), /answered 500; the next attempt is in 0 s/);
+  match(warnings.join(), /responded with 500; the next attempt is in 0 s/);
 });
 
 test('a callback to another host is rejected', async () => {

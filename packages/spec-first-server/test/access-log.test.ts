@@ -144,7 +144,7 @@ describe('the line of a request over HTTP', () => {
       status: 204,
       durationMs: expect.any(Number),
       subject: 'someone',
-      msg: 'answered',
+      msg: 'responded',
     });
     expect(line.durationMs).toBeGreaterThan(0);
     expect(observed).toEqual([
@@ -166,7 +166,7 @@ describe('the line of a request over HTTP', () => {
       host: 'localhost',
       msg: 'from the handler',
     });
-    expect(lines[1]).toMatchObject({ ...ids, msg: 'answered' });
+    expect(lines[1]).toMatchObject({ ...ids, msg: 'responded' });
   });
 
   test('contains the path of a page or a failed probe, and no other path', async () => {
@@ -202,7 +202,7 @@ describe('the line of a request over HTTP', () => {
       operationId: 'slow',
       status: 499,
       cutOff: true,
-      msg: 'answered',
+      msg: 'responded',
     });
     expect(lines[0]).not.toHaveProperty('reason');
     expect(observed).toMatchObject([{ operationId: 'slow', status: 499 }]);
@@ -219,7 +219,7 @@ describe('the line of a request over HTTP', () => {
       level: 50,
       operationId: 'slow',
       status: 503,
-      reason: 'the service stopped before the request was answered',
+      reason: 'the service stopped before it responded',
       cutOff: true,
       msg: 'failed',
     });

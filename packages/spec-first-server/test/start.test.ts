@@ -106,7 +106,7 @@ describe('the start fails, with the location of', () => {
   });
 });
 
-describe('an operation that cannot be enforced', () => {
+describe('an operation that cannot be served', () => {
   const text = `paths:
   /a: { get: { operationId: a, ${DONE} } }
   /b: { get: { operationId: b, parameters: [{ $ref: '#/components/parameters/P' }], ${DONE} } }
@@ -124,7 +124,7 @@ describe('an operation that cannot be enforced', () => {
     }
     await client?.get('/readyz').expect(200, { status: 'ready', notServed: ['b', 'c', 'd'] });
     for (const id of ['b', 'c', 'd']) {
-      const msg = `${id} cannot be served and answers 501`;
+      const msg = `${id} cannot be served and responds with 501`;
       expect(lines).toContainEqual(expect.objectContaining({ operationId: id, msg }));
     }
   });

@@ -230,7 +230,7 @@ describe('an open stream', () => {
     // A FIN, as sent by curl; a reset would close the response before the signal is aborted.
     socket.end();
     await eventually(() => lines.length > 0);
-    expect(lines).toMatchObject([{ level: 30, msg: 'answered', status: 200, cutOff: true }]);
+    expect(lines).toMatchObject([{ level: 30, msg: 'responded', status: 200, cutOff: true }]);
     expect(lines[0]).not.toHaveProperty('err');
   });
 });

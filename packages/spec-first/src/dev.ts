@@ -22,8 +22,8 @@ const USAGE = `Usage: spec-first dev [--allow-outside]
 
 Serves the document. After each save of the document or of a file in src, a new server takes over,
 and the code is compiled. A save of the document also writes generated/openapi.ts. An operation with
-an error in the document answers 501. If the new version cannot be served at all, the last good one
-answers.
+an error in the document responds with 501. If the new version cannot be served at all, the last
+good one is served.
 
   --allow-outside   read files outside the document's folder that it references
   --help            show this
@@ -111,7 +111,7 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 0, async (values) => {
     if (result !== undefined) sayOnce('types', result);
   }
 
-  /** Starts a server for the saved files. The former one answers until the new one is ready. */
+  /** Starts a server for the saved files. The former one serves until the new one is ready. */
   async function serveNewest(): Promise<void> {
     const savedAt = performance.now();
     // An earlier start may hang. It has no clients yet.
@@ -151,7 +151,7 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 0, async (values) => {
 
   function sayNotServed(reason: string): void {
     say(reason);
-    const state = serving ? 'the last good version still answers' : 'fix the error and save';
+    const state = serving ? 'the last good version is still served' : 'fix the error and save';
     say(styleText('red', `Not served: ${state}.`));
   }
 
@@ -191,7 +191,7 @@ export function describeMissing(missing: readonly string[], isMocked: boolean): 
   const first = missing.slice(0, 10);
   const rest = missing.length - first.length;
   const names = first.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
-  return `Operations without a handler (${isMocked ? 'mocked' : 'answered with 501'}): ${names}
+  return `Operations without a handler (${isMocked ? 'mocked' : 'responding with 501'}): ${names}
 To write stubs: npm run stub -- ${rest > 0 ? '--all' : missing.join(' ')}`;
 }
 

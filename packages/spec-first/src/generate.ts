@@ -69,7 +69,7 @@ export const run = command(
       }
     }
     if (problems.length > 0)
-      console.error(`${file} has ${count}. Operations with an error answer 501.`);
+      console.error(`${file} has ${count}. Operations with an error respond with 501.`);
     return exitCode;
   },
 );

@@ -53,7 +53,7 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 2, async (values, [folder, docu
   );
   for (const line of [...problems, ...notices]) console.error(line);
   if (problems.length > 0)
-    console.error('Operations with an error answer 501 until you fix the error.');
+    console.error('Operations with an error respond with 501 until you fix the error.');
   for (const [path, content] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content, { flag: 'wx' });

@@ -133,7 +133,9 @@ function writeGroup(group: Group): boolean {
   const before =
     text === undefined ? `${START}${constantOf(group)} = {` : text.slice(0, -END.length);
   write(file, `${before}\n${stubs.join('\n')}${END}`);
-  console.log(`${file} written: ${group.ids.join(', ')}. They answer 501 until you write them.`);
+  console.log(
+    `${file} written: ${group.ids.join(', ')}. Each responds with 501 until you write it.`,
+  );
   return true;
 }
 

@@ -18,10 +18,11 @@ const INHERITED = new Set([
 /** The time limit for the start. A busy machine may need most of it. */
 const MAX_START_SECONDS = 60;
 
+/** The options of `testService`. */
 export interface TestServiceOptions {
   /** Environment variables of the service, such as `DATABASE_URL` of a database for tests. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Reads files outside the document's folder that it references. */
+  /** True to read files outside the document's folder that it references. */
   readonly allowOutside?: boolean;
   /** The program to start. By default `src/main.ts`. */
   readonly program?: string;

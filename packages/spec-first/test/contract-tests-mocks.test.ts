@@ -11,7 +11,7 @@ test('the mocks of a realistic document pass', async () => {
   expect(await failedTests({ document, app, credentials: 'token' })).toEqual({});
 });
 
-test('the summary counts the operations that mocks answered', async () => {
+test('the summary counts the operations that were mocked', async () => {
   const document = join(import.meta.dirname, 'contract-tests/bookings.yaml');
   const getInvoice = () => ({ status: 204 });
   const app = createApp({ document, handlers: { getInvoice }, missing: 'mock' });
@@ -22,7 +22,7 @@ test('the summary counts the operations that mocks answered', async () => {
   expect(await failedTests({ document, app, report })).toEqual({});
   const [title, ...lines] = summary.split('\n');
   expect(title).toMatch(
-    /^Contract tests: 5 of 5 operations succeeded at least once\. Answered by mocks: 4\. /,
+    /^Contract tests: 5 of 5 operations succeeded at least once\. Mocked: 4\. /,
   );
   const mocked = lines.filter((line) => line.endsWith('), mocked'));
   expect(mocked).toHaveLength(4);

@@ -88,7 +88,7 @@ describe('contract tests', () => {
       log,
     });
     expect(failed[GET]).toMatch(
-      /log: {6}getBooking answered 200: \/body\/createdAt must match format "date-time"\n/,
+      /log: {6}getBooking responded with 200: \/body\/createdAt must match format "date-time"\n/,
     );
   });
 

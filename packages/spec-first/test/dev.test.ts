@@ -58,7 +58,7 @@ const handlers = (greet: string, top?: string) =>
   backend('greet', `async greet() {\n    ${greet}\n  },`, top);
 
 const SERVED = /^Served\. .*$/m;
-const NOT_SERVED = '^Not served: the last good version still answers\\.$';
+const NOT_SERVED = '^Not served: the last good version is still served\\.$';
 
 const folder = makeProject({
   'src/main.ts': MAIN,
@@ -307,7 +307,7 @@ describe('npm run dev in a project without a compiler', () => {
     write('greeting.yaml', 'type: string\n');
     write('.env', 'OPENAPI_FILE=api/openapi.yaml\nMISSING_OPERATIONS=501\n');
     ({ loop, url } = await dev('--allow-outside'));
-    await loop.waitForOutput(/^Operations without a handler \(answered with 501\): leave$/m);
+    await loop.waitForOutput(/^Operations without a handler \(responding with 501\): leave$/m);
     await loop.waitForOutput(/^The types are not checked: Cannot find module 'typescript/m);
     const [, token] = await loop.waitForOutput(/^ *token +(\S+)$/m);
     expect((await get(`${url}/greeting`)).status).toBe(401);
@@ -361,7 +361,7 @@ test.each<[missing: string[], isMocked: boolean, text: string]>([
   [
     many.slice(0, 10),
     false,
-    `Operations without a handler (answered with 501): ${many.slice(0, 10).join(', ')}
+    `Operations without a handler (responding with 501): ${many.slice(0, 10).join(', ')}
 To write stubs: npm run stub -- ${many.slice(0, 10).join(' ')}`,
   ],
   [

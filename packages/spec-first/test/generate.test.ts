@@ -127,7 +127,9 @@ describe('npm run generate', () => {
       expect(stderr).toMatch(
         /^schemas\/plant\.yaml:\d+:\d+ must be equal to one of the allowed values: .* "strnig"/m,
       );
-      expect(stderr).toContain('openapi.yaml has 1 error. Operations with an error answer 501.');
+      expect(stderr).toContain(
+        'openapi.yaml has 1 error. Operations with an error respond with 501.',
+      );
       expect(typesIn(folder)).toContain('listPlants');
     });
   });

@@ -146,7 +146,7 @@ paths:
     expect({ code, output }).toMatchObject({
       code: 0,
       output: expect.stringMatching(
-        /half\.yaml:8:\d+ .*nowhere\.yaml.*\n.* colour is unknown.*\nOperations with an error answer/,
+        /half\.yaml:8:\d+ .*nowhere\.yaml.*\n.* colour is unknown.*\nOperations with an error respond/,
       ),
     });
     const app = await createApp({

@@ -41,9 +41,9 @@ describe('npm run stub', () => {
     write('src/handlers.ts', handlersFile(['listBooks', "it's new", 'createLoan', 'end all']));
     expect(await stub('--all')).toEqual({
       code: 0,
-      output: `src/handlers/book-shelf.ts written: listBooks, it's new. They answer 501 until you write them.
-src/handlers/loans.ts written: createLoan. They answer 501 until you write them.
-src/handlers/other.ts written: end all. They answer 501 until you write them.
+      output: `src/handlers/book-shelf.ts written: listBooks, it's new. Each responds with 501 until you write it.
+src/handlers/loans.ts written: createLoan. Each responds with 501 until you write it.
+src/handlers/other.ts written: end all. Each responds with 501 until you write it.
 src/handlers.ts written.
 `,
     });
@@ -104,8 +104,8 @@ import { otherHandlers } from './handlers/other.ts';
     write('src/handlers/book-shelf.ts', written);
     expect(await stub('--all')).toEqual({
       code: 0,
-      output: `src/handlers/book-shelf.ts written: it's new. They answer 501 until you write them.
-src/handlers/other.ts written: end all. They answer 501 until you write them.
+      output: `src/handlers/book-shelf.ts written: it's new. Each responds with 501 until you write it.
+src/handlers/other.ts written: end all. Each responds with 501 until you write it.
 src/handlers.ts written.
 `,
     });

@@ -11,7 +11,7 @@ import { misfitOf } from './fits.ts';
 
 /**
  * Reports circular schemas, invalid patterns, misspelled keywords, and keywords that are not
- * enforced exactly.
+ * checked exactly.
  */
 export function checkSchemas(schemas: Schemas, report: Report): void {
   const { tree } = schemas;

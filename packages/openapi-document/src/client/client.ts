@@ -27,6 +27,7 @@ export type {
 // TypeScript merges declarations of `ValueTypes` only through `export *`.
 export * from './value-types.ts';
 
+/** The options of `clientOf`, and of `createClient` of a generated client. */
 export interface ClientOptions extends Pick<CallOptions, 'timeout' | 'retries' | 'reconnect'> {
   /**
    * The URL that the paths of the document are appended to. For an operation with servers of its

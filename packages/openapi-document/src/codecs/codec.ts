@@ -114,7 +114,7 @@ export type Coder = TextCoder | ValueCoder | ItemsCoder | BytesCoder | FormCoder
 /** The code of a coder, without its facts. */
 export type Code<C extends Coder> = Omit<C, keyof CodecFacts>;
 
-/** Returns true if a body is read at once, and not as it arrives. */
+/** Returns true if a body is read as a whole, and not in parts as it arrives. */
 export const isReadAtOnce = (coder: Coder): coder is TextCoder | ValueCoder =>
   coder.unit === 'value' || coder.unit === 'form';
 

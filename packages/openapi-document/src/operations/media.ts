@@ -29,9 +29,11 @@ export interface MediaType extends BodyFormat {
   readonly source: Json;
 }
 
+/** An example of the document. */
 export interface Example {
   readonly value: unknown;
   readonly name?: string;
+  /** The place in the document, such as `#/components/examples/cat`. */
   readonly pointer: string;
 }
 

@@ -3,7 +3,7 @@ export interface Budget {
   steps: number;
 }
 
-/** For work that the document decides: it is trusted. */
+/** A budget for work whose amount depends on the document alone, not on a client. */
 export const UNLIMITED: Budget = { steps: Number.POSITIVE_INFINITY };
 
 /** Ends a check that needs more steps than its budget has. */

@@ -3,7 +3,7 @@ import { KEYWORDS_OF_TYPES, type LimitKeyword } from '../source/keywords.ts';
 import { TYPE_BITS, typeBitOf, typeBits } from './json-types.ts';
 import { type Exact, isExact } from './numbers.ts';
 
-/** The facts that several schemas of one value state, each in its own keywords. */
+/** Reads the limits, types and constants that several schemas of one value declare. */
 export class Facts {
   protected readonly schemas: readonly Json[];
 

@@ -122,12 +122,12 @@ export const MAX_VIOLATIONS = 20;
 const MAX_READ_DEPTH = 1_100;
 
 /**
- * The steps of a check, besides those that it earns. They take about 20 milliseconds, so that no
- * other request waits longer.
+ * The steps of a check, besides those that a large value adds. They take about 20 milliseconds, so
+ * that no other request waits longer.
  */
 export const DEFAULT_STEPS = 150_000;
 
-/** The steps that a check earns for each member and item, since reading them is inevitable. */
+/** The steps that each member and item adds, since reading them is inevitable. */
 const EARNED_STEPS = 5;
 
 export interface CheckOptions {
@@ -162,8 +162,8 @@ class Results<Result> {
 /**
  * The state of one check.
  *
- * Reading a value once is inevitable, so it costs no steps. It earns some: the larger a value, the
- * more steps its check may take. Testing alternatives and matching texts costs steps.
+ * Reading a value once costs no steps, and adds some: the larger a value, the more steps its check
+ * may take. Testing alternatives and matching texts costs steps.
  */
 export class Run implements Budget {
   /** Undefined while a value is only tested. */

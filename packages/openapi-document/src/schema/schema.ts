@@ -7,6 +7,7 @@ import { type CheckOptions, Run, type SchemaSet, type Violation } from './model.
 import { typedFormatOf } from './scalar-rules.ts';
 import { type Union, unionsOf } from './unions.ts';
 
+/** The result of a check: the value as the view reads it, or its violations. */
 export type CheckResult =
   | { readonly value: unknown; readonly violations?: undefined; readonly isComplete: true }
   | {
@@ -18,8 +19,8 @@ export type CheckResult =
     };
 
 /**
- * A schema as one view of the document reads it: everything that applies to one value at the same
- * time, and the unions that it selects from. What a schema says is a fact here, never a keyword.
+ * All schemas that apply to one value in one view, such as `request`. The members of this class
+ * join what these schemas say.
  */
 export class Schema extends Facts {
   readonly #set: SchemaSet;
@@ -47,6 +48,7 @@ export class Schema extends Facts {
     }
   }
 
+  /** Returns true if a check finds no violation. */
   isValid(value: unknown, budget?: Budget): boolean {
     return this.check(value, { budget }).violations === undefined;
   }

@@ -37,6 +37,7 @@ export class Schemas {
     return this.tree.root;
   }
 
+  /** Returns the schema of a place, as a view reads it. */
   at(place: unknown, view: View): Schema {
     return new Schema(this.#setAt(place, view));
   }

@@ -21,6 +21,7 @@ export const concreteType = (type: string): string =>
         .replace('/*', '/plain')
     : type;
 
+/** Returns true for media types of JSON, such as `application/problem+json`. */
 export const isJsonType = (type: string): boolean =>
   /^(application\/(.+\+)?|text\/)json$/.test(essenceOf(type));
 

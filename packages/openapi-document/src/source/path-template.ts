@@ -14,6 +14,7 @@ export interface PathTemplate {
   readonly segments: readonly PathSegment[];
 }
 
+/** A part of a path template between two slashes. */
 export interface PathSegment {
   readonly text: string;
   /** The decoded text before, between and after the parameters. */
@@ -22,6 +23,7 @@ export interface PathSegment {
   readonly bytes: readonly string[];
 }
 
+/** Parses a path template. */
 export function pathTemplate(text: string): PathTemplate {
   const segments = text.split('/').map(segmentOf);
   return {

@@ -11,7 +11,7 @@ import { NodeCall, requestError, validAddress } from './node/index.ts';
 /**
  * Connects a service to an Express app. A path that the document does not have goes to the next
  * handler. A mount path such as `/v1` replaces the base path in `servers`. If the option `missing`
- * of the service is `next`, it gets only requests to operations that have a handler.
+ * of the service is `next`, the service handles only requests to operations that have a handler.
  *
  * @example
  * app.use('/v1', expressHandler(service));

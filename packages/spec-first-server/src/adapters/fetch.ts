@@ -8,6 +8,7 @@ export type FetchHandler<Context extends readonly unknown[]> = (
   ...context: Context
 ) => Promise<Response>;
 
+/** The options of `fetchHandler`. */
 export interface FetchOptions<Context extends readonly unknown[]> {
   /** Returns the client's address, from the arguments of the platform. */
   readonly client?: (request: Request, ...context: Context) => string | undefined;

@@ -5,8 +5,8 @@ import type { Log, RequestLog } from './handlers/types.ts';
 
 export interface AccessLogOptions {
   /**
-   * True to log the paths of all requests. By default, a path that is neither that of an operation
-   * nor of an endpoint is logged only if the request succeeds and its method is not OPTIONS.
+   * True to log the paths of all requests without an operation. By default, such a path is logged
+   * only if it is that of an endpoint, or if the request succeeds and its method is not OPTIONS.
    */
   readonly inDevelopment?: boolean;
   /**
@@ -92,12 +92,12 @@ export function accessLog(
       log.warn({ operationId: outageKey, failed: outage.failed, seconds }, 'available again');
     }
 
-    if (isRepeated) writeLine(log, 'info', { ...entry, err: undefined }, 'answered');
+    if (isRepeated) writeLine(log, 'info', { ...entry, err: undefined }, 'responded');
     else if (isError) writeLine(log, 'error', entry, 'failed');
-    else if (failure?.isUndeclared) writeLine(log, 'warn', entry, 'answered');
+    else if (failure?.isUndeclared) writeLine(log, 'warn', entry, 'responded');
     else if (serverMs > slowMs) writeLine(log, 'warn', entry, 'slow');
-    else if (isProbe) writeLine(log, 'debug', entry, 'answered');
-    else writeLine(log, 'info', entry, 'answered');
+    else if (isProbe) writeLine(log, 'debug', entry, 'responded');
+    else writeLine(log, 'info', entry, 'responded');
   };
 }
 

@@ -48,7 +48,7 @@ function handlerIn(handlers: PartialHandlers, id: string): AnyHandler | undefine
  * Returns the handler of each operation of a document, by id. `findings` reports missing
  * handlers if `when` is `refuse`, and unused ones unless it is `mock`.
  *
- * @param broken the reasons why operations cannot be enforced, by id.
+ * @param broken the reasons why operations cannot be served, by id.
  */
 export async function bindHandlers(
   { operations }: Document,
@@ -70,7 +70,7 @@ export async function bindHandlers(
     const isHandled = handler !== undefined;
     const binding = { isHandled, isPassed: isNext && !isHandled, samples: undefined };
     if (binding.isPassed) {
-      const reason = `another handler answers ${id}`;
+      const reason = `another handler responds to ${id}`;
       return { ...binding, handler: new HttpError(404, 'no such path', { reason }) };
     }
     const reason = broken.get(id);

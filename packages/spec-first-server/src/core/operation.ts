@@ -92,7 +92,7 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
         : callAround(around, id, request, handler, account));
       if (reply === undefined || reply === null)
         throw new InvalidReply(
-          `${id} answered ${reply}: its handler and the hook "around" must return a reply`,
+          `${id} responded with ${reply}: its handler and the hook "around" must return a reply`,
         );
       record.reason = reply.reason;
       record.mocked = reply.mocked;
@@ -142,7 +142,7 @@ async function callAround(
     if (!isAnswered) return;
     const { reason, cause } = failureOf(error);
     const entry = { reason, err: cause === undefined ? undefined : describeError(cause) };
-    request.log.warn(entry, 'the handler failed after the hook "around" had answered');
+    request.log.warn(entry, 'the handler failed after the hook "around" had responded');
   };
   const next = (members?: object) => {
     // Handlers may throw synchronously.

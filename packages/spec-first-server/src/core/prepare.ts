@@ -36,6 +36,7 @@ import {
 import type { Authenticator, AuthSettings } from './security/tokens.ts';
 import { createValidators, type OperationValidator } from './validation/validator.ts';
 
+/** The options of `createService`. */
 export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   /** Paths beside those of the document, such as health probes. By default none. */
   readonly endpoints?: ReadonlyMap<string, Endpoint>;
@@ -67,9 +68,9 @@ export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   /** Receives all log lines. By default nothing is logged. */
   readonly log?: Log;
   /**
-   * True in development. Logs the first member that is removed from the replies of each operation.
-   * Does not log the parts of the document that are not enforced, since `npm run dev` shows them.
-   * Logs the paths of all requests, which may contain secrets. By default false.
+   * True in development. Logs the first member that is removed from the replies of each operation,
+   * and the paths of requests without an operation, which may contain secrets. Does not log
+   * findings, since `npm run dev` prints them. By default false.
    */
   readonly inDevelopment?: boolean;
   /**
@@ -88,9 +89,9 @@ export interface ServiceOptions extends AccessLogOptions, RecordOptions {
   /** The treatment of operations without a handler. By default the start fails. */
   readonly missing?: WhenMissing;
   /**
-   * Fails the start if any operation cannot be enforced. By default, only operations with a handler
-   * fail it, and none if `missing` is `mock`. The other operations that cannot be enforced answer
-   * 501.
+   * Fails the start if any operation has an error in the document. By default, only errors of
+   * operations with a handler fail it, and none if `missing` is `mock`. Other operations with an
+   * error respond with 501.
    */
   readonly strict?: boolean;
   /** The methods that the server can read, in upper case. By default all. */
@@ -108,7 +109,7 @@ const MAX_LISTED = 10;
 export interface ServiceContext {
   readonly document: Document;
   readonly bindings: ReadonlyMap<string, Binding>;
-  /** The ids of operations that cannot be enforced. */
+  /** The ids of operations that cannot be served. */
   readonly broken: readonly string[];
   readonly validatorOf: (operation: Operation) => OperationValidator;
   readonly schemes: Schemes;
@@ -121,7 +122,7 @@ export interface ServiceContext {
 
 /**
  * Loads the document, and creates the validators, security schemes and handlers of its operations.
- * Logs the parts of the document that are not enforced.
+ * Logs the findings of the document.
  *
  * @throws {DocumentError} if the document is invalid, or does not fit the handlers.
  * @throws {ConfigError} if a setting of tokens is wrong.
@@ -177,7 +178,7 @@ export async function prepare(
   for (const [operationId, reason] of inDevelopment ? [] : reasons) {
     if (bindingOf(operationId)?.isPassed) continue;
     const locations = reason.split('\n');
-    log.warn({ operationId, locations }, `${operationId} cannot be served and answers 501`);
+    log.warn({ operationId, locations }, `${operationId} cannot be served and responds with 501`);
   }
   if (!inDevelopment && notices.length > 0) {
     const merged = document.merge(notices, MAX_LISTED);
@@ -230,6 +231,6 @@ function firstDropLogger(log: Log): (operation: Operation, name: string) => void
     if (logged.has(operationId)) return;
     logged.add(operationId);
     const reason = 'the document does not declare it, or declares it writeOnly';
-    log.warn({ operationId, member }, `${operationId} answers without ${member}: ${reason}`);
+    log.warn({ operationId, member }, `${operationId} responds without ${member}: ${reason}`);
   };
 }

@@ -24,7 +24,7 @@ export interface Service {
   readonly document: Document;
   /** The codecs of its bodies. */
   readonly codecs: Codecs;
-  /** The ids of operations that cannot be enforced and answer 501. */
+  /** The ids of operations that cannot be served. They respond with 501. */
   readonly broken: readonly string[];
   /** The ids of operations without a handler. */
   readonly missing: readonly string[];
@@ -37,8 +37,9 @@ export interface Service {
   /** Returns true if the document has a path. */
   has(path: string): boolean;
   /**
-   * Returns the route of a call, or the error of one that has none; `undefined` if the next handler
-   * of an Express app must get it.
+   * Returns the route of a call; an error if the document has the path, but not the method; and
+   * `undefined` if the document does not have the path, or if the next handler of an Express app
+   * must get the call.
    */
   find(target: Target): Route | HttpError | undefined;
   /** Begins the record of a call. The adapter that creates the call begins it, once. */

@@ -27,7 +27,7 @@ const STOP_CHECK = 10;
 /** The failure of a response that was not complete when a stop closed its connection. */
 const CUT_OFF: HttpFailure = {
   status: 503,
-  message: 'the service stopped before the request was answered',
+  message: 'the service stopped before it responded',
 };
 
 const UNKNOWN_EXPECTATION: HttpFailure = {

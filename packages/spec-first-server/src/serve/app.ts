@@ -16,6 +16,7 @@ import { openapiPage } from '../page/page.ts';
 import { createProbes, operatorEndpoints } from './endpoints.ts';
 import { openTelemetry } from './tracing.ts';
 
+/** The options of `createApp`. */
 export interface AppOptions
   extends Omit<
     ServiceOptions,
@@ -26,8 +27,8 @@ export interface AppOptions
   /** The treatment of operations without a handler. By default the start fails. */
   readonly missing?: Exclude<WhenMissing, 'next'>;
   /**
-   * True in development. Logs unknown paths too, which may contain secrets. Rejects requests whose
-   * `Host` is neither localhost nor an IP address: the owner of any other name could make it
+   * True in development. Has the effects of the option of `createService`. Also rejects requests
+   * whose `Host` is neither localhost nor an IP address: the owner of any other name could make it
    * resolve to this machine (DNS rebinding). By default false.
    */
   readonly inDevelopment?: boolean;
@@ -111,7 +112,7 @@ async function createExpressApp(
 }
 
 /**
- * Creates the service of a document, with the routes for operators and CORS.
+ * Creates the service of a document, with CORS, and with the paths of probes and pages.
  *
  * @param others other documents, which share everything else. Each document then has its page below
  *   its base path.
@@ -160,7 +161,8 @@ export async function createAppService(
   // A document may have the path `/`: only the redirect to the page is lost, so no warning.
   const shadowed = [...endpoints.keys()].filter((path) => !path.endsWith('/') && service.has(path));
   if (shadowed.length > 0) {
-    const message = 'operations of the document use paths of operators: set OPERATOR_PREFIX';
+    const message =
+      'operations of the document use the paths of probes or pages: set OPERATOR_PREFIX';
     options.log?.warn({ paths: shadowed }, message);
   }
   return { ...service, docsPaths: docsPaths.filter((path) => !service.has(path)) };

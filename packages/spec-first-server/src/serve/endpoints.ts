@@ -4,7 +4,7 @@ import { HttpError } from '../core/response/http-error.ts';
 import type { ReadResource } from '../page/page.ts';
 
 /**
- * Creates the endpoints for operators: health, readiness, and each document with its page.
+ * Creates the endpoints for health and readiness, and those of each document with its page.
  *
  * @param probes those of {@link createProbes}.
  * @param pages the pages, by the path before `/docs`.

@@ -50,14 +50,14 @@ export function createMetrics(lostLines: () => number) {
 
   const requests = counter(
     'http_requests_total',
-    'Requests answered, by operationId and status; 499 if the client disconnected first',
+    'Responses by operationId and status; 499 if the client disconnected first',
     'document',
     'operation',
     'status',
   );
   const duration = histogram(
     'http_request_duration_seconds',
-    'Time from a request to the end of its answer, or to the start of a stream, by operationId',
+    'Time from a request to the end of its response, or to the start of a stream, by operationId',
     SECONDS,
     'document',
     'operation',

@@ -30,7 +30,10 @@ import {
 import { createProbes } from './endpoints.ts';
 import { describeStart } from './terminal.ts';
 
-/** The option `open`, or its result: opened when the service starts, closed when it stops. */
+/**
+ * The parts of a service that may depend on a database: the option `open` of `serve`, or the result
+ * of this function.
+ */
 export interface Backend extends Pick<AppOptions, 'around' | 'use' | 'verifiers'> {
   /** The handlers by operationId, as in the generated type `Handlers`. */
   readonly handlers: Readonly<Record<string, AnyHandler>>;
@@ -61,15 +64,15 @@ export type DocumentParts = Pick<Backend, 'around' | 'handlers' | 'verifiers'>;
 /** The second argument of `open`. */
 export interface OpenContext {
   /**
-   * To be called after each commit with the number of requests in it (`store_batch_size`) and its
-   * time in seconds.
+   * Call it after each commit, with the number of requests in the commit (`store_batch_size`), and
+   * the seconds that the commit took. `undefined` without metrics, like the next two functions.
    */
   readonly onBatch?: ((requests: number, seconds: number) => void) | undefined;
-  /** To be called after each new connection, with the seconds that it took. */
+  /** Call it after each new connection to the database, with the seconds that it took. */
   readonly onConnect?: ((seconds: number) => void) | undefined;
-  /** To be called for each request that gets 503, with a short name of the reason. */
+  /** Call it for each request that gets 503, with a short name of the reason. */
   readonly onUnavailable?: ((code: string) => void) | undefined;
-  /** Logs a warning to the operator. */
+  /** Logs a warning. */
   warn(message: string): void;
 }
 

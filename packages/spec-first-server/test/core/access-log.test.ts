@@ -70,7 +70,7 @@ describe('a line', () => {
     const began = performance.now() - 60_000;
     end({ operationId: 'watch', started: began, streamStarted: began + 500 }, 200);
     end({ operationId: 'watch', started: began, streamStarted: began + 1500 }, 200);
-    expect(lines.map(({ msg }) => msg)).toEqual(['answered', 'slow']);
+    expect(lines.map(({ msg }) => msg)).toEqual(['responded', 'slow']);
     expect(Number(lines[0]?.durationMs)).toBeGreaterThanOrEqual(60_000);
     expect(observed).toEqual([
       ['watch', 200, 0.5],
@@ -115,14 +115,14 @@ describe('a line', () => {
 describe('the level', () => {
   test.each<[string, Facts, number, number, string]>([
     ['a stream with a fault is error', { operationId: 'a', failure: internal }, 200, 50, 'failed'],
-    ['an expected failure is info', { operationId: 'a', failure: stopping }, 503, 30, 'answered'],
-    ['a mocked failure is info', { operationId: 'a', mocked: true }, 500, 30, 'answered'],
+    ['an expected failure is info', { operationId: 'a', failure: stopping }, 503, 30, 'responded'],
+    ['a mocked failure is info', { operationId: 'a', mocked: true }, 500, 30, 'responded'],
     [
       'an undeclared error body is warn',
       { operationId: 'a', failure: { ...failureOf(invalid), isUndeclared: true } },
       400,
       40,
-      'answered',
+      'responded',
     ],
     [
       'a slow call is warn',
@@ -131,7 +131,7 @@ describe('the level', () => {
       40,
       'slow',
     ],
-    ['a probe is debug', { endpoint: 'probe', path: '/healthz' }, 200, 20, 'answered'],
+    ['a probe is debug', { endpoint: 'probe', path: '/healthz' }, 200, 20, 'responded'],
   ])('of %s', (_title, facts, status, level, msg) => {
     const { end, lines } = started({ slowMs: 1000 });
     end(facts, status);
@@ -171,13 +171,13 @@ describe('an outage', () => {
       ]),
     ).toEqual([
       [50, 'failed', 503, true],
-      [30, 'answered', 503, false],
+      [30, 'responded', 503, false],
       [50, 'failed', 500, true],
-      [30, 'answered', 404, false],
-      [30, 'answered', 503, false],
+      [30, 'responded', 404, false],
+      [30, 'responded', 503, false],
       [40, 'available again', 3, false],
-      [30, 'answered', 200, false],
-      [30, 'answered', 200, false],
+      [30, 'responded', 200, false],
+      [30, 'responded', 200, false],
       [50, 'failed', 503, true],
     ]);
     expect(lines[5]).toEqual({
@@ -196,6 +196,6 @@ describe('an outage', () => {
     const { end, lines } = started();
     end({ operationId: 'a', ...facts }, 503);
     end({ operationId: 'a' }, 200);
-    expect(lines.map(({ msg }) => msg)).toEqual(['answered', 'answered']);
+    expect(lines.map(({ msg }) => msg)).toEqual(['responded', 'responded']);
   });
 });

@@ -54,7 +54,7 @@ test.each([undefined, null])('a handler must not return %j', async (value) => {
   const { status, record } = await call(handler);
   expect(status).toBe(500);
   expect(record.failure?.cause).toMatchObject({
-    message: `download answered ${value}: its handler and the hook "around" must return a reply`,
+    message: `download responded with ${value}: its handler and the hook "around" must return a reply`,
   });
 });
 
@@ -78,7 +78,7 @@ describe('the process continues', () => {
     await immediate();
     const entry = { reason: 'internal server error', err: { type: 'TypeError', message: 'late' } };
     expect(lines).toMatchObject([
-      [entry, 'the handler failed after the hook "around" had answered'],
+      [entry, 'the handler failed after the hook "around" had responded'],
     ]);
   });
 

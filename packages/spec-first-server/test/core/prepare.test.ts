@@ -89,7 +89,7 @@ test('the first undeclared member of each operation is logged in development', a
       level: 40,
       operationId: id,
       member: 'first',
-      msg: `${id} answers without first: the document does not declare it, or declares it writeOnly`,
+      msg: `${id} responds without first: the document does not declare it, or declares it writeOnly`,
     });
     expect(lines).toEqual(inDevelopment ? [message('a'), message('b')] : []);
   }

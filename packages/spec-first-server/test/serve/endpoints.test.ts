@@ -56,7 +56,7 @@ async function appWith(
 
 const PATHS = ['/healthz', '/readyz', '/openapi.json', '/openapi.yaml', '/docs'];
 
-test('operations that replace paths of operators are reported', async () => {
+test('operations that replace the paths of probes are reported', async () => {
   const { warnings, send } = await appWith('/');
   expect(warnings).toContainEqual({ paths: PATHS });
   for (const path of PATHS) expect((await send(path)).text).toBe(`page ${path.slice(1)}`);
@@ -68,22 +68,25 @@ test.each([
   ['/v1', ''],
   ['/', '/ops'],
   ['/v1', '/ops/plants'],
-])('below %s with the prefix %j, all paths of operators are served', async (base, prefix) => {
-  const { warnings, send } = await appWith(base, { prefix });
-  expect(warnings).not.toContainEqual({ paths: expect.anything() });
-  for (const path of PATHS) expect((await send(prefix + path)).status).toBe(200);
-  expect(await send(`${prefix}/`)).toMatchObject({ status: 302, headers: { Location: 'docs' } });
-  const others = prefix === '' ? [] : ['', 'x'.repeat(prefix.length), `${prefix}x`];
-  for (const path of [
-    `${prefix}/docs/index.html`,
-    `${prefix}/a/nothing`,
-    ...others.map((other) => `${other}/a/healthz`),
-  ])
-    expect((await send(path)).status).toBe(404);
-  const { servers } = JSON.parse((await send(`${prefix}/openapi.json`)).text);
-  const url = new URL(servers[0].url, `http://host${prefix}/openapi.json`);
-  expect(url.pathname).toBe(base);
-});
+])(
+  'below %s with the prefix %j, all paths of probes and pages are served',
+  async (base, prefix) => {
+    const { warnings, send } = await appWith(base, { prefix });
+    expect(warnings).not.toContainEqual({ paths: expect.anything() });
+    for (const path of PATHS) expect((await send(prefix + path)).status).toBe(200);
+    expect(await send(`${prefix}/`)).toMatchObject({ status: 302, headers: { Location: 'docs' } });
+    const others = prefix === '' ? [] : ['', 'x'.repeat(prefix.length), `${prefix}x`];
+    for (const path of [
+      `${prefix}/docs/index.html`,
+      `${prefix}/a/nothing`,
+      ...others.map((other) => `${other}/a/healthz`),
+    ])
+      expect((await send(path)).status).toBe(404);
+    const { servers } = JSON.parse((await send(`${prefix}/openapi.json`)).text);
+    const url = new URL(servers[0].url, `http://host${prefix}/openapi.json`);
+    expect(url.pathname).toBe(base);
+  },
+);
 
 test('without the page, only the probes are served', async () => {
   const { send } = await appWith('/v1', { docs: false });

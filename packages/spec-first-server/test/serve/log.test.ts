@@ -37,7 +37,7 @@ describe('the log', () => {
     const { status, stdout, stderr } = run(`
       const { log: out } = await log.createLog('info');
       out.debug('not logged');
-      out.info({ requestId: 'r1' }, 'answered');
+      out.info({ requestId: 'r1' }, 'responded');
       out.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed');
       await log.endProcess(1, out);
     `);
@@ -51,7 +51,7 @@ describe('the log', () => {
         version: '2.1.0',
         pid: expect.any(Number),
         requestId: 'r1',
-        msg: 'answered',
+        msg: 'responded',
       },
       expect.objectContaining({
         level: 50,

@@ -51,11 +51,11 @@ export interface ContractTestOptions {
    */
   readonly url?: string | (() => string | Promise<string>);
   /**
-   * A credential for each security scheme, by the scheme's name; or one token for all schemes. A
-   * function may be called several times in each test.
+   * A credential for each security scheme, by the scheme's name: a token, an API key or
+   * `user:password`; or one for all schemes. A function may be called several times in each test.
    */
   readonly credentials?: CredentialSource;
-  /** Registers a test: `test` of `node:test` or of Jest. */
+  /** Registers a test: `test` of `node:test`, Jest or Vitest. */
   readonly test: (name: string, body: () => Promise<void>, timeout: number) => unknown;
   /**
    * Sets the number of requests to each operation: about `runs / 2` random valid requests, at most
@@ -356,7 +356,7 @@ function summaryOf(
     return `  ${titleOf(operation)}: ${results.join(': ')}`;
   });
   const mockedCount = tested.filter(([, { responses }]) => responses.some(isMock)).length;
-  const mocks = mockedCount > 0 ? ` Answered by mocks: ${mockedCount}.` : '';
+  const mocks = mockedCount > 0 ? ` Mocked: ${mockedCount}.` : '';
   const summary = `${successCount} of ${outcomes.size} operations succeeded at least once.${mocks}`;
   return [
     `Contract tests: ${summary} CONTRACT_SEED=${randomSeed}`,

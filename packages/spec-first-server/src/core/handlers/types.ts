@@ -235,7 +235,7 @@ type RepliesOf<C extends Contract> = {
 };
 
 /**
- * Middleware around the handlers of a document, after authentication and validation. It returns the
+ * A hook around the handlers of a document, after authentication and validation. It returns the
  * reply of `next`, changed or unchanged, or another reply. The result is checked like the reply of
  * a handler.
  *
@@ -293,7 +293,7 @@ export interface AnyReply {
  */
 export type AnyHandler = { handle(request: AnyRequest): MaybePromise<AnyReply> }['handle'];
 
-/** Middleware around any handlers. A method type, like {@link AnyHandler}. */
+/** A hook around any handlers. A method type, like {@link AnyHandler}. */
 export type AnyAround = {
   handle(
     operation: string,

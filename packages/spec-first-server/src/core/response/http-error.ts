@@ -11,7 +11,10 @@ export interface HttpErrorOptions {
   readonly cause?: unknown;
   /** Logged instead of a message that quotes data of the client. By default the message. */
   readonly reason?: string;
-  /** True if the failure is not logged as an error, such as a 503 while the service stops. */
+  /**
+   * True if the log line of the response is not an error, such as for a 503 while the service
+   * stops.
+   */
   readonly expected?: boolean;
   /** The violations of the request. */
   readonly errors?: readonly Violation[] | undefined;
@@ -47,7 +50,7 @@ export class HttpError extends Error {
   /** Logged instead of the message. Must not contain data of the client. */
   readonly reason: string;
   readonly expected: boolean;
-  /** The violations of the request, at most 100. */
+  /** The first 100 violations of the request. The server itself finds at most 20 in a body. */
   readonly errors: readonly Violation[] | undefined;
 
   /** @throws {TypeError} if a header contains an invalid character. */

@@ -165,7 +165,7 @@ export function mock(
       }
     }
     const advice = 'add a valid example to the response in the document';
-    return new HttpError(501, `no answer could be generated: ${advice}${reason ?? ''}`);
+    return new HttpError(501, `no response could be generated: ${advice}${reason ?? ''}`);
   }
 
   /** Returns values of the required headers of a response. */

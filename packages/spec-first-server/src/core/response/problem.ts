@@ -3,7 +3,7 @@ import { isPromise } from 'node:util/types';
 import { refTo } from 'openapi-document';
 import type { Violation } from '../validation/violations.ts';
 
-/** A failure of a request, for the error body. */
+/** The failure of a request, for the error body. */
 export interface Problem {
   /** An HTTP status code from 400 to 599. */
   readonly status: number;

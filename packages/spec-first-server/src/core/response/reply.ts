@@ -89,7 +89,7 @@ export function replyWriter(
       const violation = violationOf(error);
       throw violation === undefined
         ? error
-        : new InvalidReply(`${operation.id} answered ${status}: ${violation}`);
+        : new InvalidReply(`${operation.id} responded with ${status}: ${violation}`);
     }
   };
 }

@@ -147,7 +147,7 @@ describe('a mock', () => {
     );
     await client.get('/a').set('Prefer', 'code=503').expect(503);
     expect(lines).toEqual([
-      expect.objectContaining({ level: 30, msg: 'answered', status: 503, mocked: true }),
+      expect.objectContaining({ level: 30, msg: 'responded', status: 503, mocked: true }),
     ]);
   });
 
@@ -175,7 +175,7 @@ describe('a mock', () => {
     const client = await mocked(json('{ schema: { type: integer, minimum: 3, maximum: 2 } }'));
     const { body } = await client.get('/a').expect(501);
     expect(body.message).toBe(
-      'no answer could be generated: add a valid example to the response in the document',
+      'no response could be generated: add a valid example to the response in the document',
     );
   });
 });

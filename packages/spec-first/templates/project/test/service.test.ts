@@ -11,7 +11,7 @@ const service = testService();
 before(service.start);
 after(service.stop);
 
-test('answers an unknown path with 404 and the error body of the document', async () => {
+test('responds to an unknown path with 404 and the error body of the document', async () => {
   // Longer than any path of the document: `/{user}/{file}` would match a short one.
   const response = await fetch(new URL('/unknown'.repeat(50), service.url()));
   assert.equal(response.status, 404);
