@@ -90,7 +90,10 @@ const fileOf = ({ name }: Group): string => `${FOLDER}/${name}.ts`;
 
 /** The constant with the handlers of a group. */
 function constantOf({ name }: Group): string {
-  const words = name.replaceAll(/-(.)/g, (_, next: string) => next.toUpperCase());
+  // Digits and some letters have no upper case: `a-1` differs from `a1`.
+  const words = name.replaceAll(/-(.)/gu, (_, next: string) =>
+    next.toUpperCase() === next ? `_${next}` : next.toUpperCase(),
+  );
   return `${words.replace(/^\d/, '_$&')}Handlers`;
 }
 

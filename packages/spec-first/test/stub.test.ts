@@ -63,6 +63,17 @@ export const loansHandlers = {
     expect(await stub('--all')).toEqual({ code: 0, output: 'Nothing is missing.\n' });
   });
 
+  test('gives the handlers of each tag a name of their own', async () => {
+    const document = DOCUMENT.replace('[book-shelf]', '[shelf 1]').replace(
+      '[Book shelf,',
+      '[shelf1,',
+    );
+    write('openapi.yaml', document);
+    await stub('--all');
+    write(TYPES, await generateTypes(await loadDocument(join(folder, 'openapi.yaml'))));
+    expect(compile(folder)).toBe('');
+  });
+
   test('changes no file: prints what to add to files that exist', async () => {
     const own = "import { books } from './books.ts';\nexport const handlers = { ...books };\n";
     const books = 'export const books = { listBooks };\n';

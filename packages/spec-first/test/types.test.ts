@@ -30,6 +30,7 @@ test('each operation has the names of its security schemes', async () => {
         get: { operationId: 'inherits', ...done },
         put: { operationId: 'not needed', security: [], ...done },
         post: { operationId: 'optional', security: [{ key: [] }, {}], ...done },
+        patch: { operationId: 'broken', security: [null], ...done },
       },
     },
     components: { securitySchemes: { key: key('A'), token: key('B'), 'a-key': key('C') } },
@@ -38,6 +39,7 @@ test('each operation has the names of its security schemes', async () => {
   expect(interfaceOf(text, 'security')).toBe(`    inherits: ["key", "token"] | "a-key" | "key";
     'not needed': undefined;
     optional: "key" | undefined;
+    broken: undefined;
 `);
 });
 
@@ -48,6 +50,7 @@ test('an operation has the names of optional parameters with a default', async (
     { name: 'X-Trace', in: 'header', schema: { type: 'string', default: '' } },
     { name: 'page', in: 'query', required: true, schema: { type: 'integer', default: 1 } },
     { name: 'after', in: 'query', schema: { type: 'string' } },
+    { name: 'size', in: 'query', schema: { type: 'integer', minimum: 1, default: 0 } },
   ];
   const members = {
     paths: {

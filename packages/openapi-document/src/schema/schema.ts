@@ -90,6 +90,12 @@ export class Schema extends Facts {
     });
   }
 
+  /** The default, unless it is invalid and therefore not filled in. */
+  override get default(): { readonly value: unknown } | undefined {
+    const preset = super.default;
+    return preset && this.isValid(preset.value) ? preset : undefined;
+  }
+
   override get required(): ReadonlySet<string> {
     return this.#set.objectRules.required;
   }
