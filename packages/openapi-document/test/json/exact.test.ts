@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { asReceived, int64 } from 'test-support/int64';
+import { int64 } from 'test-support/int64';
 import { randomValues } from 'test-support/random-values';
 import { InvalidJson, parseJson, parseNumber, stringifyJson } from '../../src/json/exact.ts';
 
@@ -32,17 +32,6 @@ describe('parseNumber', () => {
 });
 
 describe('JSON', () => {
-  test('has exact integers of int64, which are bigints beyond 2^53', () => {
-    fc.assert(
-      fc.property(int64, (value) => {
-        expect(parseJson(`[${value}]`)).toEqual([asReceived(value)]);
-        expect(stringifyJson({ value })).toBe(`{"value":${value}}`);
-        expect(stringifyJson(parseJson(`{"a":[${value}]}`))).toBe(`{"a":[${value}]}`);
-      }),
-      randomValues(250),
-    );
-  });
-
   test('has the values that a reviver with the source of each number gives', () => {
     fc.assert(
       fc.property(jsonTexts, (text) => {
