@@ -20,7 +20,7 @@ import { generateTypes, TYPES } from './types.ts';
 const USAGE = `Usage: spec-first new DIR [DOCUMENT] [--allow-outside]
 
 Makes a project in DIR that serves an OpenAPI document: its types, a file for handlers, a test and
-a Dockerfile. Without DOCUMENT, it serves the example, a small library of books.
+a Dockerfile. Without DOCUMENT, it serves the example, a small book catalogue.
 DIR must be empty or missing: nothing is overwritten.
 
   --allow-outside   also copy files outside the document's folder that it references
@@ -45,7 +45,7 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 2, async (values, [folder, docu
   const entries = existsSync(folder) ? readdirSync(folder).filter((name) => name !== '.git') : [];
   if (entries.length > 0)
     throw new Error(`${folder} is not empty: it has ${entries[0]}. Name an empty or a new folder.`);
-  console.log(`Reading ${document ?? 'the example, a library of books'} …`);
+  console.log(`Reading ${document ?? 'the example, a book catalogue'} …`);
   const { files, problems, notices } = await projectFiles(
     folder,
     document,

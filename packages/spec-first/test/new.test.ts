@@ -77,7 +77,7 @@ describe('spec-first new', () => {
     expect(names.sort()).toEqual(files);
     expect(result).toEqual({
       code: 0,
-      output: `Reading the example, a library of books …
+      output: `Reading the example, a book catalogue …
 ${files.length} files written to ${books}. Next:
 
   cd ${books}
