@@ -9,6 +9,16 @@ export type Call = readonly [name: string, ...args: unknown[]];
 /** The result or the error of a call. `undefined` if it returned nothing. */
 export type SentOutcome = { readonly result: unknown } | { readonly error: SentError } | undefined;
 
+/** A call ended the transaction, such as by `RAISE(ROLLBACK)` in a trigger. */
+class Ended extends Error {
+  readonly call: Call;
+
+  constructor(call: Call, cause: unknown) {
+    super('the transaction has ended', { cause });
+    this.call = call;
+  }
+}
+
 /** The number of commits that use savepoints after a call has failed. */
 const SAVEPOINT_COMMITS = 10;
 
@@ -40,15 +50,18 @@ export function createRunner(
       result.catch(() => {});
       throw new TypeError(`the function ${name} must not be async`);
     }
-    // It has caught the error of its statement. The calls before it are rolled back, too.
-    if (!db.isTransaction) throw new TypeError(`the function ${name} has ended the transaction`);
     return result === undefined ? undefined : { result };
   }
 
   /** Clones the result before the commit: a call whose result cannot be sent must not commit. */
   function runWrite(call: Call): SentOutcome {
-    const outcome = run(call);
-    return outcome && structuredClone(outcome);
+    try {
+      const outcome = run(call);
+      if (!db.isTransaction) throw new TypeError(`the function ${call[0]} ended the transaction`);
+      return outcome && structuredClone(outcome);
+    } catch (error) {
+      throw db.isTransaction || concernsDatabase(error) ? error : new Ended(call, error);
+    }
   }
 
   function rollBack(): void {
@@ -68,13 +81,13 @@ export function createRunner(
     }
   }
 
-  /** @throws {unknown} an error that affects the whole database or ended the transaction. */
+  /** @throws {unknown} an error that affects the whole database, or `Ended`. */
   function runInSavepoint(call: Call): SentOutcome {
     savepoint.get();
     try {
       return runWrite(call);
     } catch (error) {
-      if (concernsDatabase(error) || !db.isTransaction) throw error;
+      if (concernsDatabase(error) || error instanceof Ended) throw error;
       undo.get();
       return { error: packError(error) };
     } finally {
@@ -83,26 +96,24 @@ export function createRunner(
   }
 
   /**
-   * Runs calls with savepoints. Commits them in halves if one of them ends the transaction, or a
-   * deferred constraint fails at the commit.
+   * Runs calls in one transaction. After a failure, runs them again with savepoints, and then in
+   * halves, since a deferred constraint fails at the commit. A call that ended the transaction is
+   * not run again: it may have written after the end.
    */
-  function runSeparately(calls: readonly Call[]): SentOutcome[] {
+  function runAll(calls: readonly Call[], runCall: (call: Call) => SentOutcome): SentOutcome[] {
     try {
-      return transact(begin, () => calls.map(runInSavepoint));
+      return transact(begin, () => calls.map(runCall));
     } catch (error) {
       if (concernsDatabase(error)) throw error;
+      if (error instanceof Ended) {
+        const index = calls.indexOf(error.call);
+        const others = runAll(calls.toSpliced(index, 1), runInSavepoint);
+        return others.toSpliced(index, 0, { error: packError(error.cause) });
+      }
+      if (runCall !== runInSavepoint) return runAll(calls, runInSavepoint);
       if (calls.length === 1) return [{ error: packError(error) }];
       const half = Math.ceil(calls.length / 2);
-      return [...runSeparately(calls.slice(0, half)), ...runSeparately(calls.slice(half))];
-    }
-  }
-
-  function runTogether(calls: readonly Call[]): SentOutcome[] {
-    try {
-      return transact(begin, () => calls.map(runWrite));
-    } catch (error) {
-      if (concernsDatabase(error)) throw error;
-      return runSeparately(calls);
+      return [calls.slice(0, half), calls.slice(half)].flatMap((part) => runAll(part, runCall));
     }
   }
 
@@ -116,9 +127,12 @@ export function createRunner(
   }
 
   return {
-    /** If a call throws, only its own changes are rolled back. */
+    /**
+     * If a call throws, only its own changes are rolled back. If it ends the transaction, what it
+     * writes after the end is not.
+     */
     write(calls: readonly Call[]): SentOutcome[] {
-      const outcomes = savepointCommits > 0 ? runSeparately(calls) : runTogether(calls);
+      const outcomes = runAll(calls, savepointCommits > 0 ? runInSavepoint : runWrite);
       const failed = outcomes.some((outcome) => outcome && 'error' in outcome);
       savepointCommits = failed ? SAVEPOINT_COMMITS : Math.max(0, savepointCommits - 1);
       checkFiles();

@@ -111,6 +111,15 @@ describe('A read', () => {
   );
 });
 
+test('a call that has ended the transaction of its batch is not run again', async () => {
+  const database = await open();
+  const notes = [1, 2, 3].map((id) => database.write('add', { id, text: 'a' }));
+  await expect(database.write('endQuietly')).rejects.toThrow('endQuietly ended the transaction');
+  await Promise.all(notes);
+  expect(await database.read('countReplies')).toBe(1);
+  expect(ids()).toEqual([1, 2, 3]);
+});
+
 describe('A database', () => {
   test('that is full is ready once its failed calls would succeed, and stores none of them', async () => {
     const database = await open({ file: ':memory:' });
