@@ -63,7 +63,8 @@ export function objectOf(
  * Checks a response against the document.
  *
  * @param isStrict true if an undeclared status is an error. Documents often omit common statuses
- *   such as 401. It is always an error to answer 400 if only 422 is declared, and vice versa.
+ *   such as 401. It is always an error to respond with 400 if only 422 is declared, and vice
+ *   versa.
  * @throws {CheckError}
  */
 export async function checkResponse(
