@@ -1,4 +1,5 @@
 /** Parts of `serve` for the command line of spec-first, and for scripts beside a service. */
+export { SERVER_HEADERS } from './core/response/headers.ts';
 export type { StartMessage } from './serve/announce.ts';
 export {
   hasCredentials,

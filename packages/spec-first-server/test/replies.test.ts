@@ -18,6 +18,9 @@ paths:
           headers:
             Location: { required: true, schema: { type: string } }
             X-Count: { schema: { type: integer, maximum: 9 } }
+            Vary: { required: true }
+            X-Frame-Options: { required: true }
+            X-Request-Id: { required: true }
             X-Tags: { schema: { type: array, items: { type: string } } }
         '202':
           description: several types
@@ -27,7 +30,7 @@ paths:
             application/octet-stream: {}
             image/*: {}
         '203': { description: any JSON, content: { application/json: {} } }
-        '206': { description: items, content: { application/jsonl: { itemSchema: {} } } }
+        '206': { description: items, headers: { Cache-Control: { required: true } }, content: { application/jsonl: { itemSchema: {} } } }
         '207': { description: a range, content: { 'image/*': {} } }
         '4XX': { description: failure, content: { application/json: {} } }
   /any: { get: { operationId: any } }

@@ -1,5 +1,6 @@
 import { type Document, isJsonType, isObject, type Schemas, stringifyJson } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
+import { SERVER_HEADERS } from 'spec-first-server/cli';
 import { bodySource, constantsIn, expressionsIn, fillBody, PROBLEM_DETAILS } from './error-body.ts';
 import { quoted, TYPES } from './types.ts';
 
@@ -54,14 +55,15 @@ const errorResponses = ({ operations }: Document) =>
       .map((response) => ({ id, ...response })),
   );
 
-/** Headers that the server sets in responses to errors. */
-const SERVER_HEADERS = /^(www-authenticate|retry-after|allow|content-(type|length|encoding))$/;
+/** Headers that errors of the server have. */
+const ERROR_HEADERS = new Set(['www-authenticate', 'retry-after', 'allow', 'content-encoding']);
 
 /** Returns valid texts for headers that error responses require, by name. */
 function requiredHeaders(schemas: Schemas, document: Document): ReadonlyMap<string, string> {
   const headers = errorResponses(document)
     .flatMap((response) => response.headers)
-    .filter(({ name, required }) => required && !SERVER_HEADERS.test(name));
+    .filter(({ required }) => required)
+    .filter(({ name }) => !SERVER_HEADERS.has(name) && !ERROR_HEADERS.has(name));
   const texts = headers.map(({ name, schema, examples }) => {
     const generated = valuesOf(schemas, schema, 'response').take(1);
     const values = [...examples.map(({ value }) => value), ...generated];

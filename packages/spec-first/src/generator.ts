@@ -11,6 +11,7 @@ import {
   pointerTokens,
   type Schemas,
 } from 'openapi-document';
+import { SERVER_HEADERS } from 'spec-first-server/cli';
 import { type Direction, schemaTypes, type Use } from './schema-types.ts';
 import { commentOf, memberOf, objectOf, type Values } from './type-text.ts';
 
@@ -132,7 +133,12 @@ export function generateSource(
       : memberOf('requestBody', 'never', { isOptional: true });
     const responseMembers = responses.map(({ key, headers, media, source }) => {
       const members = [
-        ...headers.map((header) => valueMember(header, response)),
+        ...headers.map((header) =>
+          valueMember(
+            SERVER_HEADERS.has(header.name) ? { ...header, required: false } : header,
+            response,
+          ),
+        ),
         '[name: string]: unknown;',
       ];
       const content =

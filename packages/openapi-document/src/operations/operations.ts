@@ -278,22 +278,6 @@ const responsesOf = (schemas: Schemas, responses: unknown, pointer: string): Dec
       ),
     );
 
-/** The headers of responses that the server sets, so that a handler does not have to. */
-const SET_BY_SERVER = new Set([
-  'connection',
-  'content-length',
-  'content-security-policy',
-  'cross-origin-resource-policy',
-  'date',
-  'deprecation',
-  'referrer-policy',
-  'sunset',
-  'transfer-encoding',
-  'x-content-type-options',
-  'x-frame-options',
-  'x-request-id',
-]);
-
 function responseOf(
   schemas: Schemas,
   key: string,
@@ -308,10 +292,8 @@ function responseOf(
   return {
     key,
     media: mediaOf(schemas, source.content, pointer),
-    headers: headers
-      // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
-      .filter(({ name }) => name !== 'content-type')
-      .map((header) => (SET_BY_SERVER.has(header.name) ? { ...header, required: false } : header)),
+    // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
+    headers: headers.filter(({ name }) => name !== 'content-type'),
     pointer,
     source,
   };

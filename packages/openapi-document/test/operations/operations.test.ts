@@ -231,7 +231,7 @@ test('a response has its headers, except Content-Type', () => {
     ]),
   ).toEqual([
     ['x-a', 'simple', false, false, '/X-A'],
-    ['x-request-id', 'simple', false, false, '/X-Request-Id'],
+    ['x-request-id', 'simple', true, false, '/X-Request-Id'],
     ['x-style', 'simple', true, false, '/X-Style'],
   ]);
   expect(response?.headers[0]?.in).toBe('header');

@@ -97,7 +97,11 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
       record.reason = reply.reason;
       record.mocked = reply.mocked;
 
-      const checking = account.turns.run(account, () => writeReply(reply, account), true);
+      const checking = account.turns.run(
+        account,
+        () => writeReply(reply, account, record.headers),
+        true,
+      );
       const checked = checking instanceof Promise ? await checking : checking;
       if (checked.items !== undefined) {
         const answer = await streamedAnswer(checked, checked.items, record, method, {

@@ -1,6 +1,6 @@
 import type { Answer, CallRecord, PlainReply } from '../call.ts';
 import type { HeaderValues } from './headers.ts';
-import { ItemBody, type ItemBodyOptions, type ItemStream } from './item-body.ts';
+import { ItemBody, type ItemBodyOptions, type ItemStream, streamHeaders } from './item-body.ts';
 
 /** A reply that is checked, with its body and headers as they are written. */
 export interface CheckedReply extends PlainReply {
@@ -13,12 +13,6 @@ const BODY_HEADERS = new Set(['content-length', 'content-type', 'trailer', 'tran
 
 /** Statuses without a `Content-Length` (RFC 9110 §8.6). */
 const STATUSES_WITHOUT_LENGTH = new Set([204, 304]);
-
-/**
- * Makes caches and proxies forward each item immediately. `no-transform` prevents compression,
- * which would buffer items (RFC 9111 §5.2.2.6). nginx reads `X-Accel-Buffering`.
- */
-const UNBUFFERED_HEADERS = ['Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no'];
 
 /**
  * Returns the answer for a reply whose body is not a stream. An answer to HEAD has no body.
@@ -53,7 +47,7 @@ export async function streamedAnswer(
 ): Promise<Answer> {
   const { status } = reply;
   const areChunks = items.areChunks === true;
-  const headers = headersOf(reply, areChunks ? defaults : [...defaults, ...UNBUFFERED_HEADERS]);
+  const headers = headersOf(reply, [...defaults, ...streamHeaders(items)]);
   const body = new ItemBody(items, account, options);
   // HEAD for a file that cannot be read fails like GET. Other streams are not iterated for HEAD.
   if (method !== 'HEAD' || areChunks) await body.open();

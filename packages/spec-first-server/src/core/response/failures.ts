@@ -21,7 +21,13 @@ import {
   type Problem,
   reasonPhrase,
 } from './problem.ts';
-import { bodyWriter, declaredBody, violationOf, type WrittenBody } from './reply.ts';
+import {
+  bodyWriter,
+  declaredBody,
+  declaredHeaders,
+  violationOf,
+  type WrittenBody,
+} from './reply.ts';
 
 /** The parts of a service that its error responses need. */
 export interface FailureContext {
@@ -63,6 +69,7 @@ export function failureAnswer(
   const { failure, reply, violations } = failureReply(failureOf(error), context, {
     requestId: record.id,
     requestHeaders: headers,
+    defaults: record.headers,
   });
   record.failure = {
     ...failure,
@@ -179,7 +186,10 @@ function mergeHeaders(...sources: readonly HeaderValues[]): HeaderValues {
   return Object.fromEntries(byName.values());
 }
 
-type RequestFacts = Pick<Problem, 'requestId' | 'requestHeaders'>;
+type RequestFacts = Pick<Problem, 'requestId' | 'requestHeaders'> & {
+  /** Headers of each response to the request. Names and values alternate. */
+  readonly defaults: readonly string[];
+};
 
 /** A reply to a failure, and its violations of the document. */
 interface FailureReply {
@@ -234,7 +244,8 @@ function replyFor(
   context?: OperationFailureContext,
   request?: RequestFacts,
 ): FailureReply {
-  const problem = { status, message, type, errors, ...request };
+  const { defaults = [], ...facts } = request ?? {};
+  const problem = { status, message, type, errors, ...facts };
   // A 401 must have a challenge (RFC 9110 §15.5.2), if the operation has a scheme.
   const challenge = status === 401 && context?.challenge(isPresented);
   const headers = mergeHeaders(
@@ -250,7 +261,8 @@ function replyFor(
       operationId ? { operationId, mediaType: media?.type, schema: media?.schema } : undefined,
     );
   const declared = context && declaredFor(context.operation, status);
-  const headerViolation = declared && headerViolationOf(context.validator, declared, headers);
+  const headerViolation =
+    declared && headerViolationOf(context.validator, declared, headers, defaults);
   const violations: string[] = [];
   const replyWith = (body: WrittenBody): FailureReply => {
     // An error is not a stream, even if `errorBody` makes one.
@@ -301,6 +313,7 @@ function headerViolationOf(
   validator: OperationValidator,
   declared: DeclaredResponse,
   headers: HeaderValues,
+  defaults: readonly string[],
 ): string | undefined {
   if (declared.headers.length === 0) return undefined;
   const texts = new Map(
@@ -311,7 +324,7 @@ function headerViolationOf(
       const text = texts.get(header.name);
       return text === undefined ? [] : [[header.name, readParameter(header, text)]];
     });
-    validator.responseHeaders(declared, Object.fromEntries(values));
+    declaredHeaders(validator, declared, Object.fromEntries(values), defaults);
     return undefined;
   } catch (error) {
     // `read` throws for a text that it cannot parse.

@@ -6,6 +6,17 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Headers by name. Each item of an array is sent as a separate line (RFC 9110 §5.3). */
 export type HeaderValues = Readonly<Record<string, string | number | readonly string[]>>;
 
+/** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
+export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'keep-alive',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 /** Returns true if a header can be sent (RFC 9110 §5.1, §5.5). */
 export function isHeader(name: string, value: HeaderValues[string]): boolean {
   if (!NAME.test(name)) return false;
@@ -33,6 +44,13 @@ export const SECURITY_HEADERS: ReadonlyMap<string, string> = headersOf(
     xXssProtection: false,
   }),
 );
+
+/** The headers of responses that the server sets, so that a handler does not have to. */
+export const SERVER_HEADERS: ReadonlySet<string> = new Set([
+  ...FRAMING_HEADERS,
+  ...SECURITY_HEADERS.keys().map((name) => name.toLowerCase()),
+  ...['date', 'deprecation', 'sunset', 'x-request-id'],
+]);
 
 /** Runs a middleware once. Its headers must be the same for each response. */
 function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {

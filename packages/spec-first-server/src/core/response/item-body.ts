@@ -14,6 +14,16 @@ export interface ItemStream {
   readonly areChunks?: true;
 }
 
+/**
+ * Makes caches and proxies forward each item immediately. `no-transform` prevents compression,
+ * which would buffer items (RFC 9111 §5.2.2.6). nginx reads `X-Accel-Buffering`.
+ */
+const UNBUFFERED = ['Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no'];
+
+/** Returns the headers of a stream. Names and values alternate. */
+export const streamHeaders = (stream: ItemStream | undefined): readonly string[] =>
+  stream === undefined || stream.areChunks ? [] : UNBUFFERED;
+
 export interface ItemBodyOptions {
   /**
    * Aborted when the service stops. Ends event streams: their clients then connect to another

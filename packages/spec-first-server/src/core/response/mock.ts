@@ -20,9 +20,10 @@ import {
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
+import { SERVER_HEADERS } from './headers.ts';
 import { HttpError } from './http-error.ts';
 import { type ErrorBody, makeBody } from './problem.ts';
-import { declaredBody, isAsyncIterable, violationOf } from './reply.ts';
+import { isAsyncIterable, replyChecker, violationOf } from './reply.ts';
 
 type Candidate = Partial<Example>;
 
@@ -34,6 +35,8 @@ interface ChosenExample {
 
 /** The time between two items of a stream, in milliseconds. */
 const ITEM_INTERVAL = 300;
+
+const NO_ITEMS: AsyncIterable<unknown> = Readable.from([]);
 
 export interface MockOptions {
   readonly schemas: Schemas;
@@ -130,7 +133,7 @@ export function mock(
   }
 
   /**
-   * Returns a reply with the first body that matches its schema, or a 501 if there is none.
+   * Returns a reply with the first body with which it is valid, or a 501 if there is none.
    *
    * @throws {HttpError} 400 if no example has the name.
    */
@@ -141,6 +144,7 @@ export function mock(
     example: ChosenExample,
   ): AnyReply | HttpError {
     const validator = validatorOf(operation);
+    const checkReply = replyChecker(operation, validator);
     const contentType = media && concreteType(media.type);
     const items = media && itemsOf(media);
     const invalidExamples: string[] = [];
@@ -149,13 +153,13 @@ export function mock(
       media === undefined ? [{}] : bodies(status, declared, media, example);
     for (const { value: body, pointer } of candidates) {
       try {
-        if (media === undefined || items === undefined)
-          declaredBody(validator, declared, contentType)(body);
+        const headers = { ...headersOf(declared), 'X-Mock': 'true' };
         // The items of a text are validated when they are sent.
-        else if (Array.isArray(body)) for (const item of body) validator.response(media)(item);
+        checkReply({ status, headers, contentType, body: items ? NO_ITEMS : body });
+        if (media !== undefined && items !== undefined && Array.isArray(body))
+          for (const item of body) validator.response(media)(item);
         if (invalidExamples.length > 0)
           reason = `examples that do not match their schemas: ${invalidExamples.join('; ')}`;
-        const headers = { ...headersOf(declared), 'X-Mock': 'true' };
         return { status, headers, contentType, body, reason, mocked: true };
       } catch (error) {
         const violation = violationOf(error);
@@ -170,7 +174,7 @@ export function mock(
 
   /** Returns values of the required headers of a response. */
   function headersOf({ headers }: DeclaredResponse): Readonly<Record<string, unknown>> {
-    const required = headers.filter((header) => header.required);
+    const required = headers.filter((each) => each.required && !SERVER_HEADERS.has(each.name));
     const values = required.map(({ name, schema, examples }) => {
       const generated = valuesOf(schemas, schema, 'response').take(1);
       const candidates = [...examples.map(({ value }) => value), ...generated];

@@ -9,6 +9,7 @@ import {
   type ItemsCoder,
   isRange,
   isSentAsItIs,
+  type Json,
   mediaTypeFor,
   type Operation,
   type Parameter,
@@ -18,20 +19,9 @@ import type { AnyReply } from '../handlers/types.ts';
 import type { Check, OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
 import type { CheckedReply } from './answer.ts';
-import { isHeader } from './headers.ts';
+import { FRAMING_HEADERS, isHeader, SERVER_HEADERS } from './headers.ts';
 import { InvalidReply } from './http-error.ts';
-import { closeItems } from './item-body.ts';
-
-/** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
-export const FRAMING_HEADERS = new Set([
-  'connection',
-  'content-length',
-  'content-type',
-  'keep-alive',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+import { closeItems, streamHeaders } from './item-body.ts';
 
 type ReplyValidator = Pick<OperationValidator, 'codecs' | 'response' | 'responseHeaders'>;
 
@@ -48,15 +38,36 @@ interface ReplyPlan {
 }
 
 /**
+ * Checks a reply, and returns it as it is written.
+ *
+ * @param defaults the headers that are sent unless the reply has others of the same names. Names
+ *   and values alternate.
+ * @throws {InvalidReply | Violations} if the document does not declare such a reply.
+ */
+type WriteReply = (reply: AnyReply, budget?: Budget, defaults?: readonly string[]) => CheckedReply;
+
+/** Returns the function that checks replies of an operation, and closes those that it rejects. */
+export function replyWriter(operation: Operation, validator: ReplyValidator): WriteReply {
+  const checkReply = replyChecker(operation, validator);
+  return (reply, budget, defaults) => {
+    try {
+      return checkReply(reply, budget, defaults);
+    } catch (error) {
+      // An unread stream would keep its file open.
+      if (isAsyncIterable(reply.body)) closeItems(reply.body);
+      const violation = violationOf(error);
+      throw violation === undefined
+        ? error
+        : new InvalidReply(`${operation.id} responded with ${reply.status}: ${violation}`);
+    }
+  };
+}
+
+/**
  * Returns the function that checks the replies of an operation against the document: status,
  * headers, media type and body.
- *
- * @throws {InvalidReply} The function throws if the document does not declare such a reply.
  */
-export function replyWriter(
-  operation: Operation,
-  validator: ReplyValidator,
-): (reply: AnyReply, budget?: Budget) => CheckedReply {
+export function replyChecker(operation: Operation, validator: ReplyValidator): WriteReply {
   /** By status, and by the declared media type that the reply chooses. */
   const plans = new Map<number | string, ReplyPlan>();
 
@@ -76,21 +87,13 @@ export function replyWriter(
     return plan;
   }
 
-  return (reply, budget) => {
+  return (reply, budget, defaults = []) => {
     const { status, headers, body } = reply;
-    try {
-      const { declared, writeBody } = planOf(reply);
-      const hasHeaders = headers !== undefined || declared.headers.length > 0;
-      const checkedHeaders = hasHeaders ? checkHeaders(validator, declared, headers) : undefined;
-      return { status, headers: checkedHeaders, ...writeBody(body, budget) };
-    } catch (error) {
-      // An unread stream would keep its file open.
-      if (isAsyncIterable(body)) closeItems(body);
-      const violation = violationOf(error);
-      throw violation === undefined
-        ? error
-        : new InvalidReply(`${operation.id} responded with ${status}: ${violation}`);
-    }
+    const { declared, writeBody } = planOf(reply);
+    const written = writeBody(body, budget);
+    if (headers === undefined && declared.headers.length === 0) return { status, ...written };
+    const others = [...defaults, ...streamHeaders(written.items)];
+    return { status, headers: checkHeaders(validator, declared, headers, others), ...written };
   };
 }
 
@@ -246,6 +249,27 @@ function chunkOf(charset: string | undefined, chunk: unknown): string | Uint8Arr
   throw new InvalidReply('a stream must yield strings or bytes');
 }
 
+/**
+ * Returns the declared headers of a response, as values of JSON.
+ *
+ * @param defaults further headers that are sent. Names and values alternate.
+ * @throws {InvalidReply | Violations}
+ */
+export function declaredHeaders(
+  validator: Pick<OperationValidator, 'responseHeaders'>,
+  declared: DeclaredResponse,
+  values: Json,
+  defaults: readonly string[],
+): Json {
+  const isSent = (name: string) =>
+    Object.hasOwn(values, name) ||
+    SERVER_HEADERS.has(name) ||
+    defaults.some((text, index) => index % 2 === 0 && text.toLowerCase() === name);
+  const missing = declared.headers.find(({ name, required }) => required && !isSent(name));
+  if (missing !== undefined) throw new InvalidReply(`/headers/${missing.name} is required`);
+  return validator.responseHeaders(declared, values);
+}
+
 /** @throws {InvalidReply} for a value that clients would read as another one. */
 function writeHeader(header: Parameter, value: unknown): string {
   try {
@@ -264,6 +288,7 @@ function checkHeaders(
   validator: ReplyValidator,
   declared: DeclaredResponse,
   headers: AnyReply['headers'],
+  defaults: readonly string[],
 ): CheckedReply['headers'] {
   const isDeclared = declared.headers.length > 0;
   // `Headers` and a `Map` have no properties, so their headers would be lost.
@@ -277,7 +302,7 @@ function checkHeaders(
   );
   const names = new Map(present.map(([name]) => [name.toLowerCase(), name]));
   const sources = Object.fromEntries(present.map(([name, value]) => [name.toLowerCase(), value]));
-  const values = isDeclared ? validator.responseHeaders(declared, sources) : {};
+  const values = isDeclared ? declaredHeaders(validator, declared, sources, defaults) : {};
   const written = new Map<string, string | string[]>();
   for (const [lower, name] of names) {
     if (FRAMING_HEADERS.has(lower))

@@ -171,6 +171,14 @@ describe('a mock', () => {
     expect(only.lines.at(-1)?.reason).toContain('application~1json/example: ');
   });
 
+  test('whose required header cannot be sent is a 501', async () => {
+    const header =
+      '{ required: true, schema: { type: array, items: { const: "a,b" }, minItems: 1 } }';
+    const client = await mocked(`{ '200': { description: it, headers: { X-A: ${header} } } }`);
+    const { body } = await client.get('/a').expect(501);
+    expect(body.message).toMatch(/the header x-a cannot be sent: an item .* contains ,/);
+  });
+
   test('that cannot be generated is a 501; the message suggests an example', async () => {
     const client = await mocked(json('{ schema: { type: integer, minimum: 3, maximum: 2 } }'));
     const { body } = await client.get('/a').expect(501);
