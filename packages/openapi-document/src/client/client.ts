@@ -74,7 +74,10 @@ export function clientOf<Operations>(
         ...written.headers,
         ...others,
       });
-      const request = async (allHeaders: HeaderRecord, signal: AbortSignal | null | undefined) =>
+      const request = async (
+        allHeaders: HeaderRecord | Headers,
+        signal: AbortSignal | null | undefined,
+      ) =>
         send(url, {
           ...init,
           ...(signal && { signal }),
@@ -107,7 +110,8 @@ export function clientOf<Operations>(
       end();
       const reconnects = reconnect && contentType === 'text/event-stream' && method === 'GET';
       const reopen = async (others: HeaderRecord) => {
-        const allHeaders = await headersWith(others);
+        // A header that cannot be sent is no lost connection.
+        const allHeaders = new Headers(await headersWith(others));
         return request(allHeaders, init.signal).catch(() => undefined);
       };
       const body = itemsOf(response, coder, format, init.signal, reconnects ? reopen : undefined);

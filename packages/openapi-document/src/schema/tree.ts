@@ -113,11 +113,20 @@ export class SchemaTree {
   /** Returns the target of a `$ref`. A reference that leads to nothing allows anything. */
   readonly resolve = onFirstUse((ref: string): Json => this.schemaOf(valueAt(this.root, ref)));
 
-  /** Returns the schema at the end of a chain of references. */
+  /** Returns the schema at the end of a chain of references. Ignores keywords beside them. */
   referenced(schema: Json): Json {
+    return this.#follow(schema, () => true);
+  }
+
+  /** Returns the schema at the end of a chain of references without keywords beside them. */
+  target(schema: Json): Json {
+    return this.#follow(schema, (source) => Object.keys(source).length === 1);
+  }
+
+  #follow(schema: Json, isFollowed: (source: Json) => boolean): Json {
     const visited = new Set<Json>();
     let target = schema;
-    while (typeof target.$ref === 'string' && !visited.has(target)) {
+    while (typeof target.$ref === 'string' && isFollowed(target) && !visited.has(target)) {
       visited.add(target);
       target = this.resolve(target.$ref);
     }
@@ -220,8 +229,7 @@ export class SchemaTree {
   /** Lists the alternatives of a member that only the other direction has. */
   oneWayAlternatives(schema: Json, view: View): readonly Json[] {
     // Many references lead to the same schema, which may have many alternatives.
-    const target = Object.keys(schema).length === 1 ? this.referenced(schema) : schema;
-    return this.possible(target)
+    return this.possible(this.target(schema))
       .flatMap(alternativesIn)
       .map((inner) => this.schemaOf(inner))
       .filter((inner) => this.isOneWay(inner, view));

@@ -260,3 +260,11 @@ describe('a call with a timeout', () => {
     await rejected;
   });
 });
+
+test('a stream ends with an error if its last id cannot be sent', async () => {
+  const { fetch } = fetchOf(eventsOf('retry: 1\nid: \u65e5\ndata: a\n\n'));
+  const { body } = await callWith(EVENTS, { fetch })();
+  const events = expect(Array.fromAsync(body)).rejects.toThrow('ByteString');
+  await jest.advanceTimersByTimeAsync(1);
+  await events;
+});

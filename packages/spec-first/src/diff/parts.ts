@@ -141,7 +141,7 @@ export function documentPart(document: Document): Part {
 
   /** Reads a schema with its `$ref` and its `allOf`, so moving keywords there changes nothing. */
   function schemaPart(value: unknown): Part {
-    return schemaAt(tree.referenced(tree.schemaOf(value)));
+    return schemaAt(tree.target(tree.schemaOf(value)));
   }
 
   function keywordsOf(source: Json): Readonly<Record<string, unknown>> {

@@ -161,6 +161,12 @@ const CASES: readonly (readonly [
     'warning Plant: minProperties (1) was added (3)',
   ],
   [
+    'keywords beside a reference',
+    shared({ $ref: '#/components/schemas/Cat' }, { Cat }),
+    shared({ $ref: '#/components/schemas/Cat', minProperties: 2 }, { Cat }),
+    'warning Plant: minProperties (2) was added (3)',
+  ],
+  [
     'closed objects',
     sent(properties({})),
     sent({ ...properties({}), additionalProperties: false }),
