@@ -7,9 +7,8 @@ import {
   type Operation,
   type Schemas,
   stringifyJson,
-  writeParameter,
-  writePath,
 } from 'openapi-document';
+import { writeParameters } from 'openapi-document/client';
 import { credentialPlaceOf } from '../core/security/schemes.ts';
 import { ConfigError, SERVER_VARIABLES, type Variables } from './configuration.ts';
 
@@ -126,23 +125,22 @@ export async function exampleLine({ schemas, operations, securitySchemes }: Docu
     const { parameters, requestBody, security, template } = operation;
     const headers = Object.keys(security[0] ?? {}).map(headerOf);
     const media = requestBody?.media.find(({ type }) => isJsonType(type));
+    const path = examplePath(operation);
     const isCallable =
-      template.isReachable &&
       !parameters.some(({ in: where, required }) => where !== 'path' && required) &&
-      template.names.every((name) => pathExample(operation, name) !== undefined) &&
       (requestBody === undefined || media !== undefined) &&
       !headers.includes(undefined);
     // Operations that need a token come first, then those without path parameters.
     const rank = (headers.length > 0 ? 0 : 2) + (template.names.length > 0 ? 1 : 0);
-    return isCallable ? [{ operation, headers, media, rank }] : [];
+    return isCallable && path !== undefined ? [{ operation, path, headers, media, rank }] : [];
   });
   const [best] = candidates.toSorted((a, b) => a.rank - b.rank);
   if (best === undefined) return undefined;
-  const { operation, headers, media } = best;
+  const { operation, path, headers, media } = best;
   const method = operation.method.toUpperCase();
   const words = ['curl'];
   if (method !== (media ? 'POST' : 'GET')) words.push('-X', method);
-  const target = url + writePath(operation.template, (name) => pathExample(operation, name) ?? '');
+  const target = url + path;
   words.push(/^[\w.:/%-]+$/.test(target) ? target : shellQuoted(target));
   for (const header of headers) words.push('-H', String(header));
   if (media) {
@@ -152,10 +150,18 @@ export async function exampleLine({ schemas, operations, securitySchemes }: Docu
   return words.join(' ');
 }
 
-function pathExample({ parameters }: Operation, name: string): string | undefined {
-  const parameter = parameters.find((each) => each.in === 'path' && each.name === name);
-  const [example] = parameter?.examples ?? [];
-  return parameter && example && writeParameter(parameter, example.value);
+/** Returns the path with the examples of its parameters, if all have one that can be sent. */
+function examplePath({ path, parameters, template }: Operation): string | undefined {
+  const inPath = parameters.filter((each) => each.in === 'path');
+  const values = new Map(
+    inPath.flatMap(({ name, examples: [first] }) => (first ? [[name, first.value]] : [])),
+  );
+  if (!template.isReachable || template.names.some((name) => !values.has(name))) return undefined;
+  try {
+    return writeParameters({ path, parameters: inPath }, { path: Object.fromEntries(values) }).url;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */

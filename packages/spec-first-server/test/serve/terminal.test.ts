@@ -75,6 +75,18 @@ describe('the example command', () => {
     ]);
   });
 
+  test.each([
+    [{ type: 'array', items: { type: 'string' } }, ['']],
+    [{ type: 'array' }, [[1, 2]]],
+    [{}, { a: { b: 1 } }],
+    [{ type: ['string', 'null'] }, null],
+    [{ type: 'string' }, '..'],
+  ])('is not for a path whose parameter %j has the example %j', async (schema, example) => {
+    const parameters = [{ in: 'path', name: 'a', required: true, schema, example }];
+    const paths = { '/a/{a}': { get: { operationId: 'a', parameters, responses } } };
+    expect(await exampleLine(await documentWith(paths), 'http://127.0.0.1')).toBeUndefined();
+  });
+
   test('has the declared header of an API key, and a percent-encoded path', async () => {
     const get = (scheme: string) => ({
       get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
