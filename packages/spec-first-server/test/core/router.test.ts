@@ -110,13 +110,20 @@ test.each(['/models/a/%ff', '/models/a/%', '/%zz'])(
 test('operations and paths may have servers of their own', async () => {
   const servers = [{ url: 'https://files.example/up/' }, { url: '/up2' }];
   const router = await routerOf(
-    { '/a': { servers, ...get('a'), put: { operationId: 'b', servers: [{ url: '/b' }] } } },
+    {
+      '/a': { servers, ...get('a'), put: { operationId: 'b', servers: [{ url: '/b' }] } },
+      '/a/{y}': get('c'),
+      // The first of its URLs is that of the operation before.
+      '/a/{z}': { servers: [{ url: '/v1' }, { url: '/other' }], ...get('d') },
+    },
     ['/v1'],
   );
-  const found = ['GET /up/a', 'GET /up2/a', 'PUT /b/a', 'GET /v1/a', 'PUT /up/a'].map((line) => {
+  const lines = ['GET /up/a', 'GET /up2/a', 'PUT /b/a', 'GET /v1/a', 'PUT /up/a'];
+  const shared = ['GET /v1/a/1', 'GET /other/a/1'];
+  const found = [...lines, ...shared].map((line) => {
     const [method = '', path = ''] = line.split(' ');
     const route = router.find(method, path);
     return 'operation' in route ? route.operation.id : route.status;
   });
-  expect(found).toEqual(['a', 'a', 'b', 404, 405]);
+  expect(found).toEqual(['a', 'a', 'b', 404, 405, 'c', 'd']);
 });
