@@ -21,7 +21,9 @@ export default {
   testTimeout: 120_000,
   // Two more than the cores of the smallest machine: many tests wait for child processes.
   maxWorkers: 4,
-  // Jest keeps modules of earlier suites. A larger heap makes each later suite slower.
+  // Jest keeps modules of earlier suites. A larger heap makes each later suite slower. At the end,
+  // V8 may take longer to free it than the 500 ms that Jest allows: the warning of a worker that
+  // "has failed to exit gracefully" then does not mean that a suite has left something open.
   workerIdleMemoryLimit: '400MB',
   reporters: ['default', '<rootDir>/test/support/missing.js'],
 };

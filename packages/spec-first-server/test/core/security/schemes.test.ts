@@ -283,6 +283,7 @@ describe('a cookie', () => {
     ['a page of the service', { 'sec-fetch-site': 'same-origin', origin: 'https://api.example' }],
 
     ['a trusted origin', { 'sec-fetch-site': 'cross-site', origin: 'https://app.example' }],
+    ['the address bar', { 'sec-fetch-site': 'none' }],
     ['no browser', {}],
   ])('from %s is accepted', async (_page, headers) => {
     for (const method of ['GET', 'POST', 'DELETE'])
