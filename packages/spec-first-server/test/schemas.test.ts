@@ -62,7 +62,7 @@ describe('readOnly and writeOnly', () => {
 });
 
 describe('JSON Schema 2020-12', () => {
-  test('defaults are filled in after the validation, which does not reject them', async () => {
+  test('defaults are filled in, as copies', async () => {
     const received: unknown[] = [];
     const keep: AnyHandler = ({ body }) => {
       received.push(structuredClone(body));
@@ -82,7 +82,6 @@ describe('JSON Schema 2020-12', () => {
       { x: null, z: { n: 2 }, d: 1, w: [1] },
       { x: null, z: { n: 5 }, d: 1, w: [1] },
     ]);
-    await client.post('/filled').send({ d: 1 }).expect(400);
   });
 
   test('a member of a reply that is undefined is missing', async () => {
