@@ -24,6 +24,7 @@ const MEMBER = {
   mentorId: { type: 'string', minLength: 1, maxLength: 20 },
 };
 const VISIT = { remark: { type: 'string', minLength: 1, maxLength: 60 } };
+const LEVEL = { level: { type: 'string', enum: ['basic', 'gold'] } };
 const PROFILE = { nickname: { type: 'string', minLength: 1, maxLength: 30 } };
 const LOCKER_PATH = inPath('lockerId', LOCKER_ID);
 const MEMBER_PATH = inPath('memberId');
@@ -37,7 +38,8 @@ const shown = (members: Json) => ({
 
 /**
  * Lockers whose ids clients choose, without a list. Members with a unique code, entity tags and
- * filters by bounds. Visits below members, with idempotency keys. A profile of the caller.
+ * filters by bounds. Visits below members, with idempotency keys. Badges whose names members
+ * share. A profile of the caller.
  */
 export const document = JSON.stringify({
   openapi: '3.1.0',
@@ -97,6 +99,12 @@ export const document = JSON.stringify({
       put: operation('replaceVisit', { 200: replyOf(ref('Visit')) }, bodyOf('NewVisit')),
       delete: operation('removeVisit', { 204: { description: 'Removed.' } }),
     },
+    '/members/{memberId}/badges/{badge}': {
+      parameters: [MEMBER_PATH, inPath('badge', { type: 'string', pattern: '^[a-z]{4,9}$' })],
+      get: operation('getBadge', { 200: replyOf(ref('Badge')) }),
+      put: operation('putBadge', { 200: replyOf(ref('Badge')) }, bodyOf('Level')),
+      delete: operation('removeBadge', { 204: { description: 'Removed.' } }),
+    },
     '/profile': {
       get: operation('getProfile', { 200: replyOf(ref('Profile')) }),
       put: operation('putProfile', { 200: replyOf(ref('Profile')) }, bodyOf('Profile')),
@@ -111,6 +119,11 @@ export const document = JSON.stringify({
       Member: shown(MEMBER),
       NewVisit: { type: 'object', required: ['remark'], properties: VISIT },
       Visit: shown(VISIT),
+      Level: { type: 'object', required: ['level'], properties: LEVEL },
+      Badge: {
+        ...{ type: 'object', required: ['badge', 'level'] },
+        properties: { badge: { type: 'string' }, ...LEVEL },
+      },
       Profile: { type: 'object', properties: PROFILE },
     },
   },
@@ -121,6 +134,7 @@ interface Member {
   value: Json;
   version: number;
   visits: Json[];
+  readonly badges: Map<string, Json>;
 }
 
 /** Creates a service with one fault or one habit, or a plain one. */
@@ -226,7 +240,7 @@ export function createClub(fault = '') {
       count += 1;
       const id = `m${count}`;
       const visits = does('a member has a first visit') ? [{ id: 'v0', remark: 'text' }] : [];
-      const member = { owner, value: { id, ...body }, version: 1, visits };
+      const member = { owner, value: { id, ...body }, version: 1, visits, badges: new Map() };
       members.set(id, member);
       return answer(201, member);
     }),
@@ -274,10 +288,28 @@ export function createClub(fault = '') {
       Object.assign(visit, body);
       return { status: 200, body: visit };
     }),
-    'DELETE /members/{}/visits/{}': withVisit((_, visit, member) => {
+    'DELETE /members/{}/visits/{}': secured(({ ids: [id = '', visitId] }, caller) => {
+      const member = members.get(id);
+      const visit = member?.visits.find((each) => each.id === visitId);
+      if (member?.owner !== caller || visit === undefined)
+        return does('the DELETE of a missing visit is 204') ? { status: 204 } : failure(404);
       member.visits = member.visits.filter((each) => each !== visit);
       return { status: 204 };
     }),
+    'GET /members/{}/badges/{}': within(({ ids: [, badge = ''] }, { badges }) => {
+      const body = badges.get(badge);
+      return body === undefined ? failure(404) : { status: 200, body };
+    }),
+    'PUT /members/{}/badges/{}': within((request, { badges }) => {
+      const [, badge = ''] = request.ids;
+      const body = read(request, LEVEL, ['level']);
+      if (body === undefined || !/^[a-z]{4,9}$/.test(badge)) return failure(400);
+      badges.set(badge, { badge, ...body });
+      return { status: 200, body: badges.get(badge) };
+    }),
+    'DELETE /members/{}/badges/{}': within(({ ids: [, badge = ''] }, { badges }) =>
+      badges.delete(badge) ? { status: 204 } : failure(404),
+    ),
     'GET /profile': secured((_, caller) => ({
       status: 200,
       body: profiles.get(placeOf(caller)) ?? {},

@@ -152,9 +152,7 @@ export async function readState(
   const resource = { template, path };
   const isWide = run.effects === 'all';
   // A service may refuse to delete a resource that has others below it.
-  const { succeeded, random } = run.world;
-  const isEmpty =
-    operation.method === 'delete' && (!succeeded.has(operation.id) || random() % 2 === 0);
+  const isEmpty = operation.method === 'delete' && !run.world.succeeded.has(operation.id);
   if (isWide) await addRelated(run, resource, operation.method, isEmpty);
   if (isWide) await addNamesake(run, resource);
   const isSent =
@@ -229,9 +227,13 @@ async function readPairs(run: Run, { views }: State, resource: Resource): Promis
   const id = resource.path[idParameterOf(resource.template)];
   for (const before of views) {
     const after = await readView(run, before.operation, before.path);
-    // Another collection may list the resource, too.
+    // Another collection may list the resource, too. Other parents have resources of their own.
+    const { template } = resource;
+    const isOwnKind = [template, collectionPathOf(template)].includes(before.operation.path);
     const [copy] =
-      [...before.entries].find(([, item]) => mentions(item, id) && isCopy(item, subject)) ?? [];
+      [...before.entries].find(
+        ([, item]) => !isOwnKind && mentions(item, id) && isCopy(item, subject),
+      ) ?? [];
     const own = keyIn(before, resource) ?? copy;
     if (after !== undefined) pairs.push({ before, after, own });
   }

@@ -69,6 +69,8 @@ export class Knowledge {
   /** Ids, newest first, by normalized names such as `paymentid`. */
   readonly #ids = new Map<string, unknown[]>();
   readonly #etags = new Map<string, string>();
+  /** The path parameters of the last successful PUT or POST, by the path of the operation. */
+  readonly #written = new Map<string, Json>();
   /** The operations that created resources, by path template and by the name of the id. */
   readonly #creators: Map<string, Set<Operation>>;
   /** The ids that the option `seed` returned, by normalized name. */
@@ -158,6 +160,12 @@ export class Knowledge {
     return this.#paths.get(template) ?? [];
   }
 
+  /** Returns the path parameters of something that a PUT or POST of the same path has written. */
+  writtenAt({ path }: Operation): Json | undefined {
+    const written = this.#written.get(path);
+    return written && this.#isKnown(resourcePathOf(path), written) ? written : undefined;
+  }
+
   /** Completes the path parameters of an operation with seeded and known ids. */
   completed({ path: template }: Operation, path: Json): Json {
     const entries = namesOf(resourcePathOf(template)).map((name) => {
@@ -243,6 +251,7 @@ export class Knowledge {
     if (etag !== undefined)
       for (const [template, resource] of found) this.#etags.set(keyOf(template, resource), etag);
     if (/^(post|put)$/.test(operation.method)) {
+      this.#written.set(operation.path, path);
       const created = found.keys().filter((template) => template !== own || isNew);
       for (const key of [...created, ...names]) {
         if (key !== own && `${own}/`.startsWith(`${key}/`)) continue;

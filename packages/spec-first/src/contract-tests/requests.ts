@@ -14,6 +14,7 @@ import {
 import { chosenValue, valuesOf } from 'openapi-document/samples';
 import { type CheckedOperation, describeViolations } from './check-response.ts';
 import { idMemberIn, type Knowledge } from './knowledge.ts';
+import { idParameterOf } from './names.ts';
 import { isCursor } from './paging.ts';
 import {
   isTextOrBytes,
@@ -51,6 +52,9 @@ export interface EdgeCases {
 }
 
 const MAX_VARIANTS = 2_000;
+
+/** The number of ids that are drawn to find one that is not taken. */
+const MAX_TRIES = 5;
 
 /** The number of values that are drawn to find one that is not in use. */
 const DRAWS = 300;
@@ -179,11 +183,18 @@ export function createRequests(checked: CheckedOperation, item?: string) {
     item === undefined ? undefined : idMemberIn(item, asObject(body));
 
   /** Returns a body with a new id, or a mistake would be rejected since the id is taken. */
-  function withNewId(values: RequestValues, body: unknown, next: () => number): unknown {
+  function withNewId(
+    values: RequestValues,
+    body: unknown,
+    isTaken: (id: unknown) => boolean,
+    next: () => number,
+  ): unknown {
     const member = ownIdMember(body);
     if (member === undefined || !isObject(body)) return body;
-    const other = asObject(kindOf(values).choose(next).body);
-    return { ...body, [member]: other[member] ?? body[member] };
+    let id: unknown;
+    for (let tries = 0; tries < MAX_TRIES && (id === undefined || isTaken(id)); tries += 1)
+      id = asObject(kindOf(values).choose(next).body)[member];
+    return { ...body, [member]: id ?? body[member] };
   }
 
   return {
@@ -347,6 +358,8 @@ export function createRequests(checked: CheckedOperation, item?: string) {
         fixed = [],
       }: { readonly usesNewest: boolean; readonly fixed?: readonly RequestPart[] | undefined },
     ): RequestValues {
+      const isTaken = (id: unknown) =>
+        item !== undefined && knowledge.isShown(item, { ...path, [idParameterOf(item)]: id });
       const idFor = (name: string, value: unknown) => {
         const ids = knowledge.idsOf(name);
         if (ids.length === 0) return value;
@@ -357,7 +370,7 @@ export function createRequests(checked: CheckedOperation, item?: string) {
       const idOf = (part: RequestPart, value: unknown): unknown => {
         if (part.in === 'path') return path[part.name] ?? value;
         if (part.in === 'query') return idFor(part.name, value);
-        if (part.in === 'body') return withNewId(values, withIdsInside(value), random);
+        if (part.in === 'body') return withNewId(values, withIdsInside(value), isTaken, random);
         if (isRepeatKey(part)) return uuidFrom(random);
         return isIfMatch(part) ? (knowledge.etagOf(operation, path) ?? value) : value;
       };

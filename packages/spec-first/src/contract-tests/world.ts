@@ -273,7 +273,11 @@ export class Run {
     // A new resource of PUT has a new id.
     const isOwn = isCreator && isNew;
     let path: Json = {};
+    // Another resource may have no cover at `/books/{id}/cover`.
+    const isRead = operation.method === 'get' && !isNew && random() % 2 === 0;
+    const written = isRead ? knowledge.writtenAt(operation) : undefined;
     if (within !== undefined) path = within;
+    else if (written !== undefined) path = written;
     else if (template !== '' && !isOwn) path = await this.resource(template, isNew, depth);
     else if (isOwn) path = await this.#parentPath(template, isNew, depth);
     if (isNew && depth < MAX_DEPTH) {
