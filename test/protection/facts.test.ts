@@ -5,12 +5,6 @@ import { documentOf, serve } from './serve.ts';
 
 const PRICE = { type: 'number', multipleOf: 0.01, default: 19.99 };
 const ANCHOR = { $anchor: 'text', type: 'null' };
-const CARD = {
-  type: 'object',
-  properties: { number: { type: 'string' }, code: { type: 'string', writeOnly: true } },
-  required: ['number', 'code'],
-};
-
 const object = (properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',
   properties,
@@ -83,16 +77,6 @@ async function expectAnswers([schema, value, inRequest, inReply]: Case) {
 }
 
 test.each(Object.entries(facts))('a service serves %s', (_title, row) => expectAnswers(row));
-
-test('a mock has no `writeOnly` members', async () => {
-  const content = { 'application/json': { schema: CARD, example: { number: '1', code: '2' } } };
-  const responses = { 200: { description: 'a card', content } };
-  const answer = await mockOf(
-    { get: { operationId: 'card', responses } },
-    new Request('http://a/'),
-  );
-  expect(await answer.text()).toBe('{"number":"1"}');
-});
 
 test('`maxLength` of a binary body counts behind a reference', async () => {
   const schema = { $ref: '#/components/schemas/Root' };

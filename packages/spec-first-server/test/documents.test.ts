@@ -287,44 +287,6 @@ describe('documents of several files', () => {
   });
 });
 
-describe('security', () => {
-  let served: Served;
-  beforeAll(async () => {
-    const who: AnyHandler = ({ caller }) => ({
-      status: 200,
-      body: { subject: caller?.subject ?? null },
-    });
-    served = await serve(
-      documentFile('security.yaml'),
-      handlersFor(who, 'secured', 'open', 'optional', 'either', 'both', 'scoped', 'graded', 'body'),
-    );
-  });
-  const bearer = { Authorization: 'Bearer good' };
-
-  test('names the accepted schemes in WWW-Authenticate', async () => {
-    const challenge = async (target: string, headers = {}) =>
-      (await served.client.get(target).set(headers)).headers['www-authenticate'];
-    expect(await challenge('/secured')).toBe('Bearer');
-    expect(await challenge('/secured', { Authorization: 'Bearer bad' })).toBe(
-      'Bearer error="invalid_token"',
-    );
-    expect(await challenge('/scoped', { Authorization: 'Bearer reader' })).toBe(
-      'Bearer error="insufficient_scope", scope="plants:write"',
-    );
-    expect(await challenge('/either')).toContain('ApiKey in="header", name="X-Key"');
-  });
-
-  test('is checked before the body is read', async () => {
-    await served.client.post('/body').set('Content-Type', 'application/json').send('{').expect(401);
-    await served.client
-      .post('/body')
-      .set(bearer)
-      .set('Content-Type', 'application/json')
-      .send('{')
-      .expect(400);
-  });
-});
-
 describe('servers', () => {
   test('have base paths, and below these, an operation may have the path of a probe', async () => {
     const health: AnyHandler = () => ({ status: 200, body: 'mine' });
