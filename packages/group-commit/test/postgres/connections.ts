@@ -189,19 +189,21 @@ test('a connection turns on synchronous_commit if the role turned it off', async
 });
 
 describe('With several hosts', () => {
-  async function useTwo({ use }: ReturnType<typeof create>): Promise<void> {
-    const both = Promise.withResolvers<void>();
-    await Promise.all([use(() => both.promise), use(async () => both.resolve())]);
-  }
-
   test('connect uses the first host that responds, and starts with it the next time', async () => {
     const dead = await startDeadHost();
-    const connections = create(withHosts(await server.createSchema(), `127.0.0.1:${dead.port},`));
-    await connections.connect();
-    expect(dead.attempts).toBe(1);
-    await useTwo(connections);
-    expect(connections.stats().connections).toBe(2);
-    expect(dead.attempts).toBe(1);
+    const { connect, use, stats } = create(
+      withHosts(await server.createSchema(), `127.0.0.1:${dead.port},`),
+    );
+    await Promise.all([connect(), connect()]);
+    expect(dead.attempts).toBe(2);
+    const third = Promise.withResolvers<void>();
+    await Promise.all([
+      use(() => third.promise),
+      use(() => third.promise),
+      use(async () => third.resolve()),
+    ]);
+    expect(stats().connections).toBe(3);
+    expect(dead.attempts).toBe(2);
   });
 
   test('connect returns to the first host after it has tried the last one', async () => {
