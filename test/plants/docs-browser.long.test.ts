@@ -56,7 +56,7 @@ beforeAll(async () => {
     listen(otherOperations()),
   ]);
   context = await browser.newContext();
-  proxy = await listen(prefixProxy('/prefix', Number(new URL(service.url).port)));
+  proxy = await listen(prefixProxy(['/prefix', '/other'], Number(new URL(service.url).port)));
 });
 
 afterAll(async () => {
@@ -86,6 +86,9 @@ test('stores a plant with a token, and shows the response, also behind a proxy w
     expect(events.problems).toEqual([]);
     expect(events.requests).toContain(`${baseUrl}/plants`);
     expect(events.requests.filter((url) => !url.startsWith(`${baseUrl}/`))).toEqual([]);
+    // The page of another document on the same origin does not send the token.
+    await page.goto(`${origin(proxy)}/other/docs`);
+    expect(await createPlant(page, '{"id": 2, "name": "Fern"}')).toContain('"error": 401');
   });
   expect(plantsIn(database).has(9007199254740993n)).toBe(true);
   expect(plantsIn(database).has(9007199254740992n)).toBe(false);
@@ -287,13 +290,14 @@ function otherOperations(): RequestListener {
 }
 
 /** Forwards requests under a prefix, without the prefix, as a gateway of several services does. */
-function prefixProxy(prefix: string, port: number): RequestListener {
+function prefixProxy(prefixes: readonly string[], port: number): RequestListener {
   return (req, res) => {
-    if (!req.url?.startsWith(`${prefix}/`)) {
+    const prefix = prefixes.find((each) => req.url?.startsWith(`${each}/`));
+    if (prefix === undefined) {
       res.writeHead(404).end();
       return;
     }
-    const path = req.url.slice(prefix.length);
+    const path = req.url?.slice(prefix.length);
     req.pipe(
       forward(
         { host: '127.0.0.1', port, method: req.method, path, headers: req.headers },
