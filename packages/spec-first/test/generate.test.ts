@@ -274,11 +274,13 @@ components:
   });
 
   test('leaves operations with an error and bodies of GET out of the client, with notices', async () => {
+    const body = 'requestBody: { content: { text/plain: { schema: { type: string } } } }';
     const text = SMALL.replace("{ $ref: 'schemas/plant.yaml#/Plant' }", '{ type: string }').replace(
       'summary: Lists plants.',
-      'requestBody: { content: { text/plain: { schema: { type: string } } } }',
+      body,
     );
     const broken = `  /plants/{id}:
+    head: { operationId: checkPlant, ${body}, responses: { '204': { description: It exists. } } }
     get:
       operationId: getPlant
       parameters: [{ $ref: '#/components/parameters/Missing' }]
@@ -290,7 +292,7 @@ components:
         1,
         expect.arrayContaining([
           'app/plants.ts leaves out operations with an error: getPlant',
-          'app/plants.ts has no body where fetch rejects one (GET and HEAD): listPlants',
+          'app/plants.ts has no body where fetch rejects one (GET and HEAD): listPlants, checkPlant',
         ]),
       ]);
       const client = readFileSync(join(folder, 'app/plants.ts'), 'utf8');
