@@ -36,6 +36,8 @@ export interface Member {
   readonly isRequired: boolean;
   /** The alternatives whose values are removed or rejected, since the other direction has them. */
   readonly oneWay: readonly SchemaSet[];
+  /** The alternatives whose values a request keeps, also if they match others of `oneWay`. */
+  readonly twoWay: readonly SchemaSet[];
 }
 
 /** Validates the members of objects. */
@@ -85,12 +87,12 @@ export interface SchemaSet {
   readonly types: number;
   /** The types whose values are valid as they are. Known after the first value of a type. */
   readonly free: number;
-  /** True if unions or conditions select further schemas. */
-  readonly hasSelectors: boolean;
   /** True if a schema depends on the members or items that other schemas evaluate. */
   readonly tracksEvaluated: boolean;
   /** The members that are removed, since only the other direction has them. */
   readonly hidden: ReadonlySet<string>;
+  /** Those that a schema of the set declares so, and therefore does not require. */
+  readonly optional: ReadonlySet<string>;
   readonly objectRules: ObjectRules;
   readonly arrayRules: ArrayRules;
   /** Validates a value. Reports violations, and returns the changed value. */

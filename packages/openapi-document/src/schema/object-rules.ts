@@ -1,9 +1,10 @@
-import { asStrings, entriesOf, type Json } from '../source/document.ts';
+import { asArray, asStrings, entriesOf, type Json } from '../source/document.ts';
 import { type Budget, spend, UNLIMITED } from './budget.ts';
+import { Facts } from './facts.ts';
 import { typeBitOf } from './json-types.ts';
 import { type Assertion, type Member, type ObjectRules, Run, type SchemaSet } from './model.ts';
 import { countRules } from './scalar-rules.ts';
-import { ANYTHING } from './tree.ts';
+import { ANYTHING, type SchemaTree } from './tree.ts';
 import { innerFirst, within } from './unevaluated.ts';
 
 const REMOVED: Member = {
@@ -11,6 +12,7 @@ const REMOVED: Member = {
   rejectedBy: undefined,
   isRequired: false,
   oneWay: [],
+  twoWay: [],
 };
 /** An undeclared member: removed from a reply, but kept in a test inside of a schema. */
 const UNDECLARED: Member = { ...REMOVED };
@@ -40,11 +42,11 @@ interface Default {
 }
 
 export function objectRules(set: SchemaSet): ObjectRules {
-  const { context, schemas, facts, hidden } = set;
+  const { context, schemas, facts, hidden, optional } = set;
   const { tree, view } = context;
   const isReply = view === 'response';
   const parts = [...schemas.keys()];
-  const required = facts.required.difference(hidden);
+  const required = facts.required.difference(optional);
   const requiredNames = [...required];
   const dependents = new Set(
     parts.flatMap(({ dependentRequired }) =>
@@ -68,6 +70,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
   const rest = createMember(undefined, []);
   const assertions = objectAssertions(set);
   const defaults = view === 'request' ? defaultsOf() : [];
+  let conditionNames: ReadonlySet<string> | 'all' | undefined;
   /** The members of the last object, in its order: the next object often has the same. */
   const lastNames: string[] = [];
   const lastMembers: Member[] = [];
@@ -76,7 +79,8 @@ export function objectRules(set: SchemaSet): ObjectRules {
     read,
     member: (name) => member(name, UNLIMITED),
     required,
-    isFilled: (name) => defaults.some((preset) => preset.name === name && fits(preset)),
+    isFilled: (name) =>
+      !mayBeLeftOut(name) && defaults.some((preset) => preset.name === name && fits(preset)),
   };
 
   function read(source: Json, run: Run, whole: SchemaSet): unknown {
@@ -106,14 +110,16 @@ export function objectRules(set: SchemaSet): ObjectRules {
         if (copy !== undefined) put(copy, name, value);
         continue;
       }
-      const { set: memberSet, rejectedBy } = oneWayOf(declared, value, run) ?? declared;
+      const { set: memberSet, rejectedBy } =
+        declared.oneWay.length === 0 ? declared : meaningOf(declared, value, run);
       const result =
         memberSet === undefined
           ? drop(name, rejectedBy, run)
           : readMember(name, memberSet, value, run);
-      // `toJSON` of a reply may return nothing.
-      const isWritten = result !== undefined || memberSet === undefined;
-      if (declared.isRequired && isWritten) missing -= 1;
+      // `toJSON` of a reply may return nothing, and an alternative may remove the value.
+      const isPresent =
+        result !== undefined || declared.set === undefined || rejectedBy !== undefined;
+      if (declared.isRequired && isPresent) missing -= 1;
       if (run.count !== countBefore && run.isDone) return object;
       if (result !== value) copy ??= copyBefore(object, name);
       if (copy !== undefined && result !== undefined) put(copy, name, result);
@@ -140,12 +146,11 @@ export function objectRules(set: SchemaSet): ObjectRules {
     return found;
   }
 
-  /** Returns the meaning of a value that an alternative allows in the other direction only. */
-  function oneWayOf({ oneWay }: Member, value: unknown, run: Run): Member | undefined {
-    if (oneWay.length === 0) return undefined;
-    return oneWay.some((alternative) => run.test(alternative, value, false))
-      ? oneWayMember([])
-      : undefined;
+  /** Returns the meaning of a member whose alternatives decide whether it is removed. */
+  function meaningOf(member: Member, value: unknown, run: Run): Member {
+    const allows = (alternative: SchemaSet) => run.test(alternative, value, false);
+    const isRemoved = member.oneWay.some(allows) && !member.twoWay.some(allows);
+    return isRemoved ? oneWayMember([]) : member;
   }
 
   function readMember(name: string, memberSet: SchemaSet, value: unknown, run: Run): unknown {
@@ -192,11 +197,11 @@ export function objectRules(set: SchemaSet): ObjectRules {
       return preset.isValid;
     });
     if (presets.length === 0) return written;
-    const values = Object.fromEntries(presets.map(({ name, value }) => [name, value]));
-    const isAffected = assertions.length > 0 || whole.hasSelectors;
-    if (isAffected && !run.test(whole, { ...source, ...values }, true)) return written;
+    const tested: Record<string, unknown> = { ...source };
     const completed: Record<string, unknown> = { ...written };
     for (const { name, set: memberSet, value } of presets) {
+      if (mayBeLeftOut(name) && !run.test(whole, { ...tested, [name]: value }, true)) continue;
+      put(tested, name, value);
       // Scalars are not cloned: `structuredClone` takes a microsecond.
       const copy: unknown = typeof value === 'object' ? structuredClone(value) : value;
       put(completed, name, memberSet.read(copy, run));
@@ -254,15 +259,24 @@ export function objectRules(set: SchemaSet): ObjectRules {
     }
     const isHidden = name !== undefined && hidden.has(name);
     const isOneWay = () => isHidden || found.some((schema) => tree.isOneWay(schema, view));
-    if (view !== 'example' && isOneWay()) return oneWayMember(found);
+    if (view !== 'example' && isOneWay()) return { ...oneWayMember(found), isRequired };
     const isClosed = closedBy !== undefined && (!isDeclared || !isReply);
     if (isClosed) return { ...REMOVED, rejectedBy: closedBy, isRequired };
     if (isReply && !isDeclared && found.length === 0 && declaresMembers) return UNDECLARED;
     const set = context.setOf(found.length === 0 ? [ANYTHING] : found);
     const alternatives =
-      view === 'example' ? [] : found.flatMap((schema) => tree.oneWayAlternatives(schema, view));
-    const oneWay = alternatives.map((alternative) => context.setOf([alternative]));
-    return { set, rejectedBy: undefined, isRequired, oneWay };
+      view === 'example' ? [] : found.flatMap((schema) => tree.alternatives(schema));
+    const { oneWay = [], twoWay = [] } = Object.groupBy(alternatives, (schema) =>
+      tree.isOneWay(schema, view) ? 'oneWay' : 'twoWay',
+    );
+    return {
+      set,
+      rejectedBy: undefined,
+      isRequired,
+      oneWay: oneWay.map((schema) => context.setOf([schema])),
+      // A reply never contains what may be a secret.
+      twoWay: isReply || oneWay.length === 0 ? [] : twoWay.map((schema) => context.setOf([schema])),
+    };
   }
 
   function oneWayMember(found: readonly Json[]): Member {
@@ -270,6 +284,12 @@ export function objectRules(set: SchemaSet): ObjectRules {
     if (view === 'sent') return READ_ONLY;
     const isRejected = view === 'request' && found.some((schema) => tree.isRejected(schema));
     return isRejected ? READ_ONLY : REMOVED;
+  }
+
+  /** True if an object may be invalid because it has the member. */
+  function mayBeLeftOut(name: string): boolean {
+    conditionNames ??= namesInConditions(tree, parts);
+    return conditionNames === 'all' || conditionNames.has(name);
   }
 
   function defaultsOf(): Default[] {
@@ -285,6 +305,24 @@ export function objectRules(set: SchemaSet): ObjectRules {
       return [{ name, set: memberSet, value: preset.value, isValid: undefined }];
     });
   }
+}
+
+/** Returns the members that, if they are present, may make an object invalid. */
+function namesInConditions(tree: SchemaTree, parts: readonly Json[]): ReadonlySet<string> | 'all' {
+  const names = new Set<string>();
+  const add = (schema: unknown, keywords: readonly ('required' | 'names')[]) => {
+    const facts = new Facts(tree.possible(tree.schemaOf(schema)));
+    for (const keyword of keywords) for (const name of facts[keyword]) names.add(name);
+  };
+  for (const schema of new Set(parts.flatMap((part) => tree.possible(part)))) {
+    if ((schema.maxProperties ?? schema.propertyNames) !== undefined) return 'all';
+    for (const keyword of ['dependentRequired', 'dependentSchemas'])
+      for (const [name] of entriesOf(schema[keyword])) names.add(name);
+    for (const condition of [schema.not, schema.if])
+      if (condition !== undefined) add(condition, ['required', 'names']);
+    for (const alternative of asArray(schema.oneOf)) add(alternative, ['required']);
+  }
+  return names;
 }
 
 function objectAssertions(set: SchemaSet): Assertion<Json>[] {

@@ -50,6 +50,8 @@ export class SelectionCounter {
 
 const NO_SELECTORS: readonly Selector[] = [];
 
+const NO_NAMES: ReadonlySet<string> = new Set();
+
 /** A {@link SchemaSet} whose rules are created when the first value of their type arrives. */
 export class JoinedSchemas implements SchemaSet {
   readonly context: Context;
@@ -59,6 +61,7 @@ export class JoinedSchemas implements SchemaSet {
   readonly types: number;
   readonly tracksEvaluated: boolean;
   readonly hidden: ReadonlySet<string>;
+  readonly optional: ReadonlySet<string>;
   free = 0;
   readonly #counter: SelectionCounter;
   readonly #outerHidden: ReadonlySet<string>;
@@ -114,7 +117,8 @@ export class JoinedSchemas implements SchemaSet {
       .keys()
       .some((schema) => (schema.unevaluatedProperties ?? schema.unevaluatedItems) !== undefined);
     this.#hasNot = schemas.keys().some(({ not }) => not !== undefined);
-    this.hidden = hiddenNames(context, schemas, outerHidden);
+    this.optional = hiddenNames(context, schemas);
+    this.hidden = outerHidden.size === 0 ? this.optional : outerHidden.union(this.optional);
     this.#typed = typedFormatOf(this);
     this.#allowsAnything = schemas.keys().every((schema) => Object.keys(schema).length === 0);
     if (this.#allowsAnything && !this.#isReply) this.free = ANY_TYPE;
@@ -270,10 +274,6 @@ export class JoinedSchemas implements SchemaSet {
     return this.types & (TYPE_BITS.null | TYPE_BITS.boolean | texts | numbers);
   }
 
-  get hasSelectors(): boolean {
-    return this.#selectors.length > 0;
-  }
-
   #readStructure(value: object, run: Run, whole: SchemaSet): unknown {
     if (Array.isArray(value)) {
       if (!this.#allows(TYPE_BITS.array, run)) return value;
@@ -363,18 +363,17 @@ function addSchema(
 function hiddenNames(
   { tree, view }: Context,
   schemas: ReadonlyMap<Json, Membership>,
-  outer: ReadonlySet<string>,
 ): ReadonlySet<string> {
   let names: Set<string> | undefined;
   for (const { properties } of schemas.keys()) {
     if (!isObject(properties)) continue;
     for (const [name, property] of Object.entries(properties)) {
-      if (outer.has(name) || !isObject(property) || !tree.isOneWay(property, view)) continue;
-      names ??= new Set(outer);
+      if (!isObject(property) || !tree.isOneWay(property, view)) continue;
+      names ??= new Set();
       names.add(name);
     }
   }
-  return names ?? outer;
+  return names ?? NO_NAMES;
 }
 
 /**

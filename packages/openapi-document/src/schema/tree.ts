@@ -226,13 +226,12 @@ export class SchemaTree {
     return result;
   }
 
-  /** Lists the alternatives of a member that only the other direction has. */
-  oneWayAlternatives(schema: Json, view: View): readonly Json[] {
+  /** Lists the alternatives of a schema, also those of others that it applies. */
+  alternatives(schema: Json): readonly Json[] {
     // Many references lead to the same schema, which may have many alternatives.
     return this.possible(this.target(schema))
       .flatMap(alternativesIn)
-      .map((inner) => this.schemaOf(inner))
-      .filter((inner) => this.isOneWay(inner, view));
+      .map((inner) => this.schemaOf(inner));
   }
 
   /** True if a `readOnly` member of a request is a violation: `x-read-only: reject`. */
