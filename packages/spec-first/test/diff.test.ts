@@ -232,6 +232,11 @@ test('annotates a change of each level, with escaped characters', async () => {
   );
   const text = await withPath(bin, ['main']);
   expect(text.stdout).toContain('GET /a\\n100 % was added\n');
+
+  // A removed part has no place in the files of the pull request, but its operation has one.
+  write('openapi.yaml', DOCUMENT.replace(/ {6}requestBody[\s\S]*new.yaml } }\n/, ''));
+  const removed = await withPath(bin, ['main', '--format', 'githubactions']);
+  expect(removed.stdout).toMatch(/file=openapi\.yaml,line=5,.* was removed\n/);
 });
 
 test('exits with 2, removes its temporary folder and prints no summary if oasdiff fails', async () => {

@@ -13,7 +13,11 @@ paths:
       operationId: read
       security: [{ ${scheme}: [] }]
       ${others}
-      responses: { '200': { description: ok, content: { text/plain: { schema: { type: string } } } } }
+      responses:
+        '200':
+          description: ok
+          headers: { X-${scheme}: { schema: { type: string } } }
+          content: { text/plain: { schema: { type: string } } }
 components: { securitySchemes: { ${scheme}: { type: http, scheme: bearer } } }
 `;
 
@@ -46,6 +50,7 @@ const folder = makeProject({
   'missing.mjs': main({ old: 'old.yaml', new: 'none.yaml' }, BOTH),
 });
 const TOKENS = { ACCESS_TOKENS: 'ann:secret scheme=oldToken, bob:secret2 scheme=newToken' };
+const ORIGIN = 'https://app.example';
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a process that serves two documents', () => {
@@ -54,20 +59,24 @@ describe('a process that serves two documents', () => {
   let operators = '';
   beforeAll(async () => {
     operators = `http://127.0.0.1:${await freePort()}`;
-    service = start(folder, ['main.mjs'], { ...TOKENS, METRICS_PORT: new URL(operators).port });
+    const variables = { METRICS_PORT: new URL(operators).port, CORS_ORIGINS: ORIGIN };
+    service = start(folder, ['main.mjs'], { ...TOKENS, ...variables });
     url = (await service.waitForOutput(/"url":"([^"]+)"/))[1] ?? '';
   });
   afterAll(() => end(service));
 
   const get = async (path: string, token = '') => {
-    const answer = await fetch(url + path, { headers: { Authorization: `Bearer ${token}` } });
+    const headers = { Authorization: `Bearer ${token}`, Origin: ORIGIN };
+    const answer = await fetch(url + path, { headers });
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
   };
-  test('sends each request to the handler and the schemes of its document', async () => {
+  test('sends each request to its document, and shows pages the headers of both', async () => {
     expect(await get('/v1/notes', 'secret')).toMatchObject({ status: 200, text: 'old' });
     const answer = await get('/v2/notes', 'secret2');
     expect(answer).toMatchObject({ status: 200, text: 'new' });
     expect(answer.headers.get('x-around')).toBe('new');
+    const exposed = String(answer.headers.get('access-control-expose-headers')).toLowerCase();
+    for (const scheme of ['oldtoken', 'newtoken']) expect(exposed).toContain(`x-${scheme}`);
     expect((await get('/v1/notes', 'secret2')).status).toBe(401);
     expect((await get('/v%32/notes', 'wrong')).headers.get('www-authenticate')).toContain('Bearer');
     for (const path of ['/notes', '/v3/notes', '/v2notes'])
