@@ -97,6 +97,12 @@ describe('a reply', () => {
       '{"at":"2024-02-29T12:00:00.000Z","link":"https://a.example/b","id":5}',
     ],
     [
+      'outer spaces in declared headers, which are not sent',
+      Object({ status: 201, headers: { Location: '/a ', 'X-Tags': [' b', 'c'] } }),
+      ['Location: /a', 'X-Tags: b,c', 'Content-Length: 0'],
+      undefined,
+    ],
+    [
       'an ASCII text of another charset',
       { status: 404, contentType: 'application/json; charset=latin1', body: 'e' },
       ['Content-Type: application/json; charset=latin1', 'Content-Length: 3'],

@@ -1,5 +1,5 @@
 import { pairsOf } from '../parameters/texts.ts';
-import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
+import { nameOwners, type Styled, writeParameter } from '../parameters/write-parameter.ts';
 import { matchPath, pathTemplate, writePath } from '../source/path-template.ts';
 import type { Route } from './routes.ts';
 
@@ -59,16 +59,10 @@ export function writeParameters(
     if (captures[template.names.indexOf(parameter.name)] !== text)
       throw unsendable(parameter, 'its end would be part of another parameter');
   }
-  const owners = new Map(
-    parameters.filter(({ in: where }) => where === 'query').map((each) => [each.name, each]),
-  );
-  for (const { parameter, text } of sentIn('query')) {
-    for (const name of pairsOf(text).keys()) {
-      const owner = owners.get(name) ?? parameter;
-      if (owner !== parameter) throw unsendable(parameter, `it has the parameter ${name} in it`);
-      owners.set(name, parameter);
-    }
-  }
+  const inQuery = parameters.filter(({ in: where }) => where === 'query');
+  const claim = nameOwners(inQuery.map(({ name }) => name));
+  for (const { parameter, text } of sentIn('query'))
+    for (const name of pairsOf(text).keys()) attempt(parameter, () => claim(parameter.name, name));
   const query = joined('query', '&');
   const cookies = joined('cookie', '; ');
   const headers: Record<string, string> = Object.fromEntries(textsIn('header'));
@@ -81,12 +75,7 @@ function textOf(parameter: Route['parameters'][number], value: unknown): string 
   const { in: where, json, mustBeSent = false } = parameter;
   const canBeLeftOut = where !== 'path' && !mustBeSent;
   if (value === undefined || (value === null && !json && canBeLeftOut)) return undefined;
-  let text: string;
-  try {
-    text = writeParameter(parameter, value);
-  } catch (error) {
-    throw unsendable(parameter, error instanceof Error ? error.message : String(error));
-  }
+  const text = attempt(parameter, () => writeParameter(parameter, value));
   const isMissing = text === '' && (where === 'query' || where === 'cookie');
   if (isMissing && canBeLeftOut) return undefined;
   if (isMissing || (value === null && !json))
@@ -95,6 +84,14 @@ function textOf(parameter: Route['parameters'][number], value: unknown): string 
     throw new TypeError(`the path parameter ${parameter.name} cannot be "${text}"`);
   if (isSendable(where, text)) return text;
   throw unsendable(parameter, `a ${where} cannot contain its characters`);
+}
+
+function attempt<Result>(parameter: Styled, write: () => Result): Result {
+  try {
+    return write();
+  } catch (error) {
+    throw unsendable(parameter, error instanceof Error ? error.message : String(error));
+  }
 }
 
 const unsendable = ({ in: where, name, style }: Styled, reason: string): TypeError =>

@@ -1,5 +1,5 @@
 import { formField, formReader } from '../parameters/form-reader.ts';
-import { type FormEncoding, styledField, writeForm } from '../parameters/write-parameter.ts';
+import { nameOwners, styledField, writeField } from '../parameters/write-parameter.ts';
 import { isJsonType, isRange, mediaTypeFor } from '../source/media-types.ts';
 import { type Code, type FormCoder, UnreadableBody } from './codec.ts';
 import { writeJsonText } from './json.ts';
@@ -54,6 +54,7 @@ export const multipart: Code<FormCoder> = {
   write(fields, { format: { encoding = {} }, contentType }) {
     const boundary = boundaryOf(contentType);
     const pieces: (string | Blob)[] = [];
+    const claim = nameOwners(Object.keys(Object(fields)));
     const add = (name: string, content: string | Blob, filename?: string, type?: string) => {
       const suffix = filename === undefined ? '' : `; filename="${escaped(filename)}"`;
       const typeLine = type === undefined ? '' : `\r\nContent-Type: ${type}`;
@@ -70,15 +71,15 @@ export const multipart: Code<FormCoder> = {
         for (const item of items) add(name, ...fileOf(item, type));
       } else if (type !== undefined && !isStyled && isJsonType(type)) {
         add(name, writeJsonText(value), undefined, type);
-      } else for (const [key, text] of pairsOf(name, value, encoding)) add(key, text);
+      } else
+        for (const [key, text] of writeField(name, value, encoding[name])) {
+          claim(name, key);
+          add(key, text);
+        }
     }
     return new Blob([...pieces, `--${boundary}--\r\n`]);
   },
 };
-
-/** Returns the texts of a field, with the names of their parts. */
-const pairsOf = (name: string, value: unknown, encoding: FormEncoding) =>
-  new URLSearchParams(writeForm({ [name]: value }, encoding));
 
 /** Browsers escape names and filenames in the same way. */
 const escaped = (name: string): string => name.replace(/[\r\n"]/g, encodeURIComponent);

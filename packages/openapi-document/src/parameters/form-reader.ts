@@ -21,12 +21,13 @@ interface FormFormat {
  * schemas and media types.
  */
 export function formReader({ outline, encoding = {} }: FormFormat) {
-  const styled = Object.entries(encoding).flatMap(([name, value]) => {
-    const field = styledField(name, value);
-    return field && outline ? valueReader({ ...field, outline: outline.member(name) }) : [];
-  });
-  /** The names of the styled fields, and of the properties that are separate fields. */
-  const styledNames = new Set(styled.flatMap((field) => [field.name, ...field.names]));
+  const styledFields = (isPlain: boolean) =>
+    Object.entries(encoding).flatMap(([name, value]) => {
+      const field = styledField(name, value);
+      return field && outline
+        ? valueReader({ ...field, isPlain, outline: outline.member(name) })
+        : [];
+    });
   return {
     /**
      * Parses `application/x-www-form-urlencoded`.
@@ -35,9 +36,10 @@ export function formReader({ outline, encoding = {} }: FormFormat) {
      * @throws {URIError | ParameterError | BudgetExceeded}
      */
     urlencoded: (text: string, budget?: Budget) =>
-      objectOf<never>(pairsOf(text), percentDecoded, budget),
+      objectOf<never>(pairsOf(text), styledFields(false), percentDecoded, budget),
     /** Converts the fields of `multipart/form-data`. @throws {ParameterError | BudgetExceeded} */
-    multipart: <T>(fields: Fields<T>, budget?: Budget) => objectOf(fields, unchanged, budget),
+    multipart: <T>(fields: Fields<T>, budget?: Budget) =>
+      objectOf(fields, styledFields(true), unchanged, budget),
     textValues,
   };
 
@@ -54,20 +56,31 @@ export function formReader({ outline, encoding = {} }: FormFormat) {
 
   function objectOf<T>(
     fields: Fields<T>,
+    styled: readonly ReturnType<typeof valueReader>[],
     decode: (text: string) => string,
     budget: Budget | undefined,
   ): Json {
+    const names = outline?.names ?? new Set();
+    const styledNames = new Set(styled.map((field) => field.name));
+    type Field = (typeof styled)[number];
+    const has = (field: Field, name: string) =>
+      (field.isSpread ? field.takesAnyName || field.names.has(name) : field.name === name) ||
+      field.deepPath(name) !== undefined;
+    /** A property of the form is no member of a styled field. */
+    const isOwn = (name: string) => names.has(name) && !styledNames.has(name);
     const isText = (value: string | T) => typeof value === 'string';
     const entries: [string, unknown][] = [];
     for (const [name, values] of fields) {
-      if (styledNames.has(name) || styled.some((field) => field.deepPath(name))) continue;
+      if (!isOwn(name) && styled.some((field) => field.name === name || has(field, name))) continue;
       const decodedValues = values.map((value) => (isText(value) ? decode(value) : value));
       entries.push([name, fieldOf(name, outline?.member(name, budget), decodedValues, budget)]);
     }
     if (styled.length > 0) {
       const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
       for (const field of styled) {
-        const isForeign = (name: string) => fields.has(name) && !field.names.has(name);
+        const others = styled.filter((other) => other !== field && !other.takesAnyName);
+        const isForeign = (name: string) =>
+          names.has(name) || others.some((other) => has(other, name));
         const value = field.fromPairs(texts, isForeign, decode, budget);
         if (value !== undefined) entries.push([field.name, value]);
       }

@@ -1,5 +1,6 @@
 import { stringifyJson } from '../json/exact.ts';
 import { essenceOf, isJsonType, URLENCODED } from '../source/media-types.ts';
+import { pairsOf } from './texts.ts';
 
 /** The members of a parameter, a header or a field that define its serialization. */
 export interface Styled {
@@ -12,6 +13,8 @@ export interface Styled {
   readonly json: boolean;
   /** True if characters such as `:` are not percent-encoded. */
   readonly allowReserved?: boolean;
+  /** True for a part of a multipart form, which is not percent-encoded. */
+  readonly isPlain?: boolean;
   /** The media type of the value, if it has one. */
   readonly media?:
     | { readonly type: string; readonly encoding?: FormEncoding | undefined }
@@ -48,8 +51,12 @@ const STYLES: Readonly<Record<string, Style>> = {
 };
 
 /** In a cookie, the style `form` has the separators of `simple`. */
-export const styleOf = ({ in: where, style }: Styled): Style =>
-  STYLES[where === 'cookie' && style === 'form' ? 'simple' : style] ?? SIMPLE;
+export function styleOf({ in: where, style, isPlain }: Styled): Style {
+  const result = STYLES[where === 'cookie' && style === 'form' ? 'simple' : style] ?? SIMPLE;
+  if (!isPlain) return result;
+  const { prefix, delimiter, exploded, isNamed } = result;
+  return { prefix, delimiter: decodeURIComponent(delimiter), exploded, isNamed };
+}
 
 /**
  * Serializes a parameter by `style` and `explode`. Returns `name=value` for a query or a cookie.
@@ -110,10 +117,45 @@ export type FormEncoding = Readonly<
  * become JSON.
  */
 export function writeForm(fields: object, encoding: FormEncoding = {}): string {
+  const claim = nameOwners(Object.keys(fields));
   return membersOf(fields)
-    .flatMap(([name, value]) => fieldPairs(name, value, encoding[name]))
-    .filter((pair) => pair !== '')
+    .flatMap(([name, value]) => {
+      const pairs = fieldPairs(name, value, encoding[name]).filter((pair) => pair !== '');
+      if (styledField(name, encoding[name]) !== undefined)
+        for (const inner of pairsOf(pairs.join('&')).keys()) claim(name, inner);
+      return pairs;
+    })
     .join('&');
+}
+
+/**
+ * Returns the names and the texts of a field of a multipart form.
+ *
+ * @throws {TypeError} for a value whose text stands for another one.
+ */
+export function writeField(
+  name: string,
+  value: unknown,
+  encoding: FormEncoding[string] = {},
+): Iterable<[string, string]> {
+  const styled = styledField(name, encoding);
+  if (styled === undefined || styled.explode || styled.style === 'deepObject')
+    return new URLSearchParams(writeForm({ [name]: value }, { [name]: encoding }));
+  return [[name, writeParameter({ ...styled, isPlain: true }, value).slice(name.length + 1)]];
+}
+
+/**
+ * Returns a function that checks that an exploded object has no name of another parameter or field.
+ *
+ * @param names those of the parameters or fields.
+ */
+export function nameOwners(names: readonly string[]): (owner: string, name: string) => void {
+  const owners = new Map(names.map((name) => [name, name]));
+  return (owner, name) => {
+    if ((owners.get(name) ?? owner) !== owner)
+      throw new TypeError(`${owner} has the name ${name} in it, which is not its own`);
+    owners.set(name, owner);
+  };
 }
 
 /** Returns a field as a query parameter, if its encoding has `style` or `explode`. */
@@ -135,7 +177,8 @@ function fieldPairs(name: string, value: unknown, encoding?: FormEncoding[string
   return items.map((item) => writeParameter({ ...field, json: isComposite(item) }, item));
 }
 
-function encoderOf({ in: where, allowReserved }: Styled): (text: string) => string {
+function encoderOf({ in: where, allowReserved, isPlain }: Styled): (text: string) => string {
+  if (isPlain) return (text) => text;
   if (where === 'header') return trimmed;
   if (!allowReserved) return encodeURIComponent;
   // Always encodes characters that would end a name, a value, a segment or the query.

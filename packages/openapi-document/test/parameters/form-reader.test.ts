@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { formField, formReader } from '../../src/parameters/form-reader.ts';
-import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
+import { type FormEncoding, writeForm } from '../../src/parameters/write-parameter.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
 
 const integer = { type: 'integer' };
@@ -79,6 +79,22 @@ describe('a field with an encoding', () => {
     [{ count: { contentType: 'text/plain' } }, 'count=1', { count: 1 }],
   ])('such as %j is parsed by it: %s', (encoding, text, fields) => {
     expect(readerOf(encoding).urlencoded(text)).toEqual(fields);
+  });
+
+  test('may be a map, which has the names of no other field', () => {
+    const map = { type: 'object', additionalProperties: integer };
+    const object = { type: 'object', properties: { x: integer, q: integer } };
+    const properties = { map, object, q: { type: 'string' } };
+    const encoding = { map: { style: 'form' }, object: { style: 'form' } };
+    const { urlencoded } = formReader({ outline: outlineOf({ properties }), encoding });
+    const value = { map: { a: 1, b: 2 }, object: { x: 3 }, q: '4' };
+    expect(urlencoded('a=1&b=2&x=3&q=4')).toEqual(value);
+    expect(urlencoded(writeForm(value, encoding))).toEqual(value);
+    for (const unclear of [
+      { object: { q: 1 }, q: 'x' },
+      { map: { x: 1 }, object: { x: 2 } },
+    ])
+      expect(() => writeForm(unclear, encoding)).toThrow('which is not its own');
   });
 
   test('must be JSON if its media type is JSON and its schema allows no string', () => {

@@ -270,10 +270,13 @@ export function declaredHeaders(
   return validator.responseHeaders(declared, values);
 }
 
+const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : value);
+
 /** @throws {InvalidReply} for a value that clients would read as another one. */
 function writeHeader(header: Parameter, value: unknown): string {
   try {
-    return writeParameter(header, value);
+    // Recipients remove outer spaces (RFC 9110 §5.5).
+    return writeParameter(header, Array.isArray(value) ? value.map(trimmed) : trimmed(value));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new InvalidReply(`the header ${header.name} cannot be sent: ${error.message}`);
