@@ -30,7 +30,7 @@ export function contendersIn(folder: string): Contender[] {
   const service = (name: string, DATABASE_URL: string): Contender => ({
     name: `This service, ${name}`,
     file: join(root, 'src/main.ts'),
-    env: { OPENAPI_FILE: join(root, 'openapi.yaml'), NODE_ENV: 'production', DATABASE_URL },
+    env: { OPENAPI_FILE: join(root, 'openapi.yaml'), DATABASE_URL },
   });
   return [
     other('Express, in memory', 'express.ts'),

@@ -5,7 +5,7 @@
  * Usage: npm run bench -- [--rounds N] [--seconds N] [--only PATTERN] [--write]. With `--write`,
  * writes the table of docs/performance.md and the chart of README.md. The figures are medians of
  * the rounds. × compares with Express in memory. CPU is the time of all threads of the server for
- * each request. On disk, a 200 response means that the plant survives a power cut.
+ * each request. On disk, a 200 response means that the plant survives a power loss.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

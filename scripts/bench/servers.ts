@@ -47,7 +47,13 @@ export async function start(
   const pin = core === undefined ? [] : ['taskset', '-c', core];
   const [program = '', ...args] = [...pin, START, file];
   const child = spawn(program, args, {
-    env: { PATH: process.env.PATH, ...env, PORT: port, ACCESS_TOKENS: TOKEN },
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      ...env,
+      PORT: port,
+      ACCESS_TOKENS: TOKEN,
+    },
     stdio: ['ignore', output, output],
   });
   const kill = () => child.kill('SIGKILL');

@@ -29,7 +29,7 @@ if (SAME_WORK) {
   await fastify.register(helmet);
   await fastify.register(responseValidation, { ajv: { strict: false } });
   fastify.addHook('onResponse', async ({ id, ip, method, url, log }, { statusCode, elapsedTime }) =>
-    log.info({ id, ip, method, url, status: statusCode, durationMs: elapsedTime }, 'answered'),
+    log.info({ id, ip, method, url, status: statusCode, durationMs: elapsedTime }, 'responded'),
   );
 }
 await fastify.register(openapiGlue, {
