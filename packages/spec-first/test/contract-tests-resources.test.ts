@@ -310,3 +310,81 @@ test('contract tests show that another test has found the same failure again', a
     ]);
   });
 });
+
+test('a correct service passes whose lists of texts are cleared, and whose alternatives have defaults', async () => {
+  const text = `openapi: 3.1.0
+info: { title: Boards, version: 1.0.0 }
+paths:
+  /boards:
+    get:
+      operationId: listBoards
+      parameters: [{ name: size, in: query, explode: false, schema: { type: array, items: { enum: [s, m] } } }]
+      responses: { '200': { description: All., content: { application/json: { schema: { type: array, items: { $ref: '#/components/schemas/Board' } } } } } }
+    post:
+      operationId: addBoard
+      requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Board' } } } }
+      responses: { '201': { description: It., content: { application/json: { schema: { $ref: '#/components/schemas/Board' } } } } }
+  /boards/{board}:
+    parameters: [{ $ref: '#/components/parameters/board' }]
+    get: { operationId: getBoard, responses: { '200': { description: It., content: { application/json: { schema: { $ref: '#/components/schemas/Board' } } } }, '404': { description: None. } } }
+  /boards/{board}/labels:
+    parameters: [{ $ref: '#/components/parameters/board' }]
+    get: { operationId: listLabels, responses: { '200': { description: All., content: { application/json: { schema: { type: array, items: { type: string } } } } }, '404': { description: None. } } }
+    delete: { operationId: clearLabels, responses: { '204': { description: Cleared. }, '404': { description: None. } } }
+  /boards/{board}/labels/{label}:
+    parameters: [{ $ref: '#/components/parameters/board' }, { name: label, in: path, required: true, schema: { type: string, pattern: '^[a-z]+$' } }]
+    put: { operationId: addLabel, responses: { '204': { description: Added. }, '404': { description: None. } } }
+    delete: { operationId: removeLabel, responses: { '204': { description: Removed. }, '404': { description: None. } } }
+components:
+  parameters: { board: { name: board, in: path, required: true, schema: { type: string } } }
+  schemas:
+    Board:
+      type: object
+      required: [size, target]
+      properties:
+        id: { type: string, readOnly: true }
+        size: { enum: [s, m] }
+        target:
+          oneOf:
+            - { type: object, required: [url], additionalProperties: false, properties: { url: { type: string }, method: { type: string, default: POST } } }
+            - { type: object, required: [to], additionalProperties: false, properties: { to: { type: string } } }
+`;
+  const boards = new Map<unknown, { readonly board: object; readonly labels: Set<unknown> }>();
+  const labelsOf = (path: Readonly<Record<string, unknown>>) => {
+    const found = boards.get(path.board);
+    if (found === undefined) throw new HttpError(404, 'no such board');
+    return found;
+  };
+  const handlers: Record<string, AnyHandler> = {
+    listBoards: ({ query }) => {
+      const all = [...boards.values()].map(({ board }) => board);
+      const sizes = Object(query).size ?? ['s', 'm'];
+      return { status: 200, body: all.filter((board) => sizes.includes(Object(board).size)) };
+    },
+    addBoard({ body }) {
+      const id = `b${boards.size + 1}`;
+      const board = { ...Object(body), id };
+      boards.set(id, { board, labels: new Set() });
+      return { status: 201, body: board };
+    },
+    getBoard: ({ path }) => ({ status: 200, body: labelsOf(path).board }),
+    listLabels: ({ path }) => ({ status: 200, body: [...labelsOf(path).labels] }),
+    clearLabels({ path }) {
+      labelsOf(path).labels.clear();
+      return { status: 204 };
+    },
+    addLabel({ path }) {
+      labelsOf(path).labels.add(path.label);
+      return { status: 204 };
+    },
+    removeLabel({ path }) {
+      if (!labelsOf(path).labels.delete(path.label)) throw new HttpError(404, 'no such label');
+      return { status: 204 };
+    },
+  };
+  await withFiles({ 'openapi.yaml': text }, async (folder) => {
+    const file = join(folder, 'openapi.yaml');
+    const app = createApp({ document: file, handlers });
+    expect(await failedTests({ document: file, app })).toEqual({});
+  });
+});

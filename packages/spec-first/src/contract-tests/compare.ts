@@ -98,23 +98,21 @@ export const changedNames = (before: Json, after: Json): string[] =>
   );
 
 /**
- * Returns the defaults of members that were not sent, also inside of objects that were. A service
- * may leave out an empty value.
+ * Returns the members that a service adds to a sent value, also inside of objects: the defaults. It
+ * may leave out an empty one.
+ *
+ * @param filled the sent value with its defaults.
  */
-export function unsentDefaults(outline: Outline, sent: unknown, shown: unknown): unknown {
-  if (Array.isArray(sent) && Array.isArray(shown) && sent.length === shown.length)
-    return sent.map((item, index) => unsentDefaults(outline.item(index), item, shown[index]));
-  if (!isObject(sent) || !isObject(shown)) return shown;
-  const entries = [...outline.names].flatMap((name): [string, unknown][] => {
-    const member = outline.member(name);
-    const [preset] = member.defaults;
-    if (member.isOneWay) return [];
+export function unsentDefaults(filled: unknown, sent: unknown, shown: unknown): unknown {
+  if (Array.isArray(filled) && Array.isArray(shown) && filled.length === shown.length)
+    return filled.map((item, index) => unsentDefaults(item, Object(sent)[index], shown[index]));
+  if (!isObject(filled) || !isObject(sent) || !isObject(shown)) return shown;
+  const entries = Object.entries(filled).flatMap(([name, value]): [string, unknown][] => {
     if (Object.hasOwn(sent, name))
-      return typeof sent[name] === 'object' && outline.alternatives.length === 0
-        ? [[name, unsentDefaults(member, sent[name], shown[name])]]
+      return isObject(value) || Array.isArray(value)
+        ? [[name, unsentDefaults(value, sent[name], shown[name])]]
         : [];
-    const isLeftOut = shown[name] === undefined && isEmpty(preset);
-    return isLeftOut || preset === undefined ? [] : [[name, preset]];
+    return shown[name] === undefined && isEmpty(value) ? [] : [[name, value]];
   });
   return Object.fromEntries(entries);
 }

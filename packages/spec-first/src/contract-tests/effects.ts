@@ -341,7 +341,8 @@ function checkOthers(run: Run, resource: Resource, pairs: readonly Pair[], chang
     const get = describeGet(after);
     const isSibling = after.operation.path === collectionPathOf(resource.template);
     for (const [key, former] of before.entries) {
-      const isOwn = key === own && !isSame;
+      // The subject may be the list itself.
+      const isOwn = !isSame && (key === own || (own === '' && before.isList));
       const current = after.entries.get(key);
       if (current === undefined && after.isComplete) {
         const isReference = mentions(former, id) && !(isChosenId && isSibling);
@@ -455,7 +456,7 @@ function checkDeleted(run: Run, resource: Resource, pairs: readonly Pair[]): voi
 /** Checks that all views show a resource with the sent members, and with the defaults of others. */
 function checkStored(
   run: Run,
-  { operation, requests }: Target,
+  { operation, requests, schemas }: Target,
   pairs: readonly Pair[],
   { body: sent, media: sentMedia }: RequestValues,
 ): void {
@@ -506,7 +507,7 @@ function checkStored(
     else
       failIfDifferent(
         'a default is applied',
-        unsentDefaults(media.outline, sent, entry),
+        unsentDefaults(schemas.at(media.schema, 'request').check(sent).value, sent, entry),
         'has the default',
       );
     const [tag, other] = [after, before].map(({ response }) => response.headers.etag);

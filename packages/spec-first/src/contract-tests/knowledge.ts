@@ -354,8 +354,9 @@ export class Knowledge {
 /** Returns the name of the member with the id of a resource, if it is certain. */
 export function idMemberIn(template: string, entity: Json): string | undefined {
   const name = normalizedName(idParameterOf(template));
-  // `roomid` of `/rooms/{roomid}` is an id without a capital letter.
-  const isId = isIdName(idParameterOf(template)) || name === idNameOfPath(template);
+  // `roomid` and `room` of `/rooms/{room}` are ids, too.
+  const isOfPath = [name, `${name}id`].includes(idNameOfPath(template));
+  const isId = isIdName(idParameterOf(template)) || isOfPath;
   const names = Object.keys(entity).filter((key) => (entity[key] ?? undefined) !== undefined);
   return (
     names.find((key) => normalizedName(key) === name) ?? names.find((key) => isId && key === 'id')

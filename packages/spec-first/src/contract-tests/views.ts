@@ -234,11 +234,14 @@ export async function readView(
 
 async function readItems(run: Run, target: Target, values: RequestValues) {
   const list = await readList(run, target, values);
-  const entries = list?.items.map((item): [string, unknown] => [
-    String(idOfItem(run, target, item) ?? stringifyJson(item)),
-    item,
-  ]);
+  const entries = list?.items.map((item): [string, unknown] => [keyOf(run, target, item), item]);
   return list && { ...list, entries: new Map(entries) };
+}
+
+/** Returns the text of an item's id, or of the item. A scalar is its own id. */
+function keyOf(run: Run, target: Target, item: unknown): string {
+  const id = idOfItem(run, target, item) ?? (typeof item === 'object' ? undefined : item);
+  return id === undefined ? String(stringifyJson(item)) : String(id);
 }
 
 async function readResource(run: Run, target: Target, { path }: RequestValues) {
