@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { Unavailable } from 'group-commit';
 import { requestsFor } from 'spec-first/testing';
 import { ConfigError } from 'spec-first-server';
@@ -79,7 +79,7 @@ describe('createPlant', () => {
   });
 });
 
-test('SQLITE_CHECK_HOURS finds at the start that a file is damaged: the service is not ready', async () => {
+test('SQLITE_CHECK_HOURS finds at the start and each hour that a file is damaged: the service is not ready', async () => {
   const path = join(folder, 'damaged.db');
   const DATABASE_URL = `sqlite:${path}`;
   const store = await openStore(DATABASE_URL, { maxWaiting: 1_000 });
@@ -93,7 +93,10 @@ test('SQLITE_CHECK_HOURS finds at the start that a file is damaged: the service 
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
   const values = readVariables(variables, { DATABASE_URL, SQLITE_CHECK_HOURS: '1' });
+  const interval = jest.spyOn(globalThis, 'setInterval');
   const backend = await openPlants(values, { warn });
+  expect(interval).toHaveBeenCalledWith(expect.any(Function), 3_600_000);
+  interval.mockRestore();
   await eventually(() => expect(backend.ready?.()).rejects.toThrow('damaged.db is damaged'));
   expect(warnings).toEqual([expect.stringMatching(/damaged\.db is damaged: stop the service/)]);
   await backend.close?.();
