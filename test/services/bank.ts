@@ -1,5 +1,4 @@
 import {
-  areValid,
   bodyOf,
   failureOf,
   inPath,
@@ -10,6 +9,7 @@ import {
   listOf,
   operation,
   parameter,
+  readBody,
   ref,
   replyOf,
 } from './document.ts';
@@ -348,20 +348,6 @@ export function createBank(fault = '') {
       return card === undefined ? failure(404) : route(request, card, account);
     });
 
-  /** Returns the declared members of a valid body. */
-  function read(
-    { headers, json: body }: Received,
-    schemas: Json,
-    required: readonly string[] = [],
-    type = 'application/json',
-  ): Json | undefined {
-    if (headers['content-type']?.split(';')[0] !== type || !isObject(body)) return undefined;
-    if (required.some((name) => body[name] === undefined)) return undefined;
-    if (type !== 'application/json' && Object.keys(body).length === 0) return undefined;
-    if (!areValid(schemas, body)) return undefined;
-    return Object.fromEntries(Object.entries(body).filter(([name]) => schemas[name] !== undefined));
-  }
-
   /** Runs a POST once for each key of a caller. */
   const once =
     (route: (request: Received, caller: string) => Sent) =>
@@ -425,7 +411,7 @@ export function createBank(fault = '') {
       body: shownMembers(settings.get(caller) ?? {}),
     })),
     'PUT /settings': secured((request, caller) => {
-      const body = read(request, SETTINGS);
+      const body = readBody(request, SETTINGS);
       if (body === undefined) return failure(400);
       const { quiet } = body;
       body.theme ??= 'system';
@@ -437,7 +423,7 @@ export function createBank(fault = '') {
       return { status: 200, body: shownMembers(body) };
     }),
     'PATCH /settings': secured((request, caller) => {
-      const patch = read(request, SETTINGS_PATCH, [], 'application/merge-patch+json');
+      const patch = readBody(request, SETTINGS_PATCH, [], 'application/merge-patch+json');
       if (patch === undefined) return failure(400);
       const former = settings.get(caller) ?? {};
       const { quiet, ...flat } = patch;
@@ -459,7 +445,7 @@ export function createBank(fault = '') {
     }),
     'PUT /labels/{}': secured((request, caller) => {
       const [key] = request.ids;
-      const body = read(request, ARTICLE, ['title']);
+      const body = readBody(request, ARTICLE, ['title']);
       if (body === undefined || !/^[a-z]{1,8}$/.test(String(key))) return failure(400);
       const name = `${caller} ${key}`;
       const status = labels.has(name) ? 200 : 201;
@@ -542,7 +528,7 @@ export function createBank(fault = '') {
     }),
     'POST /accounts': secured(
       once((request, caller) => {
-        const body = read(request, ACCOUNT, ['owner']);
+        const body = readBody(request, ACCOUNT, ['owner']);
         if (body === undefined) return failure(400);
         count += 1;
         const id = `a${count}`;
@@ -554,7 +540,7 @@ export function createBank(fault = '') {
     ),
     'GET /accounts/{}': own((_, account) => answer(200, account)),
     'PUT /accounts/{}': own((request, account) => {
-      const body = read(request, ACCOUNT, ['owner']);
+      const body = readBody(request, ACCOUNT, ['owner']);
       if (body === undefined) return failure(400);
       const match = request.headers['if-match'];
       if (match !== undefined && match !== '*' && match !== etagOf(account)) {
@@ -628,7 +614,7 @@ export function createBank(fault = '') {
     }),
     'POST /accounts/{}/cards': own((request, account, caller) =>
       once((each) => {
-        const body = read(each, CARD, ['holder']);
+        const body = readBody(each, CARD, ['holder']);
         if (body === undefined) return failure(400);
         addCard(account, each.ids[0] ?? '', body);
         return { status: 201, body: account.cards.at(-1) };
@@ -639,7 +625,7 @@ export function createBank(fault = '') {
       if (headers['content-type'] !== 'application/json' || !Array.isArray(list))
         return failure(400);
       if (list.length === 0 || list.length > 5) return failure(400);
-      const bodies = list.map((json) => read({ ...request, json }, CARD, ['holder']));
+      const bodies = list.map((json) => readBody({ ...request, json }, CARD, ['holder']));
       const isWrong = bodies.includes(undefined);
       if (isWrong && !has('a refused batch adds its valid cards')) return failure(400);
       for (const body of bodies)
@@ -649,7 +635,7 @@ export function createBank(fault = '') {
     }),
     'GET /accounts/{}/cards/{}': withCard((_, card) => ({ status: 200, body: card })),
     'PATCH /accounts/{}/cards/{}': withCard((request, card, account) => {
-      const body = read(request, CARD, [], 'application/merge-patch+json');
+      const body = readBody(request, CARD, [], 'application/merge-patch+json');
       if (body === undefined) {
         const [other] = account.cards.filter((each) => each !== card);
         if (has('a refused patch changes another card') && other !== undefined)
@@ -676,7 +662,7 @@ export function createBank(fault = '') {
       ),
     })),
     'POST /transfers': secured((request, caller) => {
-      const body = read(request, TRANSFER, ['accountId', 'amount']);
+      const body = readBody(request, TRANSFER, ['accountId', 'amount']);
       if (body === undefined) return failure(400);
       if (body.amount === 0.01 && has('the smallest amount is refused')) return failure(400);
       if (accounts.get(String(body.accountId))?.owner !== caller) return failure(404);
@@ -687,7 +673,7 @@ export function createBank(fault = '') {
     }),
     'GET /articles': secured(() => ({ status: 200, body: [...articles.values()] })),
     'POST /articles': secured((request) => {
-      const body = read(request, ARTICLE, ['title']);
+      const body = readBody(request, ARTICLE, ['title']);
       if (body === undefined) return failure(400);
       const words = String(body.title)
         .toLowerCase()

@@ -1,13 +1,12 @@
 import {
-  areValid,
   bodyOf,
   failureOf,
   inPath,
-  isObject,
   type Json,
   listOf,
   operation,
   parameter,
+  readBody,
   ref,
   replyOf,
 } from './document.ts';
@@ -134,6 +133,7 @@ interface Member {
   value: Json;
   version: number;
   visits: Json[];
+  added: number;
   readonly badges: Map<string, Json>;
 }
 
@@ -176,13 +176,6 @@ export function createClub(fault = '') {
       return visit === undefined ? failure(404) : route(request, visit, member);
     });
 
-  function read({ headers, json: body }: Received, schemas: Json, required: readonly string[]) {
-    if (headers['content-type']?.split(';')[0] !== 'application/json') return undefined;
-    if (!isObject(body) || required.some((name) => body[name] === undefined)) return undefined;
-    if (!areValid(schemas, body)) return undefined;
-    return Object.fromEntries(Object.entries(body).filter(([name]) => schemas[name] !== undefined));
-  }
-
   const isTaken = (code: unknown, own?: Member) =>
     [...members.values()].some((each) => each !== own && each.value.code === code);
 
@@ -192,7 +185,7 @@ export function createClub(fault = '') {
 
   const routes: Routes = {
     'POST /lockers': secured((request, caller) => {
-      const body = read(request, LOCKER, ['id', 'size']);
+      const body = readBody(request, LOCKER, ['id', 'size']);
       if (body === undefined) return failure(400);
       const id = `${caller} ${body.id}`;
       if (lockers.has(id) && !has('a taken id replaces a locker')) return failure(409);
@@ -234,19 +227,20 @@ export function createClub(fault = '') {
       return { status: 200, body: values.map(({ value }) => value) };
     }),
     'POST /members': secured((request, owner) => {
-      const body = read(request, MEMBER, ['name', 'code']);
+      const body = readBody(request, MEMBER, ['name', 'code']);
       if (body === undefined) return failure(400);
       if (isTaken(body.code) && !has('a taken code is accepted')) return failure(409);
       count += 1;
       const id = `m${count}`;
       const visits = does('a member has a first visit') ? [{ id: 'v0', remark: 'text' }] : [];
-      const member = { owner, value: { id, ...body }, version: 1, visits, badges: new Map() };
+      const value = { id, ...body };
+      const member = { owner, value, version: 1, visits, added: 0, badges: new Map() };
       members.set(id, member);
       return answer(201, member);
     }),
     'GET /members/{}': within((_, member) => answer(200, member)),
     'PUT /members/{}': within((request, member) => {
-      const body = read(request, MEMBER, ['name', 'code']);
+      const body = readBody(request, MEMBER, ['name', 'code']);
       if (body === undefined) return failure(400);
       const match = request.headers['if-match'];
       const isIssued = /^"\d+"$/.test(match ?? '') && Number(match?.slice(1, -1)) < member.version;
@@ -265,7 +259,7 @@ export function createClub(fault = '') {
     }),
     'GET /members/{}/visits': within((_, { visits }) => ({ status: 200, body: visits })),
     'POST /members/{}/visits': within((request, member, caller) => {
-      const body = read(request, VISIT, ['remark']);
+      const body = readBody(request, VISIT, ['remark']);
       const key = request.headers['idempotency-key'];
       const isKey = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(String(key ?? ''));
       if (body === undefined || (key !== undefined && !isKey)) return failure(400);
@@ -274,8 +268,9 @@ export function createClub(fault = '') {
       const known = key === undefined ? undefined : keys.get(place);
       if (known !== undefined) return known;
       count += 1;
+      member.added += 1;
       const isLocal = does('the ids of visits begin with 1 below each member');
-      const visit = { id: `v${isLocal ? member.visits.length + 1 : count}`, ...body };
+      const visit = { id: `v${isLocal ? member.added : count}`, ...body };
       member.visits.push(visit);
       const sent = { status: 201, body: visit };
       keys.set(place, sent);
@@ -283,7 +278,7 @@ export function createClub(fault = '') {
     }),
     'GET /members/{}/visits/{}': withVisit((_, visit) => ({ status: 200, body: visit })),
     'PUT /members/{}/visits/{}': withVisit((request, visit) => {
-      const body = read(request, VISIT, ['remark']);
+      const body = readBody(request, VISIT, ['remark']);
       if (body === undefined) return failure(400);
       Object.assign(visit, body);
       return { status: 200, body: visit };
@@ -302,7 +297,7 @@ export function createClub(fault = '') {
     }),
     'PUT /members/{}/badges/{}': within((request, { badges }) => {
       const [, badge = ''] = request.ids;
-      const body = read(request, LEVEL, ['level']);
+      const body = readBody(request, LEVEL, ['level']);
       if (body === undefined || !/^[a-z]{4,9}$/.test(badge)) return failure(400);
       badges.set(badge, { badge, ...body });
       return { status: 200, body: badges.get(badge) };
@@ -315,7 +310,7 @@ export function createClub(fault = '') {
       body: profiles.get(placeOf(caller)) ?? {},
     })),
     'PUT /profile': secured((request, caller) => {
-      const body = read(request, PROFILE, []);
+      const body = readBody(request, PROFILE, []);
       if (body === undefined) return failure(400);
       profiles.set(placeOf(caller), body);
       return { status: 200, body };

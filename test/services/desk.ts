@@ -1,5 +1,4 @@
 import {
-  areValid,
   bodyOf,
   failureOf,
   inPath,
@@ -8,6 +7,7 @@ import {
   listOf,
   operation,
   parameter,
+  readBody,
   ref,
   replyOf,
 } from './document.ts';
@@ -201,20 +201,6 @@ export function createDesk(fault = '') {
   const keys = new Map<string, Sent>();
   let lastId = 0;
 
-  /** Returns the declared members of a valid body. */
-  function read(
-    { headers, json: body }: Received,
-    schemas: Json,
-    required: readonly string[],
-    type = 'application/json',
-  ): Json | undefined {
-    if (headers['content-type']?.split(';')[0] !== type || !isObject(body)) return undefined;
-    if (required.some((name) => body[name] === undefined)) return undefined;
-    if (type !== 'application/json' && Object.keys(body).length === 0) return undefined;
-    if (!areValid(schemas, body)) return undefined;
-    return Object.fromEntries(Object.entries(body).filter(([name]) => schemas[name] !== undefined));
-  }
-
   const shown = ({ value, tasks }: Project): Json =>
     does('a project has a derived count of tasks') ? { ...value, taskCount: tasks.length } : value;
 
@@ -294,7 +280,7 @@ export function createDesk(fault = '') {
       };
     },
     'POST /projects': (request) => {
-      const body = read(request, PROJECT, ['title', 'code']);
+      const body = readBody(request, PROJECT, ['title', 'code']);
       if (body === undefined) return failure(400);
       if (isTaken(body.code)) return failure(409);
       lastId += has('ids repeat') && lastId % 4 === 3 ? 0 : 1;
@@ -326,7 +312,7 @@ export function createDesk(fault = '') {
     },
     'GET /projects/{}': within((_, project) => ({ status: 200, body: shown(project) })),
     'PUT /projects/{}': within((request, project, id) => {
-      const body = read(request, PROJECT, ['title', 'code']);
+      const body = readBody(request, PROJECT, ['title', 'code']);
       if (body === undefined) {
         const { title } = Object(request.json);
         if (has('a rejected PUT changes the title') && typeof title === 'string')
@@ -392,7 +378,7 @@ export function createDesk(fault = '') {
       return { status: 200, body: { tasks, total: Math.max(0, counted) } };
     },
     'POST /projects/{}/tasks': within((request, project) => {
-      const body = read(request, TASK, ['title']);
+      const body = readBody(request, TASK, ['title']);
       const key = request.headers['idempotency-key'];
       if (body === undefined || (key !== undefined && !/^[0-9a-f-]{36}$/i.test(String(key))))
         return failure(400);
@@ -425,7 +411,7 @@ export function createDesk(fault = '') {
     }),
     'PATCH /projects/{}/tasks/{}': within((request, project) => {
       const task = project.tasks.find(({ id }) => id === request.ids[1]);
-      const body = read(request, TASK, [], 'application/merge-patch+json');
+      const body = readBody(request, TASK, [], 'application/merge-patch+json');
       if (task === undefined) return failure(404);
       if (body === undefined) return failure(400);
       const before = { ...task };
@@ -449,7 +435,7 @@ export function createDesk(fault = '') {
       return { status: 204 };
     }),
     'PUT /projects/{}/guests/{}': within((request, project) => {
-      const body = read(request, GUEST, ['role']);
+      const body = readBody(request, GUEST, ['role']);
       const name = request.ids[1] ?? '';
       if (body === undefined || !/^[a-z]{6,12}$/.test(name)) return failure(400);
       const isNew = !project.guests.has(name);
@@ -479,7 +465,7 @@ export function createDesk(fault = '') {
     }),
     'GET /labels': () => ({ status: 200, body: labels }),
     'POST /labels': (request) => {
-      const body = read(request, LABEL, ['text']);
+      const body = readBody(request, LABEL, ['text']);
       if (body === undefined) return failure(400);
       if (has('a description is not listed')) delete body.description;
       if (!has('a label is not stored')) labels.push(body);

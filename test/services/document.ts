@@ -1,5 +1,7 @@
 /** Parts of OpenAPI documents, and a validator for their schemas. */
 
+import type { Received } from './http.ts';
+
 export type Json = Record<string, unknown>;
 
 export const json = (schema: object) => ({ content: { 'application/json': { schema } } });
@@ -73,3 +75,17 @@ export const areValid = (schemas: unknown, value: Json): boolean =>
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Returns the declared members of a valid body of a request, or `undefined`. */
+export function readBody(
+  { headers, json: body }: Received,
+  schemas: Json,
+  required: readonly string[] = [],
+  type = 'application/json',
+): Json | undefined {
+  if (headers['content-type']?.split(';')[0] !== type || !isObject(body)) return undefined;
+  if (required.some((name) => body[name] === undefined)) return undefined;
+  if (type !== 'application/json' && Object.keys(body).length === 0) return undefined;
+  if (!areValid(schemas, body)) return undefined;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => schemas[name] !== undefined));
+}

@@ -2,20 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   asObject,
   escapePointerToken,
+  isObject,
   type Operation,
   stringifyJson,
   valueAt,
 } from 'openapi-document';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
 import { differenceOf, excerptOf, isEqualScalar } from './compare.ts';
-import { isWriting, perform } from './effects.ts';
+import { perform } from './effects.ts';
 import { idIn } from './knowledge.ts';
 import { collectionPathOf, idParameterOf, normalizedName, resourcePathOf } from './names.ts';
 import { mediaOf } from './paging.ts';
 import { partOf, type RequestValues, withValue } from './parts.ts';
 import { isRepeatKey } from './requests.ts';
 import { isMock } from './send.ts';
-import { readViews } from './views.ts';
+import { readView, readViews } from './views.ts';
 import { hasIfMatch, isGone, isSuccess, type Run, type Target } from './world.ts';
 
 /** The name of the checks of another caller. */
@@ -133,33 +134,41 @@ export async function checkTakenByChange(run: Run, target: Target): Promise<void
   failIfUnique(run, creator.operation, [added.body, values.body], response);
 }
 
-/** Checks that no request reaches a resource below another parent than its own. */
+/** Checks that a resource is shown and changed below its own parent only. */
 export async function checkPlaces(run: Run, target: Target): Promise<void> {
   const { knowledge, random } = run.world;
   const { requests, operation } = target;
-  const template = knowledge.subjectOf(operation) ?? '';
+  const isRead = operation.method === 'get';
+  const template =
+    (isRead ? knowledge.itemOf(operation.path) : undefined) ?? resourcePathOf(operation.path);
   const parent = resourcePathOf(collectionPathOf(template));
   const isCreator = knowledge.creatorsOf(template).includes(operation);
-  if (parent === '' || !operation.path.startsWith(template) || isCreator) return;
-  const path = (await run.create(template))?.get(template);
+  if (parent === '' || isCreator) return;
   const other = (await run.create(parent))?.get(parent);
+  const path = (await run.create(template))?.get(template);
   if (path === undefined || other === undefined) return;
+  const wrong = { ...path, ...other };
+  const fail = (message: string, response: ReceivedResponse) =>
+    run.fail('a resource is below its own parent only', message, undefined, response);
+  if (isRead) {
+    const [own, shown] = [
+      await readView(run, operation, path),
+      await readView(run, operation, wrong),
+    ];
+    const key = own?.isList ? String(path[idParameterOf(template)]) : '';
+    const entity = own?.entries.get(key);
+    if (shown && entity !== undefined && isDeepStrictEqual(entity, shown.entries.get(key)))
+      fail(`it shows ${excerptOf(entity)} of another parent`, shown.response);
+    return;
+  }
   const before = await run.read(template, path);
   if (before === undefined || !isSuccess(before)) return;
   const values = await run.values(target, requests.choose(random), { within: path });
-  const wrong = { ...values, path: { ...values.path, ...other } };
-  const response = await run.sendAndCheck(target, { values: wrong });
+  const draft = { values: { ...values, path: { ...values.path, ...other } } };
+  const response = await run.sendAndCheck(target, draft);
   const after = await run.read(template, path);
-  const isShown =
-    operation.method === 'get' && isDeepStrictEqual(parsedBody(response), before.body);
-  const isChanged = isWriting(target) && !isDeepStrictEqual(after?.body, before.body);
-  if (response.status < 300 && !isMock(response) && (isShown || isChanged))
-    run.fail(
-      'a resource is below its own parent only',
-      `the status is ${response.status} for a resource of another parent`,
-      undefined,
-      response,
-    );
+  if (response.status < 300 && !isDeepStrictEqual(after?.body, before.body))
+    fail(`the status is ${response.status} for a resource of another parent`, response);
 }
 
 /** Checks that nothing is created below a deleted resource, if the operation declares 404. */
@@ -237,50 +246,57 @@ export async function checkSingleton(run: Run, target: Target): Promise<void> {
     run.fail(CALLERS, 'a request of another caller changes what this caller reads');
 }
 
-/**
- * Sends a PUT or a PATCH again with one other member, or without some. Checks that PUT removes what
- * it does not send.
- *
- * @param values those of a successful request.
- * @param kept the removed values that were still shown, by the pointer of the member.
- * @throws {CheckError}
- */
-export async function changeMember(
-  run: Run,
-  target: Target,
-  values: RequestValues,
-  kept: Map<string, Set<unknown>>,
-): Promise<void> {
-  const { requests, operation } = target;
+/** Sends a PUT or a PATCH again with one other member. @throws {CheckError} */
+export async function changeMember(run: Run, target: Target, values: RequestValues): Promise<void> {
+  const { requests } = target;
   const { random } = run.world;
-  const { path } = values;
   const pointers = pointersIn(values.body);
   const pointer = pointers[random() % pointers.length] ?? '';
-  const removed = random() % 2 === 1 ? pointers.filter(() => random() % 2 === 1) : [];
-  let changed = values;
-  for (const each of removed) changed = requests.withChange(changed, each, undefined) ?? changed;
-  if (removed.length === 0) {
-    const member = valueAt(requests.full(random).body, pointer);
-    changed = requests.withChange(values, pointer, member ?? null) ?? values;
-  }
-  const sent = await run.values(target, changed, { within: path });
-  const { response } = await perform(run, target, { values: sent });
-  if (operation.method !== 'put' || response.status >= 300) return;
-  const [view] = await readViews(run, { template: operation.path, path }, false);
-  for (const each of removed) {
-    const former = stringifyJson(valueAt(values.body, each));
-    const isSent = valueAt(sent.body, each) !== undefined;
-    const isInside = valueAt(sent.body, each.slice(0, each.lastIndexOf('/'))) !== undefined;
-    if (isSent || !isInside || stringifyJson(valueAt(view?.entries.get(''), each)) !== former)
-      continue;
-    // A service may have a default of its own, which is one value.
-    const keptValues = (kept.get(each) ?? new Set()).add(former);
-    kept.set(each, keptValues);
-    if (keptValues.size > 1)
-      run.fail(
-        'PUT replaces the whole resource',
-        `${each} is still ${former}, which PUT did not send`,
-      );
+  const member = random() % 2 === 1 ? undefined : valueAt(requests.full(random).body, pointer);
+  const changed = requests.withChange(values, pointer, member) ?? values;
+  const sent = await run.values(target, changed, { within: values.path });
+  await perform(run, target, { values: sent });
+}
+
+/** The number of times that PUT removes members: alternately inside of objects, and all. */
+const REMOVALS = 6;
+
+/** Checks that PUT removes what it does not send. @throws {CheckError} */
+export async function checkRemoval(run: Run, target: Target): Promise<void> {
+  const { requests, operation } = target;
+  const { knowledge, random } = run.world;
+  if (operation.method !== 'put' || knowledge.subjectOf(operation) !== operation.path) return;
+  run.effects = 'own';
+  const { path } = await run.values(target, requests.simplest(), { isNew: true });
+  /** The removed values that were still shown, by the pointer of the member. */
+  const kept = new Map<string, Set<unknown>>();
+  for (let round = 0; round < REMOVALS; round += 1) {
+    run.exchanges.length = 0;
+    const full = await run.values(target, requests.full(random), { within: path });
+    const { response } = await perform(run, target, { values: full });
+    if (response.status >= 300) continue;
+    let values = full;
+    for (const pointer of pointersIn(full.body)) {
+      const isInner = pointer.lastIndexOf('/') > 0;
+      const isKept = round % 2 === 0 && isObject(valueAt(full.body, pointer));
+      if (!isKept || isInner) values = requests.withChange(values, pointer, undefined) ?? values;
+    }
+    const sent = await run.values(target, values, { within: path });
+    await perform(run, target, { values: sent });
+    const [view] = await readViews(run, { template: operation.path, path }, false);
+    for (const pointer of pointersIn(full.body)) {
+      const former = stringifyJson(valueAt(full.body, pointer));
+      const shown = stringifyJson(valueAt(view?.entries.get(''), pointer));
+      if (valueAt(sent.body, pointer) !== undefined || shown !== former) continue;
+      // A service may have a default of its own, which is one value.
+      const values = (kept.get(pointer) ?? new Set()).add(former);
+      kept.set(pointer, values);
+      if (values.size > 1)
+        run.fail(
+          'PUT replaces the whole resource',
+          `${pointer} is still ${former}, which PUT did not send`,
+        );
+    }
   }
 }
 

@@ -362,40 +362,19 @@ function checkOthers(run: Run, resource: Resource, pairs: readonly Pair[], chang
       const values = [current, former].map((each) => stringifyJson(asObject(each)[name]));
       failFor(run, after, check, `${get} has ${name} ${values.join(' after the request, not ')}`);
     }
-    for (const key of addedKeys(pair)) {
-      const item = excerptOf(after.entries.get(key));
-      if (isSame) failFor(run, after, check, `${get} has ${item} after the request`);
-      const message = `${get} has ${item} after a request to another resource`;
-      if (isElsewhere(pair, key, resource, pairs, change))
-        failFor(run, after, check, message, after.operation);
-    }
+    const [added] = isSame ? addedKeys(pair) : [];
+    if (added !== undefined)
+      failFor(
+        run,
+        after,
+        check,
+        `${get} has ${excerptOf(after.entries.get(added))} after the request`,
+      );
   }
 }
 
 /** Returns the last id in the path of a view. */
 const parentOf = ({ before: { path } }: Pair): unknown => Object.values(path).at(-1);
-
-/**
- * Returns true if an item was added below a parent that neither it nor the request names, and below
- * one that the request names.
- */
-function isElsewhere(
-  pair: Pair,
-  key: string,
-  { path }: Resource,
-  pairs: readonly Pair[],
-  { body }: Change,
-): boolean {
-  const isNamed = (each: Pair) => mentions([path, body], parentOf(each));
-  if (parentOf(pair) === undefined || isNamed(pair)) return false;
-  if (mentions(pair.after.entries.get(key), parentOf(pair))) return false;
-  return pairs.some(
-    (each) =>
-      each.after.operation === pair.after.operation &&
-      isNamed(each) &&
-      addedKeys(each).includes(key),
-  );
-}
 
 /** Returns the members that an action has changed in its own resource. */
 function writtenByAction(pairs: readonly Pair[], { sent, method }: Change): Json {

@@ -52,8 +52,6 @@ type Place = Pick<Operation, 'path' | 'template'>;
 export interface Lesson {
   /** The resources of the response. Omits the items of lists. */
   readonly paths: Paths;
-  /** The names of the id of the body, such as `paymentid`. */
-  readonly names: readonly string[];
   /** True if an earlier response has shown the resource of the body. */
   readonly isKnown: boolean;
 }
@@ -259,7 +257,7 @@ export class Knowledge {
         this.#creators.set(key, creators.add(operation));
       }
     }
-    return { paths: found, names, isKnown };
+    return { paths: found, isKnown };
   }
 
   /** Returns true if a response has shown a resource, also one that is deleted. */

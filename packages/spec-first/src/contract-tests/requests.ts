@@ -119,7 +119,7 @@ export function createRequests(checked: CheckedOperation, item?: string) {
   function full(next: () => number, kind: RequestKind = firstKind as RequestKind): RequestValues {
     const chosen = kind.choose(next);
     const { body } = kind.samples[0] ?? chosen;
-    const values = { ...chosen, body: { ...asObject(body), ...asObject(chosen.body) } };
+    const values = { ...chosen, body: merged(body, chosen.body) };
     return isObject(chosen.body) && isValid(values) ? values : chosen;
   }
 
@@ -388,6 +388,13 @@ export function createRequests(checked: CheckedOperation, item?: string) {
       return completed;
     },
   };
+}
+
+/** Adds the members of an object that another one lacks, at each level. */
+function merged(base: unknown, value: unknown): unknown {
+  if (!isObject(base) || !isObject(value)) return value === undefined ? base : value;
+  const names = Object.keys({ ...base, ...value });
+  return Object.fromEntries(names.map((name) => [name, merged(base[name], value[name])]));
 }
 
 function spreadValue(outline: Outline, value: unknown, index: number): unknown {

@@ -7,6 +7,7 @@ import {
   checkEntityTags,
   checkKey,
   checkPlaces,
+  checkRemoval,
   checkSingleton,
   checkTaken,
   checkTakenByChange,
@@ -97,7 +98,6 @@ class OperationTester {
     }
     const template = resourcePathOf(target.operation.path);
     const counts = new Map<string, number>();
-    const kept = new Map<string, Set<unknown>>();
     const failure = await testRandomly(world, Math.ceil(runs / 2), async (run, next) => {
       const isNew = next() % 4 === 3;
       const values = requests.choose(next);
@@ -109,7 +109,7 @@ class OperationTester {
       const exchange = await this.#sendValid(run, values, isNew);
       const isStored = exchange !== undefined && exchange.response.status < 300;
       if (isStored && run.effects !== 'none' && this.#isChange())
-        await changeMember(run, target, exchange.values, kept);
+        await changeMember(run, target, exchange.values);
     });
     if (failure !== undefined) this.#add(failure);
     // The effects of edge cases are checked, too.
@@ -220,6 +220,7 @@ class OperationTester {
           checkEntityTags,
           checkTaken,
           checkTakenByChange,
+          checkRemoval,
           checkPlaces,
           checkDeletedParent,
           checkSingleton,

@@ -217,7 +217,7 @@ export class Run {
     if (isSuccess && operation.method !== 'delete')
       return knowledge.learn(operation, values.path, response);
     if (isSuccess) knowledge.forget(operation, values.path);
-    return { paths: new Map(), names: [], isKnown: false };
+    return { paths: new Map(), isKnown: false };
   }
 
   /**
