@@ -64,6 +64,8 @@ test.each(
 
     [wide, 'Int64'],
     [{ type: ['string', 'integer'], format: 'int64' }, 'Int64 | string'],
+    [{ type: 'number', format: 'int64' }, 'Int64'],
+    [{ type: 'number', format: 'int64', minimum: 0, maximum: 9 }, 'number'],
 
     [{ ...wide, minimum: 0, maximum: 2 ** 53 - 1 }, 'number'],
     [{ ...wide, exclusiveMinimum: 0, exclusiveMaximum: 10 }, 'number'],

@@ -353,7 +353,7 @@ function namedShape(to: Definition): Shape {
 function scalarType(type: Exclude<TypeName, 'array' | 'object'>, schema: Schema): ScalarType {
   if (type === 'string')
     return schema.formats.some((format) => /^date(-time)?$/.test(format)) ? 'date' : 'string';
-  if (type !== 'integer') return type;
+  if (type !== 'integer' && type !== 'number') return type;
   const bounds = [
     schema.limit('minimum') ?? schema.limit('exclusiveMinimum'),
     schema.limit('maximum') ?? schema.limit('exclusiveMaximum'),

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, utimesSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -179,4 +188,23 @@ test('folders of an earlier process with the same id are removed', async () => {
   await eventually(() => !existsSync(earlier));
   expect(existsSync(own)).toBe(true);
   rmdirSync(own);
+});
+
+test('a process that ends removes the folders of its uploads', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'exit-'));
+  const file = new URL('../../../src/core/request/upload-folders.ts', import.meta.url);
+  const program = `
+    import { readdirSync } from 'node:fs';
+    import { createUploadFolder } from '${file}';
+    createUploadFolder({ defer() {} });
+    console.log(readdirSync(process.env.TMPDIR).length);
+    process.exit(0);
+  `;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    env: { ...process.env, TMPDIR: folder },
+    encoding: 'utf8',
+  });
+  expect(stdout.trim()).toBe('1');
+  expect(readdirSync(folder)).toEqual([]);
+  rmdirSync(folder);
 });
