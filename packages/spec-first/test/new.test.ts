@@ -87,6 +87,11 @@ ${files.length} files written to ${books}. Next:
     });
   });
 
+  test('keeps secrets.env out of git and of the image', () => {
+    for (const list of ['.gitignore', '.dockerignore'])
+      expect(readFileSync(join(books, list), 'utf8').split('\n')).toContain('secrets.env');
+  });
+
   test('writes nothing into a folder that is not empty', async () => {
     const full = join(folder, 'full');
     mkdirSync(full);
