@@ -16,7 +16,7 @@ const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later
   expected: true,
 });
 
-/** The memory that the calls of a process share. */
+/** The memory that the calls of a service share. */
 export class Memory {
   /** The failure of a request for which there is no memory. */
   readonly failure = NO_MEMORY;
@@ -44,7 +44,7 @@ export class Memory {
   }
 }
 
-/** The memory and the CPU time that the calls of a process share. */
+/** The memory and the CPU time that the calls of a service share. */
 export class Resources {
   readonly memory = new Memory();
   readonly turns = new Turns();
