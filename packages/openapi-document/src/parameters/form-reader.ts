@@ -1,4 +1,4 @@
-import type { Budget } from '../schema/budget.ts';
+import { type Budget, spend } from '../schema/budget.ts';
 import { TYPE_BITS } from '../schema/json-types.ts';
 import type { Outline } from '../schema/outline.ts';
 import type { Json } from '../source/document.ts';
@@ -32,7 +32,7 @@ export function formReader({ outline, encoding = {} }: FormFormat) {
     /**
      * Parses `application/x-www-form-urlencoded`.
      *
-     * @param budget pays for the patterns of names.
+     * @param budget pays for the fields, and the patterns of their names.
      * @throws {URIError | ParameterError | BudgetExceeded}
      */
     urlencoded: (text: string, budget?: Budget) =>
@@ -71,6 +71,7 @@ export function formReader({ outline, encoding = {} }: FormFormat) {
     const isText = (value: string | T) => typeof value === 'string';
     const entries: [string, unknown][] = [];
     for (const [name, values] of fields) {
+      if (budget !== undefined) spend(budget, values.length);
       if (!isOwn(name) && styled.some((field) => field.name === name || has(field, name))) continue;
       const decodedValues = values.map((value) => (isText(value) ? decode(value) : value));
       entries.push([name, fieldOf(name, outline?.member(name, budget), decodedValues, budget)]);

@@ -41,6 +41,7 @@ export class Outline extends Facts {
   /** Members with other names, by the patterns that match them. Clients choose these names. */
   readonly #others = new Map<string, Outline>();
   readonly #items: Outline[] = [];
+  #prefixLength: number | undefined;
 
   /** @param sources schemas of the document. Each of them may describe a value. */
   constructor(context: Context, sources: readonly Json[], outlineOf: Outlines) {
@@ -150,8 +151,11 @@ export class Outline extends Facts {
 
   /** Returns all schemas that may describe an item of an array. */
   item(index: number): Outline {
-    const prefixes = this.schemas.map(({ prefixItems }) => asArray(prefixItems).length);
-    const place = Math.min(index, Math.max(0, ...prefixes));
+    this.#prefixLength ??= Math.max(
+      0,
+      ...this.schemas.map(({ prefixItems }) => asArray(prefixItems).length),
+    );
+    const place = Math.min(index, this.#prefixLength);
     this.#items[place] ??= this.#outline(
       this.schemas.flatMap(
         ({ prefixItems, items, unevaluatedItems }) =>

@@ -161,7 +161,10 @@ test('a text part of JSON may contain all items of an array', () => {
   expect(form.textValues('constructor', 'application/json', '[1]')).toEqual([1]);
 });
 
-test('the budget pays for the patterns of names', () => {
+test('the budget pays for fields and the patterns of names', () => {
+  const plain = { steps: 10 };
+  expect(formReader({}).urlencoded('a=1&a=2&b=3', plain)).toEqual({ a: ['1', '2'], b: '3' });
+  expect(plain.steps).toBe(7);
   const { urlencoded } = formReader({
     outline: outlineOf({ patternProperties: { '^a+$': integer } }),
   });
