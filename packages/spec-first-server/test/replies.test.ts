@@ -31,6 +31,7 @@ paths:
             image/*: {}
         '203': { description: any JSON, content: { application/json: {} } }
         '206': { description: items, headers: { Cache-Control: { required: true } }, content: { application/jsonl: { itemSchema: {} } } }
+        '208': { description: a map, content: { application/json: { schema: { additionalProperties: { type: integer } } } } }
         '207': { description: a range, content: { 'image/*': {} } }
         '4XX': { description: failure, content: { application/json: {} } }
   /any: { get: { operationId: any } }
@@ -165,6 +166,7 @@ describe('a 500 is the answer to a reply with', () => {
     ['an undeclared status', { status: 500 }, 'the document does not declare this status'],
     ['no body', { status: 200 }, 'a body of application/json is required, but the reply has none'],
     ['a wrong member', { status: 200, body: { id: 'x' } }, '/body/id must be integer'],
+    ['a wrong member of a map', { status: 208, body: { secret: 'x' } }, '/body/* must be integer'],
     ['an invalid date', { status: 200, body: { at: new Date(NaN) } }, '/body/at must'],
     ['a value without JSON', { status: 203, body: () => 1 }, 'a JSON body must not be undefined'],
     [

@@ -33,10 +33,13 @@ export function describePlaces(
   violations: readonly Violation[],
   names: ReadonlySet<string>,
 ): readonly string[] {
-  const isShown = (token: string) => names.has(token) && !/^\d+$/.test(token);
-  const places = violations.map(({ path, keyword }) => {
-    const tokens = pointerTokens(path).map((token) => (isShown(token) ? token : '*'));
-    return `${tokens.map((token) => `/${escapePointerToken(token)}`).join('')} ${keyword}`;
-  });
+  const places = violations.map(({ path, keyword }) => `${shownPath(path, names)} ${keyword}`);
   return [...new Set(places)];
 }
+
+/** Returns a JSON pointer with `*` in place of indices, and of names that are not declared. */
+export const shownPath = (path: string, names: ReadonlySet<string>): string =>
+  pointerTokens(path)
+    .map((token) => (names.has(token) && !/^\d+$/.test(token) ? token : '*'))
+    .map((token) => `/${escapePointerToken(token)}`)
+    .join('');

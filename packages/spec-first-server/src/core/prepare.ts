@@ -20,7 +20,7 @@ import {
   type WhenMissing,
 } from './bind-handlers.ts';
 import type { Endpoint } from './call.ts';
-import { declaredNames } from './declared-names.ts';
+import { declaredNames, shownPath } from './declared-names.ts';
 import type { AnyAround, Log } from './handlers/types.ts';
 import type { RecordOptions } from './record.ts';
 import type { FailureContext } from './response/failures.ts';
@@ -146,8 +146,10 @@ export async function prepare(
   const { schemas } = document;
   const errorTypes = [errorBody, PROBLEM_DETAILS].map(({ mediaType }) => ({ type: mediaType }));
   await codecs.load([...operations.flatMap(mediaTypesOf), ...errorTypes]);
+  const names = declaredNames(document);
   const validatorOf = createValidators(schemas, {
     codecs,
+    shownPath: (path) => shownPath(path, names),
     onDrop: inDevelopment ? firstDropLogger(log) : undefined,
   });
   const { bindings, findings } = await bindHandlers(document, reasons, options.handlers, missing, {
@@ -203,7 +205,7 @@ export async function prepare(
       validatorOf,
       schemes,
       around,
-      failures: { errorBody, codecs, names: declaredNames(document) },
+      failures: { errorBody, codecs, names },
       bodyLimit,
       stopping,
       log,

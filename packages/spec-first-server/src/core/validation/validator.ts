@@ -23,6 +23,8 @@ export type Parameters = Readonly<
 export interface ValidatorOptions {
   /** The codecs of the service. By default those of openapi-document. */
   readonly codecs?: Codecs;
+  /** Returns the path of a violation of a reply, which is logged. By default unchanged. */
+  readonly shownPath?: (path: string) => string;
   /** Called with the name of each undeclared or `writeOnly` member that is removed from a reply. */
   readonly onDrop?: ((operation: Operation, name: string) => void) | undefined;
 }
@@ -63,12 +65,13 @@ interface CheckOptions {
   /** True if texts of typed formats become their values. */
   readonly parsesFormats?: boolean;
   readonly onDrop?: ((name: string) => void) | undefined;
+  readonly shownPath?: ((path: string) => string) | undefined;
 }
 
 /** Returns a function that creates the validator of an operation of a document. */
 export function createValidators(
   schemas: Schemas,
-  { codecs = new Codecs(), onDrop }: ValidatorOptions = {},
+  { codecs = new Codecs(), shownPath, onDrop }: ValidatorOptions = {},
 ): (operation: Operation) => OperationValidator {
   const request = (schema: unknown) => schemas.at(schema, 'request');
   const response = (schema: unknown) => schemas.at(schema, 'response');
@@ -93,7 +96,10 @@ export function createValidators(
       parameters: (values, budget) => parameters.check(values, { budget, parsesFormats }),
       body: onFirstUse((media) => checkOf(media, request, { parsesFormats })),
       response: onFirstUse((media) =>
-        checkOf(media, response, { onDrop: onDrop && ((name) => onDrop(operation, name)) }),
+        checkOf(media, response, {
+          shownPath,
+          onDrop: onDrop && ((name) => onDrop(operation, name)),
+        }),
       ),
       responseHeaders: (declared, values) =>
         asObject(asObject(headers(declared.headers)({ headers: values })).headers),
@@ -105,14 +111,14 @@ const optional = (header: Parameter) => ({ ...header, required: false });
 
 function checkBy(
   schema: Schema,
-  { path = '', files, parsesFormats, onDrop }: CheckOptions = {},
+  { path = '', shownPath = String, files, parsesFormats, onDrop }: CheckOptions = {},
 ): Check {
   return (value, budget) => {
     const result = schema.check(value, { budget, files, parsesFormats, onDrop });
     if (result.violations === undefined) return result.value;
     const violations = result.violations.map((violation) => ({
       ...violation,
-      path: path + violation.path,
+      path: shownPath(path + violation.path),
     }));
     throw new Violations(violations, result.isComplete);
   };
