@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isObject } from './document.ts';
 import { failure, listenerOf, type Received, type Routes, type Sent } from './http.ts';
 
 /** Notes of several owners, with bearer tokens, entity tags, merge patches and a cursor. */
@@ -141,9 +142,6 @@ interface Stored {
 
 const KINDS = ['idea', 'task', 'quote'];
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const lengthOf = (text: string): number => [...text].length;
 

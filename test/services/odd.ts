@@ -1,3 +1,4 @@
+import { areValid, failureOf, isObject, type Json, json } from './document.ts';
 import { failure, listenerOf, type Received, type Routes, type Sent } from './http.ts';
 
 /** The shape of a collection that differs from the usual one. */
@@ -58,6 +59,11 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'a collection whose POST is 202': { collection: 'endpoints', created: 202, reply: 'id' },
 };
 
+const ITEM = {
+  name: { type: 'string', minLength: 1, maxLength: 40 },
+  price: { type: 'number', minimum: 0, multipleOf: 0.01 },
+};
+
 export function documentOf({
   collection,
   idName = 'id',
@@ -76,11 +82,6 @@ export function documentOf({
   const itemSchema = isWrapped
     ? { type: 'object', required: ['item'], properties: { item: ref } }
     : ref;
-  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
-  const error = (description: string) => ({
-    description,
-    ...json({ type: 'object', required: ['message'], properties: { message: { type: 'string' } } }),
-  });
   const requestBody = { required: true, ...json({ $ref: '#/components/schemas/NewItem' }) };
   const replies = {
     item: { description: 'The item.', ...json(itemSchema) },
@@ -97,10 +98,10 @@ export function documentOf({
   const all =
     list === 'array' ? items : { type: 'object', required: ['data'], properties: { data: items } };
   const failures = {
-    400: error('Wrong.'),
-    [gone]: error('None.'),
-    404: error('None.'),
-    415: error('Type.'),
+    400: failureOf('Wrong.'),
+    [gone]: failureOf('None.'),
+    404: failureOf('None.'),
+    415: failureOf('Type.'),
   };
   return JSON.stringify({
     openapi: '3.1.0',
@@ -116,7 +117,11 @@ export function documentOf({
         post: {
           operationId: 'addItem',
           requestBody,
-          responses: { [created]: replies[reply], 400: error('Wrong.'), 415: error('Type.') },
+          responses: {
+            [created]: replies[reply],
+            400: failureOf('Wrong.'),
+            415: failureOf('Type.'),
+          },
         },
       },
       [`/${collection}/{${idName}}`]: {
@@ -150,10 +155,7 @@ export function documentOf({
         NewItem: {
           type: 'object',
           required: ['name'],
-          properties: {
-            name: { type: 'string', minLength: 1, maxLength: 40 },
-            price: { type: 'number', minimum: 0, multipleOf: 0.01 },
-          },
+          properties: ITEM,
         },
         Item: {
           allOf: [
@@ -165,8 +167,6 @@ export function documentOf({
     },
   });
 }
-
-type Json = Record<string, unknown>;
 
 export function createItems({
   collection,
@@ -188,18 +188,9 @@ export function createItems({
 
   function read({ headers, json }: Received): Json | Sent {
     if (headers['content-type']?.split(';')[0] !== 'application/json') return failure(415);
-    const { name, price } = Object(json);
-    const isName = typeof name === 'string' && name !== '' && [...name].length <= 40;
-    const cents = Number(price) * 100;
-    const isPrice =
-      price === undefined ||
-      (typeof price === 'number' &&
-        price >= 0 &&
-        Math.abs(cents - Math.round(cents)) <= cents * 1e-12);
-    const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-    return isObject && isName && isPrice
-      ? { name, ...(price !== undefined && { price }) }
-      : failure(400);
+    if (!isObject(json) || json.name === undefined || !areValid(ITEM, json)) return failure(400);
+    const { name, price } = json;
+    return { name, ...(price !== undefined && { price }) };
   }
 
   const withId = (route: (id: string, request: Received) => Sent) => (request: Received) => {

@@ -1,3 +1,4 @@
+import { isObject, isValid, type Json } from './document.ts';
 import { failure, listenerOf, type Received, type Routes, type Sent } from './http.ts';
 
 /**
@@ -128,13 +129,8 @@ components:
 
 export const CREDENTIALS = { login: 'ann:password', key: 'key-of-ann' };
 
-type Json = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isText = (value: unknown, max: number): value is string =>
-  typeof value === 'string' && value !== '' && [...value].length <= max;
+const isText = (value: unknown, maxLength: number): value is string =>
+  isValid({ type: 'string', minLength: 1, maxLength }, value);
 
 /** Creates a service with one fault, or a correct one. */
 export function createShelf(fault = '') {

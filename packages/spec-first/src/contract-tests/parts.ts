@@ -251,15 +251,13 @@ function bodyReader(media: MediaType, coder: Coder): (value: unknown) => unknown
     const fields = Object.entries(asObject(form));
     const texts = Object.fromEntries(fields.filter(([name]) => isText(name)));
     const pairs = new URLSearchParams(writeForm(texts, media.encoding));
-    const received = new Map<string, (string | File)[]>();
-    for (const [name, text] of pairs) received.set(name, [...(received.get(name) ?? []), text]);
-    for (const [name, value] of fields)
-      if (!isText(name))
-        received.set(
-          name,
-          [value].flat().map((item) => fileOf(item)),
-        );
-    return reader.multipart(received);
+    const files = fields
+      .filter(([name]) => !isText(name))
+      .flatMap(([name, value]) => [value].flat().map((item) => [name, fileOf(item)] as const));
+    const byName = Map.groupBy([...pairs, ...files], ([name]) => name);
+    return reader.multipart(
+      new Map([...byName].map(([name, list]) => [name, list.map(([, value]) => value)])),
+    );
   };
 }
 
