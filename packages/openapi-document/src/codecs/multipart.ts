@@ -84,7 +84,8 @@ export const multipart: Code<FormCoder> = {
 /** Browsers escape names and filenames in the same way. */
 const escaped = (name: string): string => name.replace(/[\r\n"]/g, encodeURIComponent);
 
-const unescaped = (name: string): string => name.replace(/%0D|%0A|%22/g, decodeURIComponent);
+/** Line breaks stay escaped, since names come into logs and headers. */
+const unescaped = (name: string): string => name.replaceAll('%22', '"');
 
 /** A file without a media type gets the declared one, if that is a single type. */
 function fileOf(

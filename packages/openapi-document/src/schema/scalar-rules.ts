@@ -5,7 +5,7 @@ import type { LimitKeyword } from '../source/keywords.ts';
 import { type Budget, spend, UNLIMITED } from './budget.ts';
 import { equalityKey } from './equality.ts';
 import { Facts } from './facts.ts';
-import type { TypedFormat } from './formats.ts';
+import type { Format, TypedFormat } from './formats.ts';
 import { TYPE_BITS } from './json-types.ts';
 import type { Assertion, Run, SchemaSet } from './model.ts';
 import { type Exact, INTEGER_RANGES, multipleOf, SAFE_RANGE } from './numbers.ts';
@@ -199,13 +199,38 @@ export function isDay(set: SchemaSet): boolean {
 }
 
 /**
- * Returns the format whose type the values of a set have. The texts of an enum or a constant have
+ * Lists the formats whose types the values of a set have. The texts of an enum or a constant have
  * none. A reply is converted before alternatives are selected, so they count as well.
  */
-export function typedFormatOf(set: SchemaSet): TypedFormat | undefined {
+export function typedFormatsOf(set: SchemaSet): readonly Typed[] {
   const { tree, view } = set.context;
-  if (!tree.hasTypedFormats) return undefined;
+  if (!tree.hasTypedFormats) return NONE;
   const { constantLists, formats } = view === 'response' ? possibleFacts(set) : set.facts;
-  if (constantLists.length > 0) return undefined;
-  return formats.map((name) => tree.formatOf(name)?.typed).find((typed) => typed !== undefined);
+  if (constantLists.length > 0) return NONE;
+  return formats.flatMap((name) => {
+    const { typed, test } = tree.formatOf(name) ?? {};
+    return typed && test ? [{ typed, test }] : [];
+  });
+}
+
+/** A format whose values have a type, and the test of their texts. */
+interface Typed {
+  readonly typed: TypedFormat;
+  readonly test: Format['test'];
+}
+
+const NONE: readonly Typed[] = [];
+
+/** Returns the text of a value that is not one, in the first format that the text has. */
+export function textIn(formats: readonly Typed[], value: unknown): string | undefined {
+  if (value === undefined || value === null || typeof value === 'string') return undefined;
+  for (const { typed, test } of formats) {
+    try {
+      const text = String(typed.stringify(value));
+      if (formats.length === 1 || test(text, UNLIMITED)) return text;
+    } catch {
+      // The value has another format.
+    }
+  }
+  return undefined;
 }

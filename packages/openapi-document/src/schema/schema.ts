@@ -4,7 +4,7 @@ import { baseTagName } from './discriminator.ts';
 import { Facts } from './facts.ts';
 import { type TypeName, typeNames } from './json-types.ts';
 import { type CheckOptions, Run, type SchemaSet, type Violation } from './model.ts';
-import { typedFormatOf } from './scalar-rules.ts';
+import { typedFormatsOf } from './scalar-rules.ts';
 import { type Union, unionsOf } from './unions.ts';
 
 /** The result of a check: the value as the view reads it, or its violations. */
@@ -66,7 +66,7 @@ export class Schema extends Facts {
 
   /** The TypeScript type of the texts, if their format has one. */
   get textType(): string | undefined {
-    return typedFormatOf(this.#set)?.type;
+    return typedFormatsOf(this.#set)[0]?.typed.type;
   }
 
   /** Returns the schema of an item, or `undefined` if any item is allowed. */

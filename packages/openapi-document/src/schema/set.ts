@@ -23,8 +23,9 @@ import {
   isDay,
   numberRules,
   readsDoubles,
+  textIn,
   textRules,
-  typedFormatOf,
+  typedFormatsOf,
 } from './scalar-rules.ts';
 import { NOTHING, type SchemaTree } from './tree.ts';
 import { selectorsOf } from './unions.ts';
@@ -67,7 +68,7 @@ export class JoinedSchemas implements SchemaSet {
   readonly #outerHidden: ReadonlySet<string>;
   readonly #isReply: boolean;
   readonly #allowsAnything: boolean;
-  readonly #typed: TypedFormat | undefined;
+  readonly #typed: ReturnType<typeof typedFormatsOf>;
   readonly #hasNot: boolean;
   #selectors = NO_SELECTORS;
   #generation = 0;
@@ -119,7 +120,7 @@ export class JoinedSchemas implements SchemaSet {
     this.#hasNot = schemas.keys().some(({ not }) => not !== undefined);
     this.optional = hiddenNames(context, schemas);
     this.hidden = outerHidden.size === 0 ? this.optional : outerHidden.union(this.optional);
-    this.#typed = typedFormatOf(this);
+    this.#typed = typedFormatsOf(this);
     this.#allowsAnything = schemas.keys().every((schema) => Object.keys(schema).length === 0);
     if (this.#allowsAnything && !this.#isReply) this.free = ANY_TYPE;
   }
@@ -222,8 +223,8 @@ export class JoinedSchemas implements SchemaSet {
 
   #readScalar(value: unknown, run: Run): unknown {
     const type = typeBitOf(value);
-    if ((this.types & type) === 0 && this.#isReply && this.#typed !== undefined) {
-      const text = textOf(value, this.#typed);
+    if ((this.types & type) === 0 && this.#isReply && this.#typed.length > 0) {
+      const text = textIn(this.#typed, value);
       if (text !== undefined) return this.#readScalar(text, run);
     }
     if (!this.#allows(type, run)) return value;
@@ -234,8 +235,8 @@ export class JoinedSchemas implements SchemaSet {
         this.#texts ??= textRules(this);
         if (this.#texts.length > 0 && run.violations !== undefined) run.earn(2 * value.length);
         for (const rule of this.#texts) rule(value, run);
-        if (run.parsesFormats && this.#typed !== undefined && run.count === countBefore)
-          return this.#parsed(value, this.#typed, run);
+        if (run.parsesFormats && this.#typed[0] !== undefined && run.count === countBefore)
+          return this.#parsed(value, this.#typed[0].typed, run);
         break;
       }
       case 'number':
@@ -318,24 +319,17 @@ export class JoinedSchemas implements SchemaSet {
 
   /** Converts a value of a reply as `JSON.stringify` does. */
   #converted(value: object): unknown {
-    if (this.#typed !== undefined && ((this.types & TYPE_BITS.object) === 0 || 'toJSON' in value))
-      return textOf(value, this.#typed) ?? value;
+    const isTyped = (this.types & TYPE_BITS.object) === 0 || 'toJSON' in value;
+    const text = this.#typed.length > 0 && isTyped ? textIn(this.#typed, value) : undefined;
+    if (text !== undefined) return text;
     if (!('toJSON' in value) || typeof value.toJSON !== 'function') return value;
     const result: unknown = value.toJSON('');
+    // JSON.stringify would call `toJSON` of the array again.
+    if (Array.isArray(result)) return [...result];
     if (typeof result !== 'string') return result;
     this.#isDay ??= isDay(this);
     if (!this.#isDay) return result;
     return isDate(value) ? dayOf(value) : result.replace(/T.*/, '');
-  }
-}
-
-/** Returns the text of a value that is not one, or `undefined` if the value has none. */
-function textOf(value: unknown, format: TypedFormat): string | undefined {
-  if (value === undefined || value === null || typeof value === 'string') return undefined;
-  try {
-    return String(format.stringify(value));
-  } catch {
-    return undefined;
   }
 }
 

@@ -143,7 +143,7 @@ describe('the headers of a part', () => {
     [[`${A}; filename="a\\"b\\\\c.txt"`], ['c.txt', 'text/plain', 'x']],
     [[`${A}; filename="a\\b;c=.txt"`], ['b;c=.txt', 'text/plain', 'x']],
     [[`${A}; filename="/etc/../passwd"`], ['passwd', 'text/plain', 'x']],
-    [[`${A}; filename="a%22b%0D%0Ac%2f.txt"`], ['a"b\r\nc%2f.txt', 'text/plain', 'x']],
+    [[`${A}; filename="a%22b%0D%0Ac%2f.txt"`], ['a"b%0D%0Ac%2f.txt', 'text/plain', 'x']],
     [[`${A}; filename=".."`], ['_', 'text/plain', 'x']],
     [[`${A}; filename=x; filename*=utf-8''gr%C3%B6%C3%9Fe`], ['größe', 'text/plain', 'x']],
     [[`${A}; filename="\xef\xbf\xbd"`], ['\uFFFD', 'text/plain', 'x']],

@@ -196,6 +196,19 @@ test('a text in a union becomes a value of the type of its format', () => {
   );
   expect([parsed(day, '2024-02-29'), parsed(day, 'today')]).toEqual(['PlainDate', 'String']);
   expect(parsed({ format: 'duration' }, 'PT1H5.5S')).toBe('Duration');
+  const any = { anyOf: ['time', 'date', 'date-time'].map((format) => ({ format })) };
+  const texts = [
+    Temporal.PlainDate.from('2024-02-29'),
+    Temporal.PlainTime.from('12:00'),
+    Temporal.Instant.from('2024-02-29T12:00Z'),
+  ].map((value) => schemas.at(any, 'response').check(value).value);
+  expect(texts).toEqual(['2024-02-29', '12:00:00Z', '2024-02-29T12:00:00Z']);
+});
+
+test('the array that `toJSON` returns is written as it was validated', () => {
+  const array = Object.assign([1], { toJSON: () => ['secret'] });
+  const schema = { type: 'array', items: { type: 'integer' } };
+  expect(JSON.stringify(read({}, schema, 'response', { toJSON: () => array }))).toBe('[1]');
 });
 
 test('a reply lacks a required member whose `toJSON` returns nothing', () => {
