@@ -92,7 +92,8 @@ export function replyChecker(operation: Operation, validator: ReplyValidator): W
     const { declared, writeBody } = planOf(reply);
     const written = writeBody(body, budget);
     if (headers === undefined && declared.headers.length === 0) return { status, ...written };
-    const others = [...defaults, ...streamHeaders(written.items)];
+    const added = streamHeaders(written.items);
+    const others = added.length > 0 ? [...defaults, ...added] : defaults;
     return { status, headers: checkHeaders(validator, declared, headers, others), ...written };
   };
 }
