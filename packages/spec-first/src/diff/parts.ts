@@ -95,9 +95,11 @@ export function documentPart(document: Document): Part {
   }
 
   function parameterPart(parameter: Parameter): Part {
-    const { source, in: where, name, required, outline, schema } = parameter;
+    const { source, in: where, name, required, outline, schema, style, json, media } = parameter;
+    // A whole query that is neither JSON nor a form is one text.
+    const isText = style === 'querystring' && !json && !/urlencoded/i.test(media?.type ?? '');
     const composite = outline.types.has('array') ? ['a', 'b'] : { a: 'b' };
-    const isComposite = outline.types.has('array') || outline.types.has('object');
+    const isComposite = !isText && (outline.types.has('array') || outline.types.has('object'));
     const members = () => ({
       // Only some values depend on `style` and `explode`.
       serialization: writeParameter(parameter, isComposite ? composite : 'a'),

@@ -344,3 +344,13 @@ beforeAll(async () => {
 test.each(CASES)('compares %s', (what, _before, _after, ...lines) => {
   expect(results.get(what)?.toSorted() ?? []).toEqual(lines.toSorted());
 });
+
+test('a whole query that is a text may have a list as its schema', async () => {
+  const documentOf = (required: boolean) =>
+    documentWith({
+      openapi: '3.2.0',
+      ...query({ in: 'querystring', required, content: { 'text/plain': { schema: list({}) } } }),
+    });
+  const [before, after] = await Promise.all([documentOf(false), documentOf(true)]);
+  expect(differencesBetween(before, after)).toHaveLength(1);
+});
