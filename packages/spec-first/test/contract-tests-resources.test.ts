@@ -311,7 +311,7 @@ test('contract tests show that another test has found the same failure again', a
   });
 });
 
-test('a correct service passes whose lists of texts are cleared, and whose alternatives have defaults', async () => {
+test('a correct service passes with lists of texts, defaults of alternatives, and no null', async () => {
   const text = `openapi: 3.1.0
 info: { title: Boards, version: 1.0.0 }
 paths:
@@ -322,7 +322,7 @@ paths:
       responses: { '200': { description: All., content: { application/json: { schema: { type: array, items: { $ref: '#/components/schemas/Board' } } } } } }
     post:
       operationId: addBoard
-      requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Board' } } } }
+      requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/NewBoard' } } } }
       responses: { '201': { description: It., content: { application/json: { schema: { $ref: '#/components/schemas/Board' } } } } }
   /boards/{board}:
     parameters: [{ $ref: '#/components/parameters/board' }]
@@ -344,10 +344,20 @@ components:
       properties:
         id: { type: string, readOnly: true }
         size: { enum: [s, m] }
+        note: { type: string }
+        hint: { type: [string, 'null'] }
         target:
           oneOf:
             - { type: object, required: [url], additionalProperties: false, properties: { url: { type: string }, method: { type: string, default: POST } } }
             - { type: object, required: [to], additionalProperties: false, properties: { to: { type: string } } }
+    NewBoard:
+      type: object
+      required: [size, target]
+      properties:
+        size: { enum: [s, m] }
+        note: { type: [string, 'null'] }
+        hint: { type: [string, 'null'] }
+        target: { $ref: '#/components/schemas/Board/properties/target' }
 `;
   const boards = new Map<unknown, { readonly board: object; readonly labels: Set<unknown> }>();
   const labelsOf = (path: Readonly<Record<string, unknown>>) => {
@@ -363,7 +373,8 @@ components:
     },
     addBoard({ body }) {
       const id = `b${boards.size + 1}`;
-      const board = { ...Object(body), id };
+      const { note, ...members } = Object(body);
+      const board = { ...members, ...(note !== null && { note }), id };
       boards.set(id, { board, labels: new Set() });
       return { status: 201, body: board };
     },

@@ -7,7 +7,8 @@ import { asObject, isObject, type Json, type Outline, stringifyJson } from 'open
  * without a difference, and for values that are neither two objects nor two lists.
  *
  * @param outline the form of the shown value.
- * @param omitsNull true if a missing member, or one with its default, may stand for `null`.
+ * @param omitsNull true if a missing member, or one with its default, may stand for `null`. It may
+ *   do so anyway where the shown form does not allow `null`.
  */
 export const differenceOf = (
   outline: Outline,
@@ -42,8 +43,11 @@ function differenceAt(
   const isOtherType =
     !isObject(sent) && (isObject(received) || Array.isArray(received) !== Array.isArray(sent));
   const isPresent = received !== undefined && received !== null;
+  const forbidsNull = outline.hasTypes && !outline.types.has('null');
   const isLeftOut =
-    sent === null && omitsNull && [undefined, ...outline.defaults].includes(received);
+    sent === null &&
+    (omitsNull || forbidsNull) &&
+    [undefined, ...outline.defaults].includes(received);
   if (isLeftOut || isEqualScalar(sent, received) || (isOtherType && isPresent)) return undefined;
   return `${path} was sent as ${excerptOf(sent)}, and is ${excerptOf(received)}`;
 }
