@@ -7,6 +7,7 @@ import {
   type Json,
   matchPath,
   type Operation,
+  type Parameter,
   readParameter,
   stringifyJson,
   writeParameter,
@@ -269,7 +270,7 @@ export class Knowledge {
 
   /**
    * Adds a resource. Returns its path parameters in the types of their schemas, such as 7 for the
-   * text `7`. Returns `undefined` if one is missing.
+   * text `7`. Returns `undefined` if one is missing or cannot be sent.
    */
   #addPath(template: string, values: Json): Json | undefined {
     const names = namesOf(template);
@@ -280,7 +281,8 @@ export class Knowledge {
         ?.parameters.find((other) => other.in === 'path' && other.name === name);
       if (value === undefined || value === null || isObject(value)) return [];
       if (parameter === undefined) return [[name, value] as const];
-      return [[name, readParameter(parameter, writeParameter(parameter, value))] as const];
+      const typedValue = readBack(parameter, value);
+      return typedValue === undefined ? [] : [[name, typedValue] as const];
     });
     if (typed.length < names.length) return undefined;
     const path = Object.fromEntries(typed);
@@ -365,6 +367,15 @@ export function idMemberIn(template: string, entity: Json): string | undefined {
 export function idIn(template: string, entity: Json): unknown {
   const member = idMemberIn(template, entity);
   return member === undefined ? undefined : entity[member];
+}
+
+/** Returns the value that a service reads, or `undefined` if the value cannot be sent. */
+function readBack(parameter: Parameter, value: unknown): unknown {
+  try {
+    return readParameter(parameter, writeParameter(parameter, value));
+  } catch {
+    return undefined;
+  }
 }
 
 const hasNull = (value: unknown): boolean =>
