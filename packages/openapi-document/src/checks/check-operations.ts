@@ -4,7 +4,7 @@ import { deprecationOf } from '../operations/deprecation.ts';
 import type { Document } from '../operations/load.ts';
 import type { MediaType } from '../operations/media.ts';
 import type { Operation } from '../operations/operations.ts';
-import { MAX_URLS } from '../operations/servers.ts';
+import { hasTooManyUrls, MAX_URLS } from '../operations/servers.ts';
 import type { SchemaTree } from '../schema/tree.ts';
 import {
   asArray,
@@ -35,7 +35,7 @@ export function checkOperations(document: Document, codecs: Codecs, report: Repo
       report.notice(`${pointer}/operationId`, `${message}: this operation is renamed to ${id}`);
     }
   }
-  if (document.basePaths.length >= MAX_URLS)
+  if (hasTooManyUrls(document.root.servers))
     report.notice('/servers', `only the first ${MAX_URLS} URLs of a server are served`);
   const reportedTypes = new Set<string>();
   for (const operation of operations) {

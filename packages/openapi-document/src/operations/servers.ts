@@ -1,4 +1,4 @@
-import { asArray, asObject } from '../source/document.ts';
+import { asArray, asObject, type Json } from '../source/document.ts';
 import { pathTemplate } from '../source/path-template.ts';
 
 /** The base paths of a document and of an operation that has servers of its own. */
@@ -22,20 +22,38 @@ export function basePathsOf(servers: unknown): readonly [string, ...string[]] {
 /** The maximum number of URLs of a server. Each base path has routes of its own. */
 export const MAX_URLS = 100;
 
+/** Returns true if a server has more URLs than are served. */
+export const hasTooManyUrls = (servers: unknown): boolean =>
+  asArray(servers)
+    .map((server) => [...variablesOf(asObject(server)).values()])
+    .some((values) => values.reduce((count, { size }) => count * size, 1) > MAX_URLS);
+
 /**
  * The URLs of a server without the scheme and the host: one for each combination of the values of
- * the variables in the path (OpenAPI 3.1 §4.8.6). The value of an undeclared variable is its name.
+ * the variables in the path, that of the defaults first.
  */
-function urlsOf({ url, variables }: ReturnType<typeof asObject>): string[] {
-  let urls = [String(url).replace(/^([^/?#]*:)?\/\/[^/?#]*/, '')];
-  for (const name of new Set(pathTemplate(String(urls[0])).names)) {
-    const { enum: values, default: defaultValue = name } = asObject(asObject(variables)[name]);
-    const texts = asArray(values).length > 0 ? asArray(values) : [defaultValue];
+function urlsOf(server: Json): string[] {
+  let urls = [pathOf(server)];
+  for (const [name, values] of variablesOf(server))
     urls = urls
-      .flatMap((text) => texts.map((value) => text.replaceAll(`{${name}}`, String(value))))
+      .flatMap((text) => [...values].map((value) => text.replaceAll(`{${name}}`, value)))
       .slice(0, MAX_URLS);
-  }
   return urls;
+}
+
+const pathOf = ({ url }: Json): string => String(url).replace(/^([^/?#]*:)?\/\/[^/?#]*/, '');
+
+/**
+ * The values of the variables in the path of a server, the default first (OpenAPI 3.1 §4.8.6). The
+ * value of an undeclared variable is its name.
+ */
+function variablesOf(server: Json): Map<string, Set<string>> {
+  const entries = pathTemplate(pathOf(server)).names.map((name) => {
+    const { enum: values, default: preset } = asObject(asObject(server.variables)[name]);
+    const texts = [...(preset === undefined ? [] : [preset]), ...asArray(values)].map(String);
+    return [name, new Set(texts.length > 0 ? texts : [name])] as const;
+  });
+  return new Map(entries);
 }
 
 /**

@@ -121,7 +121,7 @@ function constantsOf(tree: SchemaTree, schema: Json, name: string): readonly unk
  * exclude the name, they select it instead. A union with the same discriminator has no value of its
  * own.
  */
-export function selectingValues(
+function selectingValues(
   tree: SchemaTree,
   alternative: Json,
   name: string,

@@ -228,18 +228,22 @@ test('the base paths of the servers are distinct, in order', async () => {
   expect((await load({ 'openapi.yaml': `${HEAD}paths: {}\n` })).basePaths).toEqual(['']);
 });
 
-test('a server has at most 100 base paths', async () => {
+test('a server has at most 100 base paths, that of the defaults first', async () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   const variables = names.map(
-    (name) => `${name}: { enum: ['1', '2', '3', '4', '5', '6', '7', '8'], default: '1' }`,
+    (name) => `${name}: { enum: ['1', '2', '3', '4', '5', '6', '7', '8'], default: '3' }`,
   );
   const url = names.map((name) => `/{${name}}`).join('');
   const servers = `[{ url: '${url}', variables: { ${variables} } }]`;
   const document = await load({ 'openapi.yaml': `${HEAD}servers: ${servers}\npaths: {}\n` });
   expect(document.basePaths).toHaveLength(100);
+  expect(document.basePaths[0]).toBe('/3/3/3/3/3/3/3');
   expect(checkDocument(document).notices).toEqual([
     { pointer: '/servers', message: 'only the first 100 URLs of a server are served' },
   ]);
+  const plain = JSON.stringify(Array.from({ length: 101 }, (_, index) => ({ url: `/${index}` })));
+  const all = await load({ 'openapi.yaml': `${HEAD}servers: ${plain}\npaths: {}\n` });
+  expect([all.basePaths.length, checkDocument(all).notices]).toEqual([101, []]);
 });
 
 test('variables of the host do not multiply the base paths', async () => {
