@@ -36,8 +36,6 @@ interface ChosenExample {
 /** The time between two items of a stream, in milliseconds. */
 const ITEM_INTERVAL = 300;
 
-const NO_ITEMS: AsyncIterable<unknown> = Readable.from([]);
-
 export interface MockOptions {
   readonly schemas: Schemas;
   readonly codecs: Codecs;
@@ -155,7 +153,7 @@ export function mock(
       try {
         const headers = { ...headersOf(declared), 'X-Mock': 'true' };
         // The items of a text are validated when they are sent.
-        checkReply({ status, headers, contentType, body: items ? NO_ITEMS : body });
+        checkReply({ status, headers, contentType, body: items ? Readable.from([]) : body });
         if (media !== undefined && items !== undefined && Array.isArray(body))
           for (const item of body) validator.response(media)(item);
         if (invalidExamples.length > 0)
