@@ -1,4 +1,5 @@
-import { InvalidJson, parseJson, stringifyJson } from '../json/exact.ts';
+import { parseJson, stringifyJson } from '../json/exact.ts';
+import { InvalidJson } from '../json/parser.ts';
 import { type Code, type TextCoder, UnreadableBody } from './codec.ts';
 
 /** JSON (RFC 8259) with exact 64-bit integers. */

@@ -1,4 +1,5 @@
-import { InvalidJson, MAX_DEPTH, parseJson } from '../json/exact.ts';
+import { parseJson } from '../json/exact.ts';
+import { InvalidJson, MAX_DEPTH } from '../json/parser.ts';
 import type { Budget } from '../schema/budget.ts';
 import { formOf, TYPE_BITS } from '../schema/json-types.ts';
 import type { Outline } from '../schema/outline.ts';

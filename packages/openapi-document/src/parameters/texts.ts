@@ -1,4 +1,5 @@
-import { parseJson, parseNumber } from '../json/exact.ts';
+import { parseJson } from '../json/exact.ts';
+import { parseNumber } from '../json/parser.ts';
 import type { Budget } from '../schema/budget.ts';
 import { formOf, TYPE_BITS, typeBitOf } from '../schema/json-types.ts';
 import type { Outline } from '../schema/outline.ts';

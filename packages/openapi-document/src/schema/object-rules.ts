@@ -1,3 +1,4 @@
+import { put } from '../json/parser.ts';
 import { asArray, asStrings, entriesOf, type Json } from '../source/document.ts';
 import { type Budget, spend, UNLIMITED } from './budget.ts';
 import { Facts } from './facts.ts';
@@ -369,18 +370,6 @@ const countOf = (object: Json): number =>
 function enumerable(object: Json): Json {
   const prototype: unknown = Object.getPrototypeOf(object);
   return prototype === Object.prototype || prototype === null ? object : { ...object };
-}
-
-/** Sets a member. The assignment of `__proto__` would change the prototype. */
-export function put(object: Record<string, unknown>, name: string, value: unknown): void {
-  if (name !== '__proto__') object[name] = value;
-  else
-    Object.defineProperty(object, name, {
-      value,
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
 }
 
 function copyBefore(object: Json, end: string): Record<string, unknown> {

@@ -12,7 +12,8 @@ import {
   parseEvents,
   YAMLException,
 } from 'js-yaml';
-import { parseJson, parseNumber } from '../json/exact.ts';
+import { parseJson } from '../json/exact.ts';
+import { parseNumber } from '../json/parser.ts';
 import {
   DocumentError,
   directPointer,
