@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { HttpFailure, RejectableResponse } from '../http/failures.ts';
 import { isLarge } from '../http/request-body.ts';
 import type { Arrivals } from './arrivals.ts';
-import type { Lingering } from './lingering.ts';
+import { type Lingering, onBytes } from './lingering.ts';
 import type { Resources } from './resources.ts';
 
 /** The maximum number of requests of one connection that may wait for a response. */
@@ -190,7 +190,7 @@ export class ClientConnection {
   #startPace(): void {
     this.#isPaced = true;
     const size = this.#chunkEnd - this.#chunkStart;
-    this.socket.on('data', (chunk: Buffer) => this.#onChunk(chunk.length));
+    onBytes(this.socket, ({ length }) => this.#onChunk(length));
     setImmediate(() => this.#onChunk(size));
   }
 

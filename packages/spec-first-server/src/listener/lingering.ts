@@ -53,16 +53,24 @@ export class Lingering {
     });
     socket.setTimeout(this.#limits.lingerTimeout, () => socket.destroy());
     socket.end();
-    // Node's parser reads past the stream of the socket, and continues only while it is attached.
-    if (socket.isPaused()) socket.once('resume', () => dropBytes(socket, pause)).resume();
-    else dropBytes(socket, pause);
+    dropBytes(socket, pause);
   }
+}
+
+/**
+ * Adds a listener for the bytes of a connection of Node's server. Without one, the parser reads
+ * from the handle, and its pauses leave the stream as if it were reading: if the connection is
+ * paused, nothing would read from it again.
+ */
+export function onBytes(socket: Socket, listener: (bytes: Uint8Array) => void): void {
+  socket.on('data', listener);
+  socket._read(0);
 }
 
 function dropBytes(socket: Socket, pause: () => void): void {
   const maxBytesRead = socket.bytesRead + MAX_DROPPED;
   // Removes the listener of Node's parser, so that no further bytes are parsed.
-  socket.removeAllListeners('data').on('data', () => {
+  onBytes(socket.removeAllListeners('data'), () => {
     if (socket.bytesRead > maxBytesRead) socket.destroy();
     else pause();
   });

@@ -85,6 +85,24 @@ test.each<[string, (received: IncomingMessage) => unknown]>([
   socket.destroy();
 });
 
+test('a pipelined body is read after the connection was paused for the body before it', async () => {
+  const accepted = once(listening.server, 'connection');
+  const socket = await connected(port);
+  const [serverSocket] = await accepted;
+  const bytes = 'x'.repeat(60_000);
+  socket.write(request('POST /held', { 'Content-Length': '60000' }));
+  await eventually(() => held.length === 1);
+  socket.write(`${bytes}${request('POST /', CHUNKED)}1\r\nx\r\n`);
+  await eventually(() => serverSocket.isPaused());
+  held[0]?.[0].resume().on('end', () => held[0]?.[1].end());
+  const [first] = await once(socket, 'data');
+  expect(String(first)).toMatch(/^HTTP\/1\.1 200 /);
+  socket.write(`${inBytes(100_000)}0\r\n\r\n`);
+  const [second] = await once(socket, 'data');
+  expect(String(second)).toMatch(/\r\n\r\n.*"size":100001/s);
+  socket.destroy();
+});
+
 test('a body is read to its end if the size and the data of a chunk arrive separately', async () => {
   const accepted = once(listening.server, 'connection');
   const socket = await connected(port);
