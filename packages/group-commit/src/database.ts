@@ -13,7 +13,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Limits and callbacks of an open database. */
+/** Limits and callbacks of an open database. An error of a callback is a warning. */
 export interface DatabaseOptions {
   /**
    * The maximum number of waiting calls. Further calls are rejected, also if the waiting calls
@@ -36,3 +36,16 @@ export interface DatabaseOptions {
   /** Called with the code of each {@link Unavailable} error of a call, except `CLOSED`. */
   readonly onUnavailable?: ((code: string) => void) | undefined;
 }
+
+/** Returns a function that calls a callback. Its error is passed to `warn`, and fails no call. */
+export const notifier =
+  (warn: DatabaseOptions['warn']) =>
+  <Values extends readonly unknown[]>(
+    callback: ((...values: Values) => void) | undefined,
+    ...values: Values
+  ): void => {
+    if (callback === undefined) return;
+    Promise.try(callback, ...values)
+      .catch((error) => warn?.(`a callback failed: ${error}`))
+      .catch(() => undefined);
+  };

@@ -1,5 +1,5 @@
 import { setImmediate as immediate } from 'node:timers/promises';
-import type { Database, DatabaseOptions } from './database.ts';
+import { type Database, type DatabaseOptions, notifier } from './database.ts';
 import { Unavailable } from './errors.ts';
 import { limit } from './limit.ts';
 import { sizeOf } from './size.ts';
@@ -75,9 +75,10 @@ const LOCKED = 'SQLITE_BUSY';
 /** Gathers waiting calls into commits. */
 export function createQueue<Call>(
   engine: Engine<Call>,
-  { maxWaiting = 1_000, timeout = CALL_MS, onBatch, onUnavailable }: DatabaseOptions,
+  { maxWaiting = 1_000, timeout = CALL_MS, onBatch, onUnavailable, warn }: DatabaseOptions,
 ): Database & { add(call: Call): Promise<unknown> } {
   const { location } = engine;
+  const notify = notifier(warn);
 
   /** Calls that are not in a commit yet, oldest first. */
   let queue: WaitingCall<Call>[] = [];
@@ -110,7 +111,7 @@ export function createQueue<Call>(
     if (outcome === undefined || 'result' in outcome) {
       waiting.resolve(outcome?.result);
     } else {
-      if (outcome.error instanceof Unavailable) onUnavailable?.(outcome.error.code);
+      if (outcome.error instanceof Unavailable) notify(onUnavailable, outcome.error.code);
       waiting.reject(outcome.error);
     }
   }
@@ -184,7 +185,7 @@ export function createQueue<Call>(
       commitLimit = Math.min(commitLimit + 1, engine.maxCommits);
       if (batch.every(shares)) {
         failedCalls = [];
-        onBatch?.(batch.length, (performance.now() - start) / 1000);
+        notify(onBatch, batch.length, (performance.now() - start) / 1000);
       }
       for (const [index, waiting] of batch.entries()) settle(waiting, outcome.value[index]);
     } else if (outcome.reason instanceof NotStarted) {
@@ -242,7 +243,7 @@ export function createQueue<Call>(
       const size = sizeOf(call);
       const isTooLarge = unsettledCount > 0 && unsettledSize + size > MAX_WAITING_SIZE;
       if (unsettledCount >= maxWaiting || isTooLarge) {
-        onUnavailable?.('BUSY');
+        notify(onUnavailable, 'BUSY');
         const load = `${unsettledCount}, with ${unsettledSize} characters and bytes`;
         const message = `Too many calls are waiting: ${load}.`;
         return Promise.reject(new Unavailable(message, 'BUSY'));

@@ -53,8 +53,10 @@ async function createPostgres(): Promise<Subject> {
       setUp: async (client) => void (await client.query(TABLE)),
       insert: async (client, ids) => void (await client.query(INSERT, [ids])),
     });
-  let database = await open();
   const other = await server.connect(url);
+  // `open` also resolves if its connection takes longer than 100 ms.
+  await other.query(TABLE);
+  let database = await open();
   let isLocked = false;
   const unlock = async () => {
     if (isLocked) await other.query('ROLLBACK');

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DatabaseOptions } from '../src/database.ts';
@@ -54,6 +55,24 @@ describe('add', () => {
     jest.advanceTimersByTime(50);
     await endAll();
     expect(batches).toEqual([[1, 0.05]]);
+  });
+
+  test.each([
+    ['throws', () => assert.fail(new Error('no metrics'))],
+    ['rejects', () => Promise.reject(new Error('no metrics'))],
+  ])('settles a call whose callback %s, and warns', async (_how, callback) => {
+    const warnings: string[] = [];
+    const warn = (message: string) => void warnings.push(message);
+    const options = { onBatch: callback, onUnavailable: callback, warn, maxWaiting: 1 };
+    const { add, commits, endAll } = create(options);
+    for (const count of [1, 2]) {
+      const added = add('a');
+      await expect(add('b')).rejects.toMatchObject({ code: 'BUSY' });
+      while (commits.length < count) await immediate();
+      await endAll();
+      await added;
+    }
+    expect(warnings).toEqual(Array(4).fill('a callback failed: Error: no metrics'));
   });
 
   test('shares a commit with calls of the next turns of the event loop, for at most 2 ms', async () => {

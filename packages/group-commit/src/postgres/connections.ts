@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig, DatabaseError } from 'pg';
+import { notifier } from '../database.ts';
 import { Unavailable, Unusable } from '../errors.ts';
 import { limit } from '../limit.ts';
 import { NotStarted } from '../queue.ts';
@@ -85,7 +86,7 @@ export function createConnections(
     try {
       await connection.client.connect();
       const pid = await prepare(connection);
-      onConnect?.((performance.now() - startTime) / 1000);
+      notifier(warn)(onConnect, (performance.now() - startTime) / 1000);
       return Object.assign(connection, { pid });
     } catch (error) {
       discard(connection);

@@ -65,9 +65,9 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   file: location,
   module: { href: module },
   checkMs,
-  warn = () => {},
   ...options
 }: SqliteOptions): Promise<SqliteDatabase<Define>> {
+  const { warn = () => {} } = options;
   const inMemory = location === ':memory:';
   const file = inMemory ? location : resolve(location);
   const isNew = !inMemory && isVacant(file);
@@ -143,7 +143,6 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     options,
   );
 
-  const { onUnavailable, timeout, maxWaiting } = options;
   const reads = createQueue<Call>(
     {
       location,
@@ -154,7 +153,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
       stats: () => ({}),
       close: async () => reader?.close(),
     },
-    { onUnavailable, timeout, maxWaiting },
+    options,
   );
 
   return {
