@@ -93,7 +93,7 @@ export class ExpressCall extends NodeCall {
 
 const BODY_LOST =
   'other middleware, such as express.urlencoded(), has read the body: ' +
-  'do not use it for paths of the document';
+  'mount it after expressHandler, or for other paths only';
 
 /**
  * Returns the bytes of a body that middleware has read; `undefined` if they cannot be restored. A

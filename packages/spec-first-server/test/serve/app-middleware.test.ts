@@ -129,7 +129,9 @@ describe('middleware of a project', () => {
       400,
       'application/problem+json',
     ]);
+    expect(await broken.json()).toMatchObject({ detail: 'the body is malformed' });
     await eventually(() => lines.some(({ status }) => status === 400));
+    expect(lines.at(-1)).toMatchObject({ reason: 'the body is malformed' });
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
 

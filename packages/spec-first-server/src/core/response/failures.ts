@@ -118,11 +118,11 @@ function readFailure(error: unknown): Failure | undefined {
     const reason = 'the request does not match the document';
     return { status: 400, message, headers: {}, reason, expected: false, errors };
   }
-  const { status, expose, headers, message, body, cause } = Object(error);
+  const { status, expose, headers, message, type, body, cause } = Object(error);
   if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
   const copiedHeaders = copyHeaders(headers);
   if (error instanceof HttpError) {
-    const { type, reason, expected, errors } = error;
+    const { reason, expected, errors } = error;
     return {
       isPresented: !(error instanceof Unauthorized) || error.presented,
       subject: error instanceof Forbidden ? error.subject : undefined,
@@ -137,15 +137,16 @@ function readFailure(error: unknown): Failure | undefined {
     };
   }
   if (status === 500) return undefined;
-  const phrase = reasonPhrase(status).toLowerCase();
-  const publicMessage = expose === true ? shorten(message) : phrase;
+  // The parsers of Express quote the body in their messages.
+  const isMalformed = type === 'entity.parse.failed';
+  const phrase = isMalformed ? 'the body is malformed' : reasonPhrase(status).toLowerCase();
+  const publicMessage = expose === true && !isMalformed ? shorten(message) : phrase;
   const isUnexpected = status >= 500 || expose !== true;
   return {
     ...INTERNAL,
     status,
     message: publicMessage,
     headers: copiedHeaders,
-    // The errors of body-parser have the body, and quote it in their messages.
     reason: body === undefined ? publicMessage : phrase,
     cause: isUnexpected ? error : cause,
   };
