@@ -34,16 +34,46 @@ const { memory } = resources;
 /** Calls the operation without an adapter, so a stream is not read. */
 async function call(
   download: AnyHandler,
-  { method = 'GET', ...options }: Partial<ServiceOptions> & { method?: string } = {},
+  {
+    method = 'GET',
+    accept,
+    ...options
+  }: Partial<ServiceOptions> & { method?: string; accept?: string } = {},
 ) {
   const { operations, context } = await prepare(document, { handlers: { download }, ...options });
   const [operation] = operations;
   if (operation === undefined) throw new Error('the document has no operation');
-  const sent: Call = { method, path: '/file', headers: {} };
+  const sent: Call = { method, path: '/file', headers: { accept } };
   const record = recorder(resources)(sent);
   const answered = await planOperation(operation, context)(sent, record);
   return { answered, record, status: answered.status };
 }
+
+test.each([
+  ['application/json; charset=utf-8', ['application/json'], 'application/json'],
+  [
+    'application/json;odata=verbose, text/*;q=0.1',
+    ['text/plain', 'application/json'],
+    'application/json',
+  ],
+  ['text/html; level="1,2"; q=0.1, text/plain', ['text/html', 'text/plain'], 'text/plain'],
+  [
+    'text/html; version=2',
+    ['text/html; version=1', 'text/html; version=2'],
+    'text/html; version=2',
+  ],
+  ['text/plain', ['application/json'], undefined],
+])('the client that accepts %j prefers, of %j, %j', async (accept, types, preferred) => {
+  let chosen: string | undefined;
+  await call(
+    ({ accepts }) => {
+      chosen = accepts(...types);
+      return { status: 204 };
+    },
+    { accept },
+  );
+  expect(chosen).toBe(preferred);
+});
 
 afterEach(() => {
   expect(memory.bytesLeft).toBe(64 * 1024 ** 2);

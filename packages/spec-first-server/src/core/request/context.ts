@@ -3,6 +3,9 @@ import type { Call, CallRecord } from '../call.ts';
 import type { AnyRequest, Log, RequestLog } from '../handlers/types.ts';
 import type { Parameters as ParameterValues } from '../validation/validator.ts';
 
+/** Matches a parameter of a media type, and captures its name. */
+const PARAMETER = /;\s*([^\s=;,]+)=("[^"]*"|[^\s;,]*)/g;
+
 /**
  * The request of a handler. A class, because V8 stores getters of plain objects in hidden classes:
  * these would keep the whole request in memory until the next major garbage collection.
@@ -48,8 +51,10 @@ export class RequestContext implements AnyRequest {
     this.headers = headers;
     this.id = record.id;
     this.accepts = (...types) => {
-      // Texts are UTF-8, which some clients ask for in `Accept`.
-      const accept = headers.accept?.replace(/;\s*charset="?utf-?8"?(?=\s*(?:[;,]|$))/gi, '');
+      // Parameters that no type has, such as `charset`, exclude none of them.
+      const accept = headers.accept?.replace(PARAMETER, (parameter, name: string) =>
+        name === 'q' || types.some((type) => type.includes(`${name}=`)) ? parameter : '',
+      );
       return new Negotiator({ headers: { accept: accept || undefined } }).mediaType([...types]);
     };
     this.#call = call;
