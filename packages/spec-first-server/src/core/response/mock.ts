@@ -54,6 +54,8 @@ export function mock(
   operation: Operation,
   { schemas, codecs, validatorOf, errorBody }: MockOptions,
 ): AnyHandler {
+  const validator = validatorOf(operation);
+  const checkReply = replyChecker(operation, validator);
   const itemsOf = (media: MediaType) =>
     codecs.factsOf(media).unit === 'items' ? media.items : undefined;
   // Replies are cached: generating one is slow, and the result is always the same.
@@ -123,7 +125,7 @@ export function mock(
   /** Returns an example of a body as handlers get it, such as with defaults. */
   function validBody(media: MediaType, example: unknown): unknown {
     try {
-      return validatorOf(operation).body(media)(example);
+      return validator.body(media)(example);
     } catch (error) {
       if (violationOf(error) === undefined) throw error;
       return example;
@@ -141,8 +143,6 @@ export function mock(
     media: MediaType | undefined,
     example: ChosenExample,
   ): AnyReply | HttpError {
-    const validator = validatorOf(operation);
-    const checkReply = replyChecker(operation, validator);
     const contentType = media && concreteType(media.type);
     const items = media && itemsOf(media);
     const invalidExamples: string[] = [];
