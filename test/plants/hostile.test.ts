@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { eventually } from 'test-support/eventually';
-import { randomValues } from 'test-support/random-values';
+import { codePoint, randomValues } from 'test-support/random-values';
 import {
   connected,
   type Exchange,
@@ -129,7 +129,7 @@ const coding = fc.oneof(
 
 const innerJson = fc.oneof(
   fc.json(),
-  fc.json({ stringUnit: 'binary' }),
+  fc.json({ stringUnit: codePoint }),
   fc.constantFrom(
     '1e999',
     '-0',
@@ -179,7 +179,7 @@ const body = fc.oneof(
   fc.uint8Array({ maxLength: 300 }),
   plantLike,
   innerJson,
-  fc.string({ unit: 'binary', maxLength: 100 }),
+  fc.string({ unit: codePoint, maxLength: 100 }),
 );
 
 describe('a random body', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { randomValues } from 'test-support/random-values';
+import { codePoint, randomValues } from 'test-support/random-values';
 import { openStore } from '../../src/stores/index.ts';
 import { plantsIn, type Service, serve, TOKEN } from './support/plant-service.ts';
 
@@ -38,7 +38,7 @@ async function post(
 const escapedUnits = (text: string): string =>
   `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
 
-const anyText = fc.string({ unit: 'binary', maxLength: 60 });
+const anyText = fc.string({ unit: codePoint, maxLength: 60 });
 
 /** Strings that normalization, trimming, C strings, byte order marks or JSON may change. */
 const specialText = fc.constantFrom(

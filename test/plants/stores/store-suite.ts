@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Unavailable } from 'group-commit';
 import { eventually } from 'test-support/eventually';
-import { randomValues } from 'test-support/random-values';
+import { codePoint, randomValues } from 'test-support/random-values';
 import {
   type PlantStore,
   type StoredPlant,
@@ -121,7 +121,7 @@ export function describeStore(
 
     test('stores random plants as a map in memory does', async () => {
       const model = new Map<string, StoredPlant>();
-      const text = fc.string({ unit: 'binary', maxLength: 40 });
+      const text = fc.string({ unit: codePoint, maxLength: 40 });
       const plants = fc.array(
         fc.record({
           id: fc.oneof(
