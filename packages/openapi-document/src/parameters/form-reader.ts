@@ -1,3 +1,4 @@
+import { put } from '../json/parser.ts';
 import { type Budget, spend } from '../schema/budget.ts';
 import { TYPE_BITS } from '../schema/json-types.ts';
 import type { Outline } from '../schema/outline.ts';
@@ -69,12 +70,12 @@ export function formReader({ outline, encoding = {} }: FormFormat) {
     /** A property of the form is no member of a styled field. */
     const isOwn = (name: string) => names.has(name) && !styledNames.has(name);
     const isText = (value: string | T) => typeof value === 'string';
-    const entries: [string, unknown][] = [];
+    const form: Record<string, unknown> = {};
     for (const [name, values] of fields) {
       if (budget !== undefined) spend(budget, values.length);
       if (!isOwn(name) && styled.some((field) => field.name === name || has(field, name))) continue;
       const decodedValues = values.map((value) => (isText(value) ? decode(value) : value));
-      entries.push([name, fieldOf(name, outline?.member(name, budget), decodedValues, budget)]);
+      put(form, name, fieldOf(name, outline?.member(name, budget), decodedValues, budget));
     }
     if (styled.length > 0) {
       const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
@@ -83,10 +84,10 @@ export function formReader({ outline, encoding = {} }: FormFormat) {
         const isForeign = (name: string) =>
           names.has(name) || others.some((other) => has(other, name));
         const value = field.fromPairs(texts, isForeign, decode, budget);
-        if (value !== undefined) entries.push([field.name, value]);
+        if (value !== undefined) put(form, field.name, value);
       }
     }
-    return Object.fromEntries(entries);
+    return form;
   }
 
   /** Converts the values of a field: to an array if the schema allows it or there are several. */

@@ -164,7 +164,9 @@ export function documentPart(document: Document): Part {
     const names = [...new Set([...declared.keys(), ...required])];
     return {
       ...keywords,
-      type: types && [...new Set([...typeNames(types), ...orNull])].toSorted(),
+      type: tree.isNothing(source)
+        ? ['nothing']
+        : types && [...new Set([...typeNames(types), ...orNull])].toSorted(),
       properties: mapOf(
         names,
         (name) => name,

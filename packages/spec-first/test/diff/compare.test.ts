@@ -174,6 +174,12 @@ const CASES: readonly (readonly [
   ],
 
   [
+    'a property that no value may have any more',
+    sent(properties({ a: true })),
+    sent(properties({ a: false })),
+    'error POST /a requestBody application/json.a: type (nothing) was added',
+  ],
+  [
     'prefixItems and not',
     shared({ prefixItems: [string], not: { const: 1 } }),
     shared({ prefixItems: [integer], not: { const: 2 } }),
