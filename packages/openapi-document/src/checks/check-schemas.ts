@@ -1,4 +1,5 @@
 import { cyclesFrom } from '../schema/cycles.ts';
+import { IN_PLACE } from '../schema/keywords.ts';
 import { patternOf, translate } from '../schema/pattern-syntax.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { SchemaTree } from '../schema/tree.ts';
@@ -57,6 +58,9 @@ const REMARKS = {
   contentEncoding: 'contentEncoding is not checked',
 };
 
+/** Keywords that restrict the types of values. */
+const TYPING = ['type', 'enum', 'const', 'discriminator'];
+
 function checkKeywords(schemas: Schemas, schema: Json, pointer: string, { notice }: Report): void {
   const { tree } = schemas;
   for (const [keyword, message] of Object.entries(REMARKS))
@@ -71,6 +75,12 @@ function checkKeywords(schemas: Schemas, schema: Json, pointer: string, { notice
         'writeOnly items are not removed from responses: set writeOnly on the array',
       );
   }
+  const isInPlace = pointerTokens(pointer)
+    .slice(-2)
+    .some((token) => IN_PLACE.has(token));
+  const isUntyped = tree.possible(schema).every((part) => TYPING.every((key) => !(key in part)));
+  if (schema.properties !== undefined && isUntyped && !isInPlace)
+    notice(pointer, 'properties restrict only objects: add type: object to reject other values');
   const misfit =
     schema.default === undefined ? undefined : misfitOf(schemas, schema, schema.default);
   if (misfit !== undefined) {

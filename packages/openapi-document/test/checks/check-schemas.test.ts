@@ -33,6 +33,11 @@ test.each<[schema: object, findings: readonly string[]]>([
     ['notice /default the default is ignored, since it does not fit its schema: must be string'],
   ],
   [{ type: 'string', default: '' }, []],
+  [
+    { properties: { a: {} } },
+    ['notice  properties restrict only objects: add type: object to reject other values'],
+  ],
+  [{ allOf: [{ properties: { a: {} } }, { type: ['object', 'null'] }] }, []],
 ])('the keywords of the schema %j have the findings %j', (schema, findings) => {
   expect(findingsIn(schema)).toEqual(findings);
 });
@@ -62,7 +67,7 @@ test.each<[schema: object, places: readonly string[]]>([
     { additionalProperties: { writeOnly: true }, patternProperties: { a: { writeOnly: true } } },
     [],
   ],
-  [{ properties: { a: { writeOnly: true, items: { writeOnly: true } } } }, []],
+  [{ type: 'object', properties: { a: { writeOnly: true, items: { writeOnly: true } } } }, []],
   [{ items: { readOnly: true } }, []],
 ])('of the schema %j, writeOnly items are not removed at %j', (schema, places) => {
   const message = 'writeOnly items are not removed from responses: set writeOnly on the array';
@@ -95,6 +100,7 @@ test('only schemas are checked', () => {
 
 test('each unknown format is reported once', () => {
   const schema = {
+    type: ['array', 'object'],
     format: 'colour',
     items: { format: 'colour' },
     properties: { a: { format: 'date' }, b: { format: 'size' }, c: { format: 'iban' } },
@@ -150,6 +156,13 @@ describe('a schema that refers to itself for the same value is a problem', () =>
   });
 
   test('but may refer to itself for a part of the value', () => {
-    expect(findingsIn({ items: self, properties: { a: self }, $defs: { a: self } })).toEqual([]);
+    expect(
+      findingsIn({
+        type: ['array', 'object'],
+        items: self,
+        properties: { a: self },
+        $defs: { a: self },
+      }),
+    ).toEqual([]);
   });
 });
