@@ -81,6 +81,14 @@ test.each(
   expect(typeOf(schema)).toEqual({ request: type, reply: type });
 });
 
+test('alternatives that only the other direction has are no part of a type', () => {
+  const member = { anyOf: [{ ...text, readOnly: true }, integer, { ...wide, writeOnly: true }] };
+  expect(typeOf({ ...record({ member }), required: ['member'] })).toEqual({
+    request: '{ member: number | Int64; }',
+    reply: '{ member: string | number; }',
+  });
+});
+
 const PAIR = { type: 'array', prefixItems: [text, number] };
 
 test.each<[schema: object, type: string]>([
@@ -344,7 +352,7 @@ describe('a named type', () => {
     ]);
   });
 
-  test('is unknown where a schema contains itself directly', () => {
+  test('is unknown or never where a schema contains itself directly', () => {
     const schemas = {
       A: { oneOf: [ref('B')] },
       B: { allOf: [ref('A')], type: 'object' },
@@ -352,8 +360,8 @@ describe('a named type', () => {
       Odd: record({ odd: { allOf: [ref('Odd')], required: ['odd'] } }),
     };
     expect(componentTypes(schemas, []).types).toEqual([
-      'A = B',
-      'B = unknown',
+      'A = never',
+      'B = never',
       'Loop = unknown | string',
       'Odd = { odd?: Odd & { odd: unknown; }; }',
     ]);

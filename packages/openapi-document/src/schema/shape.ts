@@ -288,9 +288,12 @@ export class Shapes {
       .map((schema) => this.of([schema]));
   }
 
+  /** The values of alternatives that only the other direction has are removed. */
   #union(inner: Union, composition: Composition): Shape {
+    const { tree, view } = this.#context;
+    const alternatives = inner.alternatives.filter((part) => !tree.isOneWay(part, view));
     return union(
-      inner.alternatives.map((alternative) => {
+      alternatives.map((alternative) => {
         const shape = this.#alternative(alternative, inner, composition);
         return this.#tagged(shape, alternative, inner);
       }),
@@ -354,12 +357,7 @@ function scalarType(type: Exclude<TypeName, 'array' | 'object'>, schema: Schema)
   if (type === 'string')
     return schema.formats.some((format) => /^date(-time)?$/.test(format)) ? 'date' : 'string';
   if (type !== 'integer' && type !== 'number') return type;
-  const bounds = [
-    schema.limit('minimum') ?? schema.limit('exclusiveMinimum'),
-    schema.limit('maximum') ?? schema.limit('exclusiveMaximum'),
-  ];
-  const isSafe = !schema.isWide || bounds.every((bound) => Number.isSafeInteger(bound));
-  return isSafe ? 'number' : 'int64';
+  return schema.isInt64 ? 'int64' : 'number';
 }
 
 const nullLast = (one: TypeName, other: TypeName): number =>
