@@ -125,7 +125,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
           }
         ]
       }
-    ]
+    ],
+    "int64": true
   },
   "postMessage": {
     "method": "POST",

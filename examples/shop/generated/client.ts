@@ -1249,7 +1249,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "responses": []
+    "responses": [],
+    "int64": true
   },
   "createProduct": {
     "method": "POST",
@@ -1260,7 +1261,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "type": "application/json"
       }
     ],
-    "responses": []
+    "responses": [],
+    "int64": true
   },
   "getProduct": {
     "method": "GET",
@@ -1276,7 +1278,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "responses": []
+    "responses": [],
+    "int64": true
   },
   "listOrders": {
     "method": "GET",
@@ -1309,7 +1312,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "responses": []
+    "responses": [],
+    "int64": true
   },
   "createOrder": {
     "method": "POST",
@@ -1330,7 +1334,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
         "type": "application/json"
       }
     ],
-    "responses": []
+    "responses": [],
+    "int64": true
   },
   "getOrder": {
     "method": "GET",
@@ -1346,7 +1351,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "responses": []
+    "responses": [],
+    "int64": true
   },
   "cancelOrder": {
     "method": "POST",
@@ -1362,7 +1368,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "responses": []
+    "responses": [],
+    "int64": true
   },
   "watchOrder": {
     "method": "GET",
@@ -1398,7 +1405,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
           }
         ]
       }
-    ]
+    ],
+    "int64": true
   },
   "payOrder": {
     "method": "POST",
@@ -1470,7 +1478,8 @@ const routes: { readonly [Id in keyof operations]: Route } = {
       }
     ],
     "media": [],
-    "responses": []
+    "responses": [],
+    "int64": true
   },
   "startReport": {
     "method": "POST",

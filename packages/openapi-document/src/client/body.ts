@@ -8,6 +8,7 @@ import {
   readAtOnce,
 } from '../codecs/codec.ts';
 import type { Codecs } from '../codecs/codecs.ts';
+import { mapMembers } from '../source/document.ts';
 
 /**
  * Serializes a body by the codec of its media type. Text, bytes and streams of them are sent
@@ -80,3 +81,7 @@ export async function readBody(
   const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   return readAtOnce(coder, new Uint8Array(await response.arrayBuffer()), format, decode);
 }
+
+/** Replaces integers beyond ±(2^53−1) in JSON by the nearest doubles. */
+export const withDoubles = (value: unknown): unknown =>
+  typeof value === 'bigint' ? Number(value) : mapMembers(value, withDoubles);

@@ -2,8 +2,8 @@ import type { Codec } from '../codecs/codec.ts';
 import { Codecs } from '../codecs/codecs.ts';
 import { declaredFor } from '../operations/declared-for.ts';
 import { baseUrlFor } from '../operations/servers.ts';
-import { essenceOf, mediaTypeFor } from '../source/media-types.ts';
-import { encodeBody, readBody } from './body.ts';
+import { essenceOf, isJsonType, mediaTypeFor } from '../source/media-types.ts';
+import { encodeBody, readBody, withDoubles } from './body.ts';
 import { itemsOf } from './items.ts';
 import { type ParameterInput, writeParameters } from './parameters.ts';
 import type { Route } from './routes.ts';
@@ -104,7 +104,9 @@ export function clientOf<Operations>(
       if (coder.unit !== 'items') {
         const hasBody = contentType !== undefined && response.body !== null;
         const reading = hasBody ? readBody(coder, format, response) : undefined;
-        const body = await Promise.resolve(reading).finally(end);
+        const value = await Promise.resolve(reading).finally(end);
+        const hasDoubles = route.int64 !== true && isJsonType(contentType ?? '');
+        const body = hasDoubles ? withDoubles(value) : value;
         return { status: response.status, contentType, body, response };
       }
       end();

@@ -15,6 +15,8 @@ export interface Route {
   readonly media: readonly BodyFormat[];
   /** Its responses, if any of them has items. A client reads other bodies by their media type. */
   readonly responses: readonly RouteResponse[];
+  /** True if responses may have integers of 64 bits. Otherwise all numbers are doubles. */
+  readonly int64?: boolean;
 }
 
 interface RouteResponse {
@@ -62,10 +64,14 @@ export const routesOf = <Id extends PropertyKey = string>(operations: readonly O
           responses: responses.some(({ media }) => media.some(({ items }) => items))
             ? responses.map(({ key, media }) => ({ key, media: media.map(formatOf) }))
             : [],
+          ...(responses.some(({ media }) => media.some(mayHaveInt64)) && { int64: true }),
         },
       ],
     ),
   ) as { readonly [Key in Id]: Route };
+
+const mayHaveInt64 = ({ items, outline }: MediaType): boolean =>
+  items !== undefined || outline.mayHaveInt64;
 
 function formatOf({ type, encoding, items }: MediaType): BodyFormat {
   return {

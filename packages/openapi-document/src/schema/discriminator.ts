@@ -1,7 +1,7 @@
 import { asObject, type Json } from '../source/document.ts';
 import { Facts } from './facts.ts';
 import { TYPE_BITS } from './json-types.ts';
-import { IN_PLACE, mapKeyword } from './keywords.ts';
+import { IN_PLACE, subschemasOf } from './keywords.ts';
 import type { Tag } from './tag.ts';
 import type { SchemaTree } from './tree.ts';
 
@@ -162,11 +162,9 @@ export function schemasInPlace(
   const joined = tree
     .joinedBy(schema)
     .map((part): [Json, boolean] => [part, isBase || tree.extends(schema, part)]);
-  const tested: [Json, boolean][] = [];
-  for (const key of IN_PLACE) {
-    if (key === 'allOf' || schema[key] === undefined) continue;
-    mapKeyword(key, schema[key], (part) => tested.push([tree.schemaOf(part), false]));
-  }
+  const tested = subschemasOf(schema, IN_PLACE.difference(new Set(['allOf']))).map(
+    (part): [Json, boolean] => [tree.schemaOf(part), false],
+  );
   const tag = isBase ? undefined : tagOfBase(tree, schema);
   const children = [...(tag?.values.values() ?? [])].filter((child) => child !== schema);
   const selected = children.map((child): [Json, boolean] => [

@@ -112,6 +112,15 @@ export class Facts {
     return this.formats.includes('int64') || values.flat().some(isBigInt);
   }
 
+  /** True if values are integers of 64 bits: the limits may exclude those beyond ±(2^53−1). */
+  get isInt64(): boolean {
+    const bounds = [
+      this.limit('minimum') ?? this.limit('exclusiveMinimum'),
+      this.limit('maximum') ?? this.limit('exclusiveMaximum'),
+    ];
+    return this.isWide && !bounds.every((bound) => Number.isSafeInteger(bound));
+  }
+
   /** True if a schema allows no members but those that it declares. */
   get isClosed(): boolean {
     return this.values('additionalProperties').includes(false);

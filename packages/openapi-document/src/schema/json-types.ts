@@ -25,7 +25,7 @@ export function formOf(types: number): Form {
   return (types & TYPE_BITS.object) === 0 ? 'text' : 'object';
 }
 
-const SCALARS = TYPE_BITS.string | TYPE_BITS.number | TYPE_BITS.boolean;
+export const SCALARS = TYPE_BITS.string | TYPE_BITS.number | TYPE_BITS.boolean;
 
 /** Allows every value. */
 export const ANY_TYPE = 255;

@@ -16,6 +16,14 @@ export function mapKeyword(
   return Object.fromEntries(members.map(([name, schema]) => [name, replace(schema)]));
 }
 
+/** Lists the schemas in the keywords of a schema. */
+export function subschemasOf(schema: Json, keywords: Iterable<string>): unknown[] {
+  const found: unknown[] = [];
+  for (const key of keywords)
+    if (schema[key] !== undefined) mapKeyword(key, schema[key], (inner) => found.push(inner));
+  return found;
+}
+
 /** Lists the alternatives of a schema: a value may match them, but does not have to. */
 export const alternativesIn = ({ anyOf, oneOf, then, else: otherwise }: Json): unknown[] => [
   ...asArray(anyOf),

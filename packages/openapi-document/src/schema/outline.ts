@@ -2,10 +2,19 @@ import { asArray, asObject, isObject, type Json, onFirstUse } from '../source/do
 import { isTextual } from '../source/media-types.ts';
 import type { Budget } from './budget.ts';
 import { Facts } from './facts.ts';
-import { ANY_TYPE, type Form, formOf, type TypeName, typeNames } from './json-types.ts';
+import {
+  ANY_TYPE,
+  type Form,
+  formOf,
+  SCALARS,
+  TYPE_BITS,
+  type TypeName,
+  typeNames,
+} from './json-types.ts';
+import { subschemasOf } from './keywords.ts';
 import { type Context, DEFAULT_STEPS } from './model.ts';
 import { Schema } from './schema.ts';
-import { ANYTHING, NOTHING } from './tree.ts';
+import { ANYTHING, NOTHING, reachable } from './tree.ts';
 
 /** Limits the memory. */
 const MAX_MEMBERS = 10_000;
@@ -180,6 +189,22 @@ export class Outline extends Facts {
         others.not !== undefined ||
         new Facts([others]).isTyped,
     );
+  }
+
+  /** True if a value may contain integers of 64 bits, also because its type is unknown. */
+  get mayHaveInt64(): boolean {
+    const { tree } = this.#context;
+    const inside = (schema: Json): Json[] => [
+      ...tree.joinedBy(schema),
+      ...subschemasOf(schema, Object.keys(schema)).map((part) => tree.schemaOf(part)),
+    ];
+    return this.#sources
+      .flatMap((source) => reachable(source, inside))
+      .some((schema) => {
+        const { isInt64, impliedTypes } = new Facts([schema]);
+        const isUnknown = (impliedTypes & SCALARS) === 0 && inside(schema).length === 0;
+        return isInt64 || (isUnknown && impliedTypes !== TYPE_BITS.null);
+      });
   }
 
   /** The maximum length of texts in characters, or of bytes. */

@@ -261,6 +261,16 @@ describe('a call with a timeout', () => {
   });
 });
 
+test('a number of a response is a bigint only if it may be an int64', async () => {
+  const text = '{"ns":1700000000000000001,"ids":[9007199254740993,1]}';
+  const respond = () => new Response(text, { headers: { 'Content-Type': 'application/json' } });
+  const { fetch } = fetchOf(respond(), respond());
+  const { body: doubles } = await callWith(GET, { fetch })();
+  expect(doubles).toEqual({ ns: 1.7e18, ids: [2 ** 53, 1] });
+  const { body: integers } = await callWith({ ...GET, int64: true }, { fetch })();
+  expect(integers).toEqual({ ns: 1700000000000000001n, ids: [9007199254740993n, 1] });
+});
+
 test('a stream ends with an error if its last id cannot be sent', async () => {
   const { fetch } = fetchOf(eventsOf('retry: 1\nid: \u65e5\ndata: a\n\n'));
   const { body } = await callWith(EVENTS, { fetch })();

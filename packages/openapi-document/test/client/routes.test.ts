@@ -74,8 +74,30 @@ test('a route has the parts that a client needs to send a request and to read th
           ],
         },
       ],
+      int64: true,
     },
   });
+});
+
+test('a route tells whether responses may have integers of 64 bits', async () => {
+  const schemas: readonly (readonly [schema: unknown, int64: true | undefined])[] = [
+    [{ type: 'integer' }, undefined],
+    [{ type: ['number', 'null'], minimum: 0 }, undefined],
+    [{ type: 'array', items: { type: 'integer', format: 'int64' } }, true],
+    [{ type: 'object', properties: { a: { anyOf: [{ maximum: 2n ** 62n }] } } }, true],
+    [{ type: 'integer', format: 'int64', minimum: 0, maximum: 9 }, undefined],
+    [{ type: 'object', properties: { a: { type: 'string' }, b: { type: 'null' } } }, undefined],
+    [{ type: 'object' }, true],
+    [{ type: 'object', additionalProperties: true }, true],
+    [{}, true],
+  ];
+  const paths = schemas.map(([schema], index) => {
+    const content = { 'application/json': { schema } };
+    return [`/${index}`, { get: { responses: { 200: { description: '', content } } } }];
+  });
+  const { operations } = await documentOf(Object.fromEntries(paths));
+  const routes = Object.values(routesOf(operations));
+  expect(routes.map(({ int64 }) => int64)).toEqual(schemas.map(([, int64]) => int64));
 });
 
 test('a route has the path of servers of its own', async () => {
