@@ -35,6 +35,18 @@ test('the examples have the generated types of their documents', () => {
     expect(types[index]).toBe(readFileSync(join(EXAMPLES, name, 'generated/openapi.ts'), 'utf8'));
 });
 
+test('contract tests come before other tests of their file, or one of them cannot run alone', () => {
+  // node:test calls `after` while the document is loaded if no earlier test has been selected.
+  const files = names.flatMap((name) =>
+    readdirSync(join(EXAMPLES, name, 'test')).map((file) => join(EXAMPLES, name, 'test', file)),
+  );
+  const failing = files.filter((file) => {
+    const text = readFileSync(file, 'utf8');
+    return text.includes('after(') && /^test\([\s\S]*^await contractTests\(/m.test(text);
+  });
+  expect(failing).toEqual([]);
+});
+
 test.concurrent.each(quickNames)(
   'the example %s passes its tests, and each operation succeeds once',
   async (name) => {

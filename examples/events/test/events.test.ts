@@ -4,7 +4,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { contractTests } from 'spec-first/contract-tests';
 import { requestsFor } from 'spec-first/testing';
 import { createApp } from 'spec-first-server';
 import { createClient } from '../generated/client.ts';
@@ -56,5 +55,3 @@ test('ids after a restart are larger, for clients that were connected before it'
     ids.toSorted((a, b) => a - b),
   );
 });
-
-await contractTests({ document, app, test, runs: 10 });

@@ -16,6 +16,8 @@ after(() => rmSync(folder, { recursive: true }));
 const log = testLog();
 const app = await createApp({ document, handlers: filesIn(folder), bodyLimit: 10_000_000, log });
 
+await contractTests({ document, app, log, test });
+
 test('an uploaded file is downloaded as a stream, and replaced by another one', async () => {
   const api = await testClient<operations>(app, { document });
   const file = new File(['x'.repeat(5_000_000)], 'large.txt');
@@ -47,5 +49,3 @@ test('an upload that the client aborts leaves no file', async () => {
   await rejects(async () => handlers.replaceFile(request), /aborted/);
   deepEqual(readdirSync(folder), files);
 });
-
-await contractTests({ document, app, log, test });

@@ -28,6 +28,8 @@ after(async () => {
 const log = testLog();
 const app = await createApp({ document, handlers, log });
 
+await contractTests({ document, app, log, test });
+
 test('runs each migration once', async () => {
   const again = await openNotes(url.href);
   await again.close?.();
@@ -58,5 +60,3 @@ test('stores notes, and finds them by their tag', async () => {
     ['Water the plants'],
   );
 });
-
-await contractTests({ document, app, log, test });

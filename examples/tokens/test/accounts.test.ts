@@ -34,6 +34,9 @@ const app = await createApp({ document, handlers, security: { jwt } });
 const clientWith = async (token: string) =>
   testClient<operations>(app, { document, headers: { Authorization: `Bearer ${token}` } });
 
+const credentials = await tokenFor('tester', 'account:read account:write');
+await contractTests({ document, app, credentials, test });
+
 test('each caller has a separate account', async () => {
   const ann = await clientWith(await tokenFor('ann', 'account:read account:write'));
   const bob = await clientWith(await tokenFor('bob', 'account:read'));
@@ -55,6 +58,3 @@ test('a token without a subject has no account', async () => {
   equal((await nobody.renameAccount({ body: { name: 'All' } })).status as number, 403);
   equal((await nobody.readAccount()).status as number, 403);
 });
-
-const credentials = await tokenFor('tester', 'account:read account:write');
-await contractTests({ document, app, credentials, test });

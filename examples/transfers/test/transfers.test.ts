@@ -17,6 +17,8 @@ const backend = openAccounts(join(folder, 'accounts.db'));
 const app = await createApp({ document, ...backend, log });
 const api = await testClient<operations>(app, { document });
 
+await contractTests({ document, app, log, seed, test });
+
 test('a transfer is stored, and a failed one changes nothing', async () => {
   const balanceOf = async (name: string) => {
     const { status, body } = await api.getAccount({ path: { name } });
@@ -35,10 +37,9 @@ test('a transfer is stored, and a failed one changes nothing', async () => {
   deepEqual([await balanceOf('ann'), await balanceOf('bob')], [2, 8]);
 });
 
-/** The example of the document needs an account with a balance. */
+/** The example of the document needs these accounts. */
 async function seed() {
   await api.putAccount({ path: { name: 'ann' }, body: { balance: 1000 } });
+  await api.putAccount({ path: { name: 'bob' }, body: { balance: 0 } });
   return {};
 }
-
-await contractTests({ document, app, log, seed, test });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { loadDocument } from 'openapi-document';
 import { serve } from 'spec-first-server';
 import { openParcels } from './parcels.ts';
@@ -30,7 +31,7 @@ function secretOf(text: string): string {
   return text;
 }
 
-const document = await loadDocument('openapi.yaml');
+const document = await loadDocument(join(import.meta.dirname, '../openapi.yaml'));
 await serve({
   variables,
   open: (values, { warn }) =>

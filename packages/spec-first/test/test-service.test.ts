@@ -34,6 +34,13 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
+test('one contract test of a new project runs alone', async () => {
+  const args = ['--test', '--test-name-pattern=listBooks'];
+  const { output } = await run(folder, args, { CONTRACT_RUNS: '2' });
+  expect(output).toMatch(/^ℹ pass 1$/m);
+  expect(output).toMatch(/^ℹ fail 0$/m);
+});
+
 /** Three parameters, which match any path of three segments. */
 const TEMPLATES = `paths:
   /{tenant}/{account}/{login}:

@@ -11,6 +11,9 @@ const service = testService();
 before(service.start);
 after(service.stop);
 
+// Calls each operation with valid and invalid requests, and checks the responses.
+await contractTests({ ...service, test });
+
 test('responds to an unknown path with 404 and the error body of the document', async () => {
   // Longer than any path of the document: `/{user}/{file}` would match a short one.
   const response = await fetch(new URL('/unknown'.repeat(50), service.url()));
@@ -18,6 +21,3 @@ test('responds to an unknown path with 404 and the error body of the document', 
   const expected = Object(errorBody.make({ status: 404, message: '', requestId: 'any' }));
   assert.deepEqual(Object.keys(Object(await response.json())), Object.keys(expected));
 });
-
-// Calls each operation with valid and invalid requests, and checks the responses.
-await contractTests({ ...service, test });
