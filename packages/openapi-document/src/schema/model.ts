@@ -98,14 +98,12 @@ export interface SchemaSet {
   /** Validates a value. Reports violations, and returns the changed value. */
   read(value: unknown, run: Run): unknown;
   /**
-   * Returns the set that also contains a schema.
+   * Returns the set that also contains some schemas.
    *
-   * @param owner the schema of this set that selects it.
+   * @param owner the schema of this set that selects them.
    * @param budget pays for a new combination of alternatives, since clients choose them.
    */
-  select(owner: Json, schema: Json, isBase?: boolean, budget?: Budget): SchemaSet;
-  /** Returns the set that also contains several schemas. */
-  selectAll(owner: Json, schemas: readonly Json[], budget: Budget): SchemaSet;
+  select(owner: Json, schemas: readonly Json[], budget: Budget, isBase?: boolean): SchemaSet;
 }
 
 /** Selects further schemas for a value: returns the set with them. */
@@ -187,7 +185,6 @@ export class Run implements Budget {
   #results: Results<boolean> | undefined;
   /** The results of `violationsOf`, for the same reason. */
   #explanations: Results<readonly Violation[]> | undefined;
-  #isExplaining = false;
 
   constructor({
     budget,
@@ -236,7 +233,7 @@ export class Run implements Budget {
     const known = isStructure ? this.#results?.get(value, set, isStrict) : undefined;
     if (known !== undefined) return known;
     const isNested = this.#testDepth > 0;
-    const isValid = this.#quietly(() => set.read(value, this), isStrict);
+    const isValid = this.#countIn(set, value, undefined, isStrict) === 0;
     if (isStructure && isNested) {
       this.#results ??= new Results();
       this.#results.add(value, set, isStrict, isValid);
@@ -247,47 +244,49 @@ export class Run implements Budget {
   /** Returns the number of members that a set removes from a valid value. */
   droppedBy(set: SchemaSet, value: unknown): number {
     const { dropped } = this;
-    this.dropped = 0;
-    this.#quietly(() => set.read(value, this), false);
-    const result = this.dropped;
+    this.#countIn(set, value, undefined, false);
+    const result = this.dropped - dropped;
     this.dropped = dropped;
     return result;
   }
 
-  #quietly(read: () => void, isStrict: boolean): boolean {
-    const { violations, count, isStrict: wasStrict } = this;
-    this.violations = undefined;
+  /** Returns the violations of a value, without reporting them. */
+  violationsOf(set: SchemaSet, value: unknown, isStrict = this.isStrict): readonly Violation[] {
+    this.#explanations ??= new Results();
+    const known = this.#explanations.get(value, set, isStrict);
+    if (known !== undefined) return known;
+    const violations: Violation[] = [];
+    this.#countIn(set, value, violations, isStrict);
+    this.#explanations.add(value, set, isStrict, violations);
+    return violations;
+  }
+
+  /**
+   * Returns the number of violations of a value, without reporting them.
+   *
+   * @param violations the list that gets them.
+   */
+  #countIn(
+    set: SchemaSet,
+    value: unknown,
+    violations: Violation[] | undefined,
+    isStrict: boolean,
+  ): number {
+    const { violations: outerViolations, count: outerCount, isStrict: wasStrict } = this;
+    this.violations = violations;
+    this.count = 0;
     this.isStrict = isStrict;
     this.#testDepth += 1;
     // A test takes more of the stack than a member.
     this.enter(2);
-    read();
+    set.read(value, this);
     this.depth -= 2;
     this.#testDepth -= 1;
-    const isValid = this.count === count;
-    this.violations = violations;
-    this.count = count;
+    const { count } = this;
+    this.violations = outerViolations;
+    this.count = outerCount;
     this.isStrict = wasStrict;
-    return isValid;
-  }
-
-  /** Returns the violations of a value, without reporting them. */
-  violationsOf(set: SchemaSet, value: unknown): readonly Violation[] {
-    this.#explanations ??= new Results();
-    const known = this.#explanations.get(value, set, this.isStrict);
-    if (known !== undefined) return known;
-    const { violations, count } = this;
-    const wasExplaining = this.#isExplaining;
-    this.violations = [];
-    this.count = 0;
-    this.#isExplaining = true;
-    set.read(value, this);
-    const found = this.violations;
-    this.violations = violations;
-    this.count = count;
-    this.#isExplaining = wasExplaining;
-    this.#explanations.add(value, set, this.isStrict, found);
-    return found;
+    return count;
   }
 
   /** Counts the reading of a value: a step if it is only tested. @throws {BudgetExceeded} */
@@ -303,6 +302,6 @@ export class Run implements Budget {
   }
 
   earn(steps: number): void {
-    if (!this.#isExplaining && this.steps < DEFAULT_STEPS) this.steps += steps;
+    if (this.#testDepth === 0 && this.steps < DEFAULT_STEPS) this.steps += steps;
   }
 }

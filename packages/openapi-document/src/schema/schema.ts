@@ -1,5 +1,5 @@
 import { entriesOf, isObject, type Json } from '../source/document.ts';
-import { type Budget, BudgetExceeded } from './budget.ts';
+import { type Budget, BudgetExceeded, UNLIMITED } from './budget.ts';
 import { baseTagName } from './discriminator.ts';
 import { Facts } from './facts.ts';
 import { type TypeName, typeNames } from './json-types.ts';
@@ -141,7 +141,7 @@ export class Schema extends Facts {
   /** Returns the schema with an alternative of one of its unions. */
   with({ owner, tag }: Union, alternative: Json): Schema {
     const isBase = baseTagName(alternative) === tag?.name;
-    return new Schema(this.#set.select(owner, alternative, isBase));
+    return new Schema(this.#set.select(owner, [alternative], UNLIMITED, isBase));
   }
 
   /** The branches of `if`, with all `dependentSchemas` of the same schema. */
@@ -154,7 +154,7 @@ export class Schema extends Facts {
         owner.if === undefined ? [[]] : [[owner.if, owner.then ?? true], [owner.else ?? true]];
       const branches = lists.map((schemas) => {
         const set = [...schemas, ...dependent].reduce<SchemaSet>(
-          (selected, schema) => selected.select(owner, tree.schemaOf(schema)),
+          (selected, schema) => selected.select(owner, [tree.schemaOf(schema)], UNLIMITED),
           this.#set,
         );
         return new Schema(set);

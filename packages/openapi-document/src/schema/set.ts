@@ -125,41 +125,28 @@ export class JoinedSchemas implements SchemaSet {
     if (this.#allowsAnything && !this.#isReply) this.free = ANY_TYPE;
   }
 
-  select(owner: Json, schema: Json, isBase = false, budget?: Budget): JoinedSchemas {
-    const { tree } = this.context;
-    const key = tree.idOf(owner) * 2 ** 24 + tree.idOf(schema);
-    return this.#known(key) ?? this.#add(key, owner, [schema], isBase, budget);
-  }
-
-  selectAll(owner: Json, schemas: readonly Json[], budget: Budget): JoinedSchemas {
-    const { tree } = this.context;
-    const key = [owner, ...schemas].map((schema) => tree.idOf(schema)).join();
-    return this.#known(key) ?? this.#add(key, owner, schemas, false, budget);
-  }
-
-  #known(key: number | string): JoinedSchemas | undefined {
+  select(owner: Json, schemas: readonly Json[], budget: Budget, isBase = false): JoinedSchemas {
+    const { context } = this;
+    const { tree } = context;
     if (this.#generation !== this.#counter.generation) {
       this.#selected.clear();
       this.#generation = this.#counter.generation;
     }
-    return this.#selected.get(key);
-  }
-
-  #add(
-    key: number | string,
-    owner: Json,
-    schemas: readonly Json[],
-    isBase: boolean,
-    budget: Budget | undefined,
-  ): JoinedSchemas {
-    const { context } = this;
+    const [first = owner, ...others] = schemas;
+    // A number is found faster than a string.
+    const key =
+      others.length === 0
+        ? tree.idOf(owner) * 2 ** 24 + tree.idOf(first)
+        : [owner, ...schemas].map((schema) => tree.idOf(schema)).join();
+    const known = this.#selected.get(key);
+    if (known !== undefined) return known;
     this.#counter.add();
     const members = new Map(this.schemas);
     const { adds = [], isBase: isOwnerBase = false } = members.get(owner) ?? {};
     members.set(owner, { adds: [...adds, ...schemas], isBase: isOwnerBase });
     for (const schema of schemas) addSchema(context.tree, members, schema, isBase);
     // The document limits the first selections, but not their combinations.
-    if (budget !== undefined && this.#isSelected) spend(budget, stepsToPrepare(members));
+    if (this.#isSelected) spend(budget, stepsToPrepare(members));
     const counter = this.#counter;
     const set = new JoinedSchemas(context, counter, this.roots, members, this.#outerHidden);
     set.#isSelected = true;
@@ -195,19 +182,11 @@ export class JoinedSchemas implements SchemaSet {
     if (isUntested && run.violations !== undefined && run.count === countBefore) {
       for (const violation of run.test(this, result, true)
         ? []
-        : this.#strictViolations(result, run))
+        : run.violationsOf(this, result, true))
         run.report(violation.keyword, violation.message, violation.params, violation.path);
     }
     run.depth -= 1;
     return result;
-  }
-
-  #strictViolations(value: unknown, run: Run) {
-    const { isStrict } = run;
-    run.isStrict = true;
-    const violations = run.violationsOf(this, value);
-    run.isStrict = isStrict;
-    return violations;
   }
 
   /** Returns the set with everything that unions and conditions select for a value. */

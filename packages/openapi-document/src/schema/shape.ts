@@ -10,6 +10,7 @@ import {
 } from '../source/document.ts';
 import { KEYWORDS_OF_TYPES } from '../source/keywords.ts';
 import { type Annotations, annotationsOf } from './annotations.ts';
+import { UNLIMITED } from './budget.ts';
 import { tagOfBase } from './discriminator.ts';
 import { Facts, namedTypes } from './facts.ts';
 import { TYPE_BITS, type TypeName, typeNames } from './json-types.ts';
@@ -313,7 +314,8 @@ export class Shapes {
     }
     const reference = form === undefined ? this.#reference(alternative) : undefined;
     if (reference !== undefined) return namedShape(reference);
-    return this.#compose([alternative], form !== undefined, outer.select(owner, alternative), form);
+    const around = outer.select(owner, [alternative], UNLIMITED);
+    return this.#compose([alternative], form !== undefined, around, form);
   }
 
   /** Adds the values of the tag to an alternative, unless it has no others. */

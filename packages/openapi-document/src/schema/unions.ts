@@ -65,10 +65,10 @@ export function selectorsOf({ context }: SchemaSet, schema: Json, isBase: boolea
   if (schema.not !== undefined) selectors.push(notSelector(tree.schemaOf(schema.not)));
   if (schema.if !== undefined) selectors.push(conditionSelector(tree, schema));
   for (const [name, dependent] of entriesOf(schema.dependentSchemas)) {
-    const target = tree.schemaOf(dependent);
+    const targets = [tree.schemaOf(dependent)];
     selectors.push((current, value, run) => {
       const hasName = isObject(value) && Object.hasOwn(value, name) && value[name] !== undefined;
-      return hasName ? current.select(schema, target, false, run) : current;
+      return hasName ? current.select(schema, targets, run) : current;
     });
   }
   return selectors;
@@ -94,13 +94,13 @@ function notSelector(schema: Json): Selector {
 
 function conditionSelector(tree: SchemaTree, owner: Json): Selector {
   const condition = tree.schemaOf(owner.if);
-  const whenValid = tree.schemaOf(owner.then ?? true);
-  const otherwise = tree.schemaOf(owner.else ?? true);
+  const whenValid = [tree.schemaOf(owner.then ?? true)];
+  const otherwise = [tree.schemaOf(owner.else ?? true)];
   return (current, value, run) => {
     const set = current.context.setOf([condition], current.hidden);
     return run.test(set, value, true)
-      ? current.select(owner, condition, false, run).select(owner, whenValid, false, run)
-      : current.select(owner, otherwise, false, run);
+      ? current.select(owner, [condition], run).select(owner, whenValid, run)
+      : current.select(owner, otherwise, run);
   };
 }
 
@@ -118,9 +118,7 @@ function unionSelector(context: Context, union: Union): Selector {
     }
     const type = run.files && isBytes(value) ? TYPE_BITS.string : typeBitOf(value);
     const candidates = candidatesFor(type);
-    const [only] = candidates;
-    if (only !== undefined && candidates.length === 1)
-      return current.select(owner, only, false, run);
+    if (candidates.length === 1) return current.select(owner, candidates, run);
     const matches = matching(current, candidates, value, run);
     if (matches.length === 0) {
       reportMismatch(current, keyword, candidates, value, run);
@@ -135,10 +133,7 @@ function unionSelector(context: Context, union: Union): Selector {
     const isScalar = typeof value !== 'object' && typeof value !== 'bigint';
     if (isScalar && !run.parsesFormats) return current;
     if (run.violations === undefined && !dependsOn(current, matches)) return current;
-    const [match, ...others] = matches;
-    return match !== undefined && others.length === 0
-      ? current.select(owner, match, false, run)
-      : current.selectAll(owner, matches, run);
+    return current.select(owner, matches, run);
   };
 
   /** True if the rest of the set depends on the alternatives that a value matches. */
@@ -233,7 +228,7 @@ function tagSelector(owner: Json, { name, values, others, allowsNull }: Tag): Se
     const tagValue = Object.hasOwn(value, name) ? value[name] : undefined;
     const selected = values.get(tagValue) ?? others;
     if (selected !== undefined)
-      return current.select(owner, selected, baseTagName(selected) === name, run);
+      return current.select(owner, [selected], run, baseTagName(selected) === name);
     const countBefore = run.count;
     if (tagValue === undefined) run.report('required', 'is required', { missingProperty: name });
     else run.report('enum', message, { allowedValues: allowed });
