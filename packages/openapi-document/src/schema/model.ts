@@ -206,6 +206,12 @@ export class Run implements Budget {
       this.violations.push({ path, keyword, params, message });
   }
 
+  /** Reports a violation of the member with a name. */
+  reportMember(name: string, keyword: string, message: string, params: Json): void {
+    const path = this.violations === undefined ? '' : `/${escapePointerToken(name)}`;
+    this.report(keyword, message, params, path);
+  }
+
   /** Adds a name to the paths of the latest violations. Valid values need no paths. */
   locate(countBefore: number, name: string | number): void {
     if (this.violations === undefined) return;

@@ -8,17 +8,16 @@ import { countRules } from './scalar-rules.ts';
 import { ANYTHING, type SchemaTree } from './tree.ts';
 import { innerFirst, within } from './unevaluated.ts';
 
-const REMOVED: Member = {
+const removed = (rejectedBy?: string, isRequired = false): Member => ({
   set: undefined,
-  rejectedBy: undefined,
-  isRequired: false,
+  rejectedBy,
+  isRequired,
   oneWay: [],
   twoWay: [],
-};
+});
+
 /** An undeclared member: removed from a reply, but kept in a test inside of a schema. */
-const UNDECLARED: Member = { ...REMOVED };
-const READ_ONLY: Member = { ...REMOVED, rejectedBy: 'readOnly' };
-const WRITE_ONLY: Member = { ...REMOVED, rejectedBy: 'writeOnly' };
+const UNDECLARED = removed();
 
 const REJECTIONS: Readonly<Record<string, string>> = {
   additionalProperties: 'must NOT have additional properties',
@@ -151,7 +150,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
   function meaningOf(member: Member, value: unknown, run: Run): Member {
     const allows = (alternative: SchemaSet) => run.test(alternative, value, false);
     const isRemoved = member.oneWay.some(allows) && !member.twoWay.some(allows);
-    return isRemoved ? oneWayMember([]) : member;
+    return isRemoved ? removed(rejectionOf([])) : member;
   }
 
   function readMember(name: string, memberSet: SchemaSet, value: unknown, run: Run): unknown {
@@ -166,9 +165,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
   function drop(name: string, rejectedBy: string | undefined, run: Run): undefined {
     if (rejectedBy !== undefined && (!isReply || run.isStrict)) {
       const message = REJECTIONS[rejectedBy] ?? 'must not be present';
-      const countBefore = run.count;
-      run.report(rejectedBy, message, { [`${rejectedBy.replace(/ies$/, 'y')}`]: name });
-      run.locate(countBefore, name);
+      run.reportMember(name, rejectedBy, message, { [rejectedBy.replace(/ies$/, 'y')]: name });
     }
     run.dropped += 1;
     if (run.violations !== undefined) run.onDrop?.(name);
@@ -178,9 +175,7 @@ export function objectRules(set: SchemaSet): ObjectRules {
   function reportMissing(object: Json, run: Run): void {
     for (const name of required) {
       if (Object.hasOwn(object, name) && object[name] !== undefined) continue;
-      const countBefore = run.count;
-      run.report('required', 'is required', { missingProperty: name });
-      run.locate(countBefore, name);
+      run.reportMember(name, 'required', 'is required', { missingProperty: name });
       if (run.isDone) return;
     }
   }
@@ -260,9 +255,9 @@ export function objectRules(set: SchemaSet): ObjectRules {
     }
     const isHidden = name !== undefined && hidden.has(name);
     const isOneWay = () => isHidden || found.some((schema) => tree.isOneWay(schema, view));
-    if (view !== 'example' && isOneWay()) return { ...oneWayMember(found), isRequired };
+    if (view !== 'example' && isOneWay()) return removed(rejectionOf(found), isRequired);
     const isClosed = closedBy !== undefined && (!isDeclared || !isReply);
-    if (isClosed) return { ...REMOVED, rejectedBy: closedBy, isRequired };
+    if (isClosed) return removed(closedBy, isRequired);
     if (isReply && !isDeclared && found.length === 0 && declaresMembers) return UNDECLARED;
     const set = context.setOf(found.length === 0 ? [ANYTHING] : found);
     const alternatives =
@@ -280,11 +275,11 @@ export function objectRules(set: SchemaSet): ObjectRules {
     };
   }
 
-  function oneWayMember(found: readonly Json[]): Member {
-    if (view === 'received') return WRITE_ONLY;
-    if (view === 'sent') return READ_ONLY;
+  /** Returns the keyword that rejects a member that only the other direction has. */
+  function rejectionOf(found: readonly Json[]): string | undefined {
+    if (view === 'received') return 'writeOnly';
     const isRejected = view === 'request' && found.some((schema) => tree.isRejected(schema));
-    return isRejected ? READ_ONLY : REMOVED;
+    return isRejected || view === 'sent' ? 'readOnly' : undefined;
   }
 
   /** True if an object may be invalid because it has the member. */
@@ -335,12 +330,10 @@ function objectAssertions(set: SchemaSet): Assertion<Json>[] {
       assertions.push((object, run) => {
         for (const name of Object.keys(object)) {
           if (object[name] === undefined || run.test(names, name, true)) continue;
-          const countBefore = run.count;
           const [violation] = run.isDone ? [] : run.violationsOf(names, name);
           const reason = violation && `: it ${violation.message}`;
-          const params = { propertyName: name };
-          run.report('propertyNames', `has a name that is not valid${reason ?? ''}`, params);
-          run.locate(countBefore, name);
+          const message = `has a name that is not valid${reason ?? ''}`;
+          run.reportMember(name, 'propertyNames', message, { propertyName: name });
           if (run.isDone) return;
         }
       });
@@ -352,10 +345,8 @@ function objectAssertions(set: SchemaSet): Assertion<Json>[] {
           if (Object.hasOwn(object, dependent) && object[dependent] !== undefined) continue;
           if (hidden.has(dependent)) continue;
           const message = `is required if ${name} is present`;
-          const countBefore = run.count;
           const params = { property: name, missingProperty: dependent };
-          run.report('dependentRequired', message, params);
-          run.locate(countBefore, dependent);
+          run.reportMember(dependent, 'dependentRequired', message, params);
         }
       });
     }

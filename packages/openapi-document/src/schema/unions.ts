@@ -229,10 +229,9 @@ function tagSelector(owner: Json, { name, values, others, allowsNull }: Tag): Se
     const selected = values.get(tagValue) ?? others;
     if (selected !== undefined)
       return current.select(owner, [selected], run, baseTagName(selected) === name);
-    const countBefore = run.count;
-    if (tagValue === undefined) run.report('required', 'is required', { missingProperty: name });
-    else run.report('enum', message, { allowedValues: allowed });
-    run.locate(countBefore, name);
+    if (tagValue === undefined)
+      run.reportMember(name, 'required', 'is required', { missingProperty: name });
+    else run.reportMember(name, 'enum', message, { allowedValues: allowed });
     return current;
   };
 }
