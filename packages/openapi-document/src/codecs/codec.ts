@@ -138,14 +138,21 @@ export function readAtOnce<Bytes extends Uint8Array>(
   return coder.isText ? coder.read(decode(bytes), format, budget) : coder.read(bytes, format);
 }
 
-/** @param subject of the message. @throws {UnreadableBody} */
-export function utf8(bytes: Uint8Array, subject?: string): string {
+/**
+ * @param subject of the message.
+ * @throws {UnreadableBody}
+ * @throws {RangeError} for an unknown charset.
+ */
+export function decodedBytes(bytes: Uint8Array, subject = 'the body', charset = 'utf-8'): string {
+  const decoder = new TextDecoder(charset, { fatal: true, ignoreBOM: true });
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
-    throw new UnreadableBody('must be UTF-8', subject === undefined ? {} : { subject });
+    throw new UnreadableBody(`must be ${decoder.encoding.toUpperCase()}`, { subject });
   }
 }
+
+const utf8 = (bytes: Uint8Array): string => decodedBytes(bytes);
 
 /**
  * A format of bodies.

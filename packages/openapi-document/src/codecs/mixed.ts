@@ -1,6 +1,6 @@
 import { stringifyJson } from '../json/exact.ts';
 import { isJsonType, isTextual } from '../source/media-types.ts';
-import { type Chunks, type Code, type ItemsCoder, itemTooLarge, utf8 } from './codec.ts';
+import { type Chunks, type Code, decodedBytes, type ItemsCoder, itemTooLarge } from './codec.ts';
 import { readJsonText } from './json.ts';
 import { boundaryOf, joined, partsOf, withBoundary } from './parts.ts';
 
@@ -21,8 +21,8 @@ export const mixed: Code<ItemsCoder> = {
       const bytes = await allBytes(content, limit);
       // The default is text (RFC 2046 §5.1).
       const type = headers.get('content-type') ?? 'text/plain';
-      if (isJsonType(type)) yield readJsonText(utf8(bytes));
-      else yield isTextual(type) ? utf8(bytes) : bytes;
+      if (isJsonType(type)) yield readJsonText(decodedBytes(bytes));
+      else yield isTextual(type) ? decodedBytes(bytes) : bytes;
     }
   },
 

@@ -1,9 +1,9 @@
 import { formField, formReader } from '../parameters/form-reader.ts';
 import { nameOwners, styledField, writeField } from '../parameters/write-parameter.ts';
 import { isJsonType, isRange, mediaTypeFor } from '../source/media-types.ts';
-import { type Code, type FormCoder, UnreadableBody } from './codec.ts';
+import { type Code, decodedBytes, type FormCoder, UnreadableBody } from './codec.ts';
 import { writeJsonText } from './json.ts';
-import { boundaryOf, type Part, partHeader, partsOf, withBoundary } from './parts.ts';
+import { boundaryOf, type Part, partHeader, partsOf, TEXTS, withBoundary } from './parts.ts';
 
 const MAX_BODY_PARTS = 1000;
 
@@ -146,31 +146,23 @@ function withoutFolders(filename: string): string {
 /** Decodes the value of `filename*` (RFC 8187), which some clients send besides `filename`. */
 function decoded(value: string): string {
   const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(value) ?? [];
-  if (encoded === undefined) throw notIn();
   try {
-    return decodeURIComponent(encoded);
+    if (encoded !== undefined) return decodeURIComponent(encoded);
   } catch {
-    throw notIn();
+    // Reported below.
   }
+  throw new UnreadableBody('must be UTF-8', { subject: TEXTS });
 }
 
 /** @throws {UnreadableBody} 415 for an unknown charset, 400 for bytes that are not in it. */
-function decodedText(part: string, bytes: Uint8Array, charset = 'utf-8'): string {
-  let decoder: TextDecoder;
+function decodedText(part: string, bytes: Uint8Array, charset: string | undefined): string {
   try {
-    decoder = new TextDecoder(charset, { fatal: true, ignoreBOM: true });
-  } catch {
+    return decodedBytes(bytes, TEXTS, charset);
+  } catch (error) {
+    if (error instanceof UnreadableBody) throw error;
     throw new UnreadableBody('must have a known charset, such as utf-8', { status: 415, part });
   }
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    throw notIn(decoder.encoding.toUpperCase());
-  }
 }
-
-const notIn = (charset = 'UTF-8'): UnreadableBody =>
-  new UnreadableBody(`must be ${charset}`, { subject: 'texts and names in the body' });
 
 /**
  * @param declared media types in lower case, or ranges such as `image/*`. Empty for any type.

@@ -1,5 +1,5 @@
 import { parseHeader } from '../source/media-types.ts';
-import { type Chunks, UnreadableBody, utf8 } from './codec.ts';
+import { type Chunks, decodedBytes, UnreadableBody } from './codec.ts';
 
 /** A part of a multipart body (RFC 2046 §5.1). */
 export interface Part {
@@ -21,6 +21,9 @@ const MAX_HEADER_SIZE = 16_384;
 
 /** The maximum number of characters of a boundary (RFC 2046 §5.1.1). */
 const MAX_BOUNDARY = 70;
+
+/** The subject of errors about parts that are read as texts. */
+export const TEXTS = 'texts and names in the body';
 
 const encoder = new TextEncoder();
 const LINE_BREAK = encoder.encode('\r\n');
@@ -90,7 +93,7 @@ async function headerSection(source: ByteSplitter): Promise<string> {
     section = joined(section, bytes);
     if (section.length > MAX_HEADER_SIZE) throw invalidHeaders();
   }
-  return utf8(section, 'texts and names in the body');
+  return decodedBytes(section, TEXTS);
 }
 
 /** @param section starts with the rest of the boundary's line. @throws {UnreadableBody} */

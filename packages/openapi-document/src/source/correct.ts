@@ -8,7 +8,7 @@ import {
 } from './document.ts';
 import { SIZE_LIMITS } from './keywords.ts';
 import { walk } from './kinds.ts';
-import { positionsOf } from './parse.ts';
+import { positionReader } from './parse.ts';
 import { operationObjects, pathItemsIn } from './path-items.ts';
 import { pathTemplate } from './path-template.ts';
 
@@ -28,7 +28,7 @@ export async function correct(
       typeof swagger === 'string'
         ? `Swagger ${swagger} is not supported. Convert it to OpenAPI 3: ${CONVERT_COMMAND} ${file}`
         : `openapi must be 3.1.x, 3.0.x or 3.2.x, but it is ${openapi ?? 'missing'}`;
-    const [position] = positionsOf([
+    const [position] = positionReader()([
       { file, pointer: swagger === undefined ? '/openapi' : '/swagger' },
     ]);
     throw new DocumentError(`${position} ${message}`);

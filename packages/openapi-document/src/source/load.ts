@@ -4,14 +4,7 @@ import { parseJson, stringifyJson } from '../json/exact.ts';
 import { bundle } from './bundle.ts';
 import { correct } from './correct.ts';
 import { asObject, DocumentError, type Finding, isObject, type Json } from './document.ts';
-import {
-  describeFindings,
-  mergeFindings,
-  originOf,
-  parseFile,
-  positionsOf,
-  readPositions,
-} from './parse.ts';
+import { describeFindings, mergeFindings, originOf, parseFile, positionReader } from './parse.ts';
 import type { FileContent } from './resolver.ts';
 
 /** One tree of the files of a document: each `$ref` points into `root`. */
@@ -31,8 +24,6 @@ export interface Source {
   merge(findings: readonly Finding[], limit: number): readonly Finding[];
   /** Formats findings as sorted, distinct lines: `file:line:column message`. */
   describe(findings: readonly Finding[]): string;
-  /** Formats groups of findings. Reads each file once. */
-  describeEach<Key>(groups: ReadonlyMap<Key, readonly Finding[]>): ReadonlyMap<Key, string>;
   /** Returns `file:line:column` of each pointer, or of the nearest enclosing value. */
   positions(pointers: readonly string[]): readonly string[];
 }
@@ -79,10 +70,8 @@ async function read(
   });
   const { root, corrections } = await correct(file, bundled.root);
   const locationOf = (pointer: string) => originOf(file, root, bundled.origins, pointer);
-  const positions = (pointers: readonly string[], reader = readPositions()) =>
-    positionsOf(pointers.map(locationOf), reader);
-  const describe = (findings: readonly Finding[], reader = readPositions()) =>
-    describeFindings(findings, (pointers) => positions(pointers, reader));
+  const positionsOf = positionReader();
+  const positions = (pointers: readonly string[]) => positionsOf(pointers.map(locationOf));
   return {
     file,
     root,
@@ -91,12 +80,8 @@ async function read(
     unresolved: bundled.problems,
     corrections: [...bundled.notices, ...corrections],
     merge: (findings, limit) => mergeFindings(findings, limit, locationOf),
-    describe: (findings) => describe(findings),
-    describeEach(groups) {
-      const reader = readPositions();
-      return new Map([...groups].map(([key, findings]) => [key, describe(findings, reader)]));
-    },
-    positions: (pointers) => positions(pointers),
+    describe: (findings) => describeFindings(findings, positions),
+    positions,
   };
 }
 

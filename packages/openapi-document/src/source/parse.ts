@@ -134,28 +134,25 @@ export function originOf(
   return { file: origin.file, pointer: origin.pointer + target.slice(copiedPart.length) };
 }
 
-/** Finds the positions in each file. */
-export type PositionReader = ReturnType<typeof readPositions>;
-
 /**
- * Reads the positions in each file when they are first needed. Positions are not kept for long,
- * since only messages need them.
+ * Returns a function that returns `file:line:column` of each location, or of the nearest enclosing
+ * value in the text. A document without a file has pointers. Reads each file once in a task, and
+ * keeps nothing for later ones, since only messages need positions.
  */
-export const readPositions = () => onFirstUse(positionsIn);
-
-/**
- * Returns `file:line:column` of each location, or of the nearest enclosing value in the text. A
- * document without a file has pointers.
- */
-export function positionsOf(
-  locations: readonly Location[],
-  positionOf: PositionReader = readPositions(),
-): string[] {
-  return locations.map(({ file, pointer }) => {
-    if (file === '') return `#${pointer}`;
-    const positions = pointersTo(pointer).reverse().values().map(positionOf(file));
-    return `${file}:${positions.find((position) => position !== undefined) ?? '1:1'}`;
-  });
+export function positionReader(): (locations: readonly Location[]) => string[] {
+  let positionOf: ((file: string) => (pointer: string) => string | undefined) | undefined;
+  return (locations) => {
+    positionOf ??= onFirstUse(positionsIn);
+    const read = positionOf;
+    queueMicrotask(() => {
+      positionOf = undefined;
+    });
+    return locations.map(({ file, pointer }) => {
+      if (file === '') return `#${pointer}`;
+      const positions = pointersTo(pointer).reverse().values().map(read(file));
+      return `${file}:${positions.find((position) => position !== undefined) ?? '1:1'}`;
+    });
+  };
 }
 
 /** Returns a function that finds `line:column` of a key of a mapping or an item of a sequence. */

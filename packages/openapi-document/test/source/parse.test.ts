@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/files';
-import { describeFindings, originOf, parseFile, positionsOf } from '../../src/source/parse.ts';
+import { describeFindings, originOf, parseFile, positionReader } from '../../src/source/parse.ts';
 
 const parse = (text: string) => parseFile('openapi.yaml', text);
 
@@ -9,7 +9,7 @@ const parse = (text: string) => parseFile('openapi.yaml', text);
 const positionsIn = (text: string, pointers: readonly string[]) =>
   withFiles({ 'openapi.yaml': text }, async (folder) => {
     const file = join(folder, 'openapi.yaml');
-    const positions = positionsOf(pointers.map((pointer) => ({ file, pointer })));
+    const positions = positionReader()(pointers.map((pointer) => ({ file, pointer })));
     return positions.map((position) => position.slice(file.length + 1));
   });
 
@@ -111,7 +111,7 @@ describe('the position', () => {
         { file: b, pointer: '/z' },
         { file: a, pointer: '/x' },
       ];
-      expect(positionsOf(locations)).toEqual([`${a}:2:1`, `${b}:2:1`, `${a}:1:1`]);
+      expect(positionReader()(locations)).toEqual([`${a}:2:1`, `${b}:2:1`, `${a}:1:1`]);
     });
   });
 });

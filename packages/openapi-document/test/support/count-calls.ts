@@ -15,7 +15,7 @@ async function useDocument(file: string): Promise<void> {
   const loaded = await loadDocument(file);
   const { problems, broken, notices } = checkDocument(loaded);
   loaded.describe([...problems, ...notices]);
-  loaded.describeEach(broken);
+  for (const findings of broken.values()) loaded.describe(findings);
   const schemas = createSchemas(loaded.root);
   for (const { requestBody } of loaded.operations)
     for (const { schema } of requestBody?.media ?? []) schemas.at(schema, 'request').unions;

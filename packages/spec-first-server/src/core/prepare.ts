@@ -141,7 +141,9 @@ export async function prepare(
   const schemes = schemesOf(document.securitySchemes, authenticator, verifiers, trustedOrigins);
   const codecs = new Codecs(options.codecs);
   const { problems, broken, notices } = checkDocument(document, codecs);
-  const reasons = document.describeEach(broken);
+  const reasons = new Map(
+    [...broken].map(([id, findings]) => [id, document.describe(findings)] as const),
+  );
   const operations = document.operations.filter(({ id }) => !broken.has(id));
   const { schemas } = document;
   const errorTypes = [errorBody, PROBLEM_DETAILS].map(({ mediaType }) => ({ type: mediaType }));
