@@ -28,10 +28,13 @@ ENV NODE_ENV=production \
     DATABASE_URL=sqlite:/data/plants.db
 EXPOSE 3000
 USER node
-# Creates a compile cache for faster starts. The cache is read-only afterwards. The build has no
-# credentials, which the check requires with NODE_ENV=production.
-RUN NODE_ENV= node_modules/.bin/spec-first-server --check && \
-  chmod -R a-w node_modules/.cache
+# Starts the service with each database, to create a compile cache: without it, a start takes twice
+# the time, and 30 MiB more memory. The cache is read-only afterwards.
+RUN for url in sqlite:/tmp/plants.db postgres://127.0.0.1/plants; do \
+    ACCESS_TOKENS=build METRICS_PORT=9464 DATABASE_URL="$url" \
+      timeout --preserve-status 10 node_modules/.bin/spec-first-server || exit 1; \
+  done && \
+  rm /tmp/plants.db* && chmod -R a-w node_modules/.cache
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "http.get({ port: process.env.PORT || 3000, host: '127.0.0.1', path: '/healthz' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 # The command replaces itself with Node, so Node is the first process and gets the signals.

@@ -182,6 +182,7 @@ describe('the unit of systemd', () => {
     const lines = unit.match(/(?<=^Environment=).*/gm)?.join(' ') ?? '';
     const names = Array.from(lines.matchAll(/(\w+)=/g), ([, name]) => name);
     const variableNames = [
+      'NODE_COMPILE_CACHE',
       'NODE_ENV',
       'PATH',
       ...Object.keys({ ...SERVER_VARIABLES, ...variables }),
