@@ -7,8 +7,8 @@ import {
   type Operation,
   type Schemas,
   stringifyJson,
+  writePath,
 } from 'openapi-document';
-import { writeParameters } from 'openapi-document/client';
 import { credentialPlaceOf } from '../core/security/schemes.ts';
 import { ConfigError, SERVER_VARIABLES, type Variables } from './configuration.ts';
 
@@ -125,38 +125,42 @@ export async function exampleLine({ schemas, operations, securitySchemes }: Docu
     const { parameters, requestBody, security, template } = operation;
     const headers = Object.keys(security[0] ?? {}).map(headerOf);
     const media = requestBody?.media.find(({ type }) => isJsonType(type));
-    const path = examplePath(operation);
     const isCallable =
       !parameters.some(({ in: where, required }) => where !== 'path' && required) &&
       (requestBody === undefined || media !== undefined) &&
       !headers.includes(undefined);
     // Operations that need a token come first, then those without path parameters.
     const rank = (headers.length > 0 ? 0 : 2) + (template.names.length > 0 ? 1 : 0);
-    return isCallable && path !== undefined ? [{ operation, path, headers, media, rank }] : [];
+    return isCallable && template.isReachable ? [{ operation, headers, media, rank }] : [];
   });
-  const [best] = candidates.toSorted((a, b) => a.rank - b.rank);
-  if (best === undefined) return undefined;
-  const { operation, path, headers, media } = best;
-  const method = operation.method.toUpperCase();
-  const words = ['curl'];
-  if (method !== (media ? 'POST' : 'GET')) words.push('-X', method);
-  const target = url + path;
-  words.push(/^[\w.:/%-]+$/.test(target) ? target : shellQuoted(target));
-  for (const header of headers) words.push('-H', String(header));
-  if (media) {
-    const body = await exampleBody(schemas, media);
-    words.push('-H', shellQuoted(`Content-Type: ${media.type}`), '-d', shellQuoted(body));
+  for (const { operation, headers, media } of candidates.toSorted((a, b) => a.rank - b.rank)) {
+    const path = await examplePath(operation);
+    if (path === undefined) continue;
+    const method = operation.method.toUpperCase();
+    const words = ['curl'];
+    if (method !== (media ? 'POST' : 'GET')) words.push('-X', method);
+    const target = url + path;
+    words.push(/^[\w.:/%-]+$/.test(target) ? target : shellQuoted(target));
+    for (const header of headers) words.push('-H', String(header));
+    if (media) {
+      const body = await exampleBody(schemas, media);
+      words.push('-H', shellQuoted(`Content-Type: ${media.type}`), '-d', shellQuoted(body));
+    }
+    return words.join(' ');
   }
-  return words.join(' ');
+  return undefined;
 }
 
 /** Returns the path with the examples of its parameters, if all have one that can be sent. */
-function examplePath({ path, parameters, template }: Operation): string | undefined {
+async function examplePath({ path, parameters, template }: Operation) {
+  if (template.names.length === 0) return writePath(template, String);
   const inPath = parameters.filter((each) => each.in === 'path');
   const values = new Map(
     inPath.flatMap(({ name, examples: [first] }) => (first ? [[name, first.value]] : [])),
   );
-  if (!template.isReachable || template.names.some((name) => !values.has(name))) return undefined;
+  if (template.names.some((name) => !values.has(name))) return undefined;
+  // Imported here, since the client is only needed for parameters.
+  const { writeParameters } = await import('openapi-document/client');
   try {
     return writeParameters({ path, parameters: inPath }, { path: Object.fromEntries(values) }).url;
   } catch {
