@@ -71,7 +71,7 @@ export function accessLog(
       subject: caller === undefined ? failure?.subject : caller.subject,
       subjects: callers && subjectsOf(callers),
       mocked,
-      reason: hasReason ? failure.reason : record.reason,
+      reason: hasReason ? (failure.reason ?? failure.message) : record.reason,
       violations: failure?.places,
       err: failure?.cause,
       cutOff: isComplete ? undefined : true,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { HeaderValues } from '../http/failures.ts';
 import type { Account } from './account.ts';
 import type { Caller } from './handlers/types.ts';
-import type { HeaderValues } from './response/headers.ts';
 import type { Failure, HttpError } from './response/http-error.ts';
 
 /** A request without its connection. Adapters create one for each request. */

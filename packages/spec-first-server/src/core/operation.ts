@@ -144,7 +144,7 @@ async function callAround(
   let answer: AnyReply | undefined;
   const onError = (error: unknown): void => {
     if (!isAnswered) return;
-    const { reason, cause } = failureOf(error);
+    const { message, reason = message, cause } = failureOf(error);
     const entry = { reason, err: cause === undefined ? undefined : describeError(cause) };
     request.log.warn(entry, 'the handler failed after the hook "around" had responded');
   };

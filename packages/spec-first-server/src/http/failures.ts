@@ -1,17 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** The response that a server sends in place of its app's. */
+/** A response sent in place of the one that was asked for. */
 export interface HttpFailure {
   /** A status of HTTP from 400 to 599. */
   readonly status: number;
   /** For the client. */
   readonly message: string;
-  readonly headers?: Readonly<Record<string, string | number | readonly string[]>>;
-  /** For the log. By default the message. */
-  readonly reason?: string;
-  /** For the log. */
+  /** Each item of an array is sent as a separate line, as `Set-Cookie` needs (RFC 9110 §5.3). */
+  readonly headers?: HeaderValues | undefined;
+  /** Logged instead of a message that quotes data of the client. By default the message. */
+  readonly reason?: string | undefined;
+  /** For the log only. */
   readonly cause?: unknown;
 }
+
+/** Headers by name. */
+export type HeaderValues = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** A response of a server that may reject a request while its app handles it. */
 export interface RejectableResponse extends ServerResponse {

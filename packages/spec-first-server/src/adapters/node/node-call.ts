@@ -41,9 +41,7 @@ export class NodeCall implements Call {
     response.on('close', () => {
       const { failure, headersSent, statusCode, writableFinished: isComplete } = response;
       const status = headersSent ? statusCode : (failure?.status ?? 499);
-      const reason = failure?.message ?? '';
-      const forLog = failure && { headers: {}, reason, expected: false, ...failure };
-      service.end(this, this.record, { status, isComplete, failure: forLog });
+      service.end(this, this.record, { status, isComplete, failure });
     });
   }
 

@@ -1,5 +1,5 @@
+import type { HeaderValues } from '../../http/failures.ts';
 import type { Answer, CallRecord, PlainReply } from '../call.ts';
-import type { HeaderValues } from './headers.ts';
 import { ItemBody, type ItemBodyOptions, type ItemStream, streamHeaders } from './item-body.ts';
 
 /** A reply that is checked, with its body and headers as they are written. */

@@ -7,12 +7,13 @@ import {
   type Operation,
   readParameter,
 } from 'openapi-document';
+import type { HeaderValues } from '../../http/failures.ts';
 import type { Answer, Call, CallRecord } from '../call.ts';
 import { describePlaces } from '../declared-names.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
 import { type CheckedReply, createAnswer } from './answer.ts';
-import { type HeaderValues, isHeader } from './headers.ts';
+import { isHeader } from './headers.ts';
 import { type Failure, Forbidden, HttpError, InvalidReply, Unauthorized } from './http-error.ts';
 import {
   type ErrorBody,
@@ -73,7 +74,7 @@ export function failureAnswer(
   });
   record.failure = {
     ...failure,
-    reason: [failure.reason, ...violations].join('; '),
+    reason: [failure.reason ?? failure.message, ...violations].join('; '),
     isUndeclared: violations.length > 0,
     // `failure.errors` is checked first: it is undefined for a revoked Proxy, for which
     // `instanceof` throws.
@@ -111,12 +112,12 @@ export function failureOf(error: unknown): Failure {
 function readFailure(error: unknown): Failure | undefined {
   if (error instanceof InvalidReply) {
     const message = 'the service made a reply that the document does not declare';
-    return { ...INTERNAL, message, reason: message, cause: error };
+    return { status: 500, message, cause: error };
   }
   if (error instanceof Violations) {
     const { message, violations: errors } = error;
     const reason = 'the request does not match the document';
-    return { status: 400, message, headers: {}, reason, expected: false, errors };
+    return { status: 400, message, reason, errors };
   }
   const { status, expose, headers, message, type, body, cause } = Object(error);
   if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
@@ -143,7 +144,6 @@ function readFailure(error: unknown): Failure | undefined {
   const publicMessage = expose === true && !isMalformed ? shorten(message) : phrase;
   const isUnexpected = status >= 500 || expose !== true;
   return {
-    ...INTERNAL,
     status,
     message: publicMessage,
     headers: copiedHeaders,
@@ -152,15 +152,11 @@ function readFailure(error: unknown): Failure | undefined {
   };
 }
 
-const INTERNAL: Failure = {
+const internal = (cause: unknown): Failure => ({
   status: 500,
   message: 'internal server error',
-  headers: {},
-  reason: 'internal server error',
-  expected: false,
-};
-
-const internal = (cause: unknown): Failure => ({ ...INTERNAL, cause });
+  cause,
+});
 
 const MAX_MESSAGE = 8192;
 
@@ -240,7 +236,7 @@ function failureReply(
  * @throws {unknown} if `errorBody` throws, makes a promise, or makes a header that cannot be sent.
  */
 function replyFor(
-  { status, message, type, headers: errorHeaders, errors, isPresented = true }: Failure,
+  { status, message, type, headers: errorHeaders = {}, errors, isPresented = true }: Failure,
   { errorBody, codecs, names }: FailureContext,
   context?: OperationFailureContext,
   request?: RequestFacts,

@@ -1,10 +1,8 @@
 import helmet from 'helmet';
+import type { HeaderValues } from '../../http/failures.ts';
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** Headers by name. Each item of an array is sent as a separate line (RFC 9110 §5.3). */
-export type HeaderValues = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
 export const FRAMING_HEADERS: ReadonlySet<string> = new Set([

@@ -1,32 +1,22 @@
+import type { HeaderValues, HttpFailure } from '../../http/failures.ts';
 import type { Violation } from '../validation/violations.ts';
-import { type HeaderValues, isHeader } from './headers.ts';
+import { isHeader } from './headers.ts';
 
 /** The optional properties of an {@link HttpError}. */
-export interface HttpErrorOptions {
+export interface HttpErrorOptions extends Pick<HttpFailure, 'headers' | 'reason' | 'cause'> {
   /** A URI reference that identifies the kind of problem (RFC 9457 §3.1.1), for the error body. */
   readonly type?: string | undefined;
-  /** Each item of an array is sent as a separate line, as `Set-Cookie` needs. */
-  readonly headers?: HeaderValues;
-  /** For the log only. */
-  readonly cause?: unknown;
-  /** Logged instead of a message that quotes data of the client. By default the message. */
-  readonly reason?: string;
   /**
    * True if the log line of the response is not an error, such as for a 503 while the service
    * stops.
    */
-  readonly expected?: boolean;
+  readonly expected?: boolean | undefined;
   /** The violations of the request. */
   readonly errors?: readonly Violation[] | undefined;
 }
 
 /** The facts about an error that the answer and the log need. */
-export interface Failure extends HttpErrorOptions {
-  readonly status: number;
-  readonly message: string;
-  readonly headers: HeaderValues;
-  readonly reason: string;
-  readonly expected: boolean;
+export interface Failure extends HttpFailure, HttpErrorOptions {
   /** For a 401: true if a credential was presented. True by default. */
   readonly isPresented?: boolean;
   /** The subject of a rejected caller. */
