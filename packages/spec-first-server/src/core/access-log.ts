@@ -115,7 +115,7 @@ export const SILENT: Log = {
 };
 
 /** Writes a line. The logger may throw while it reads the properties of a thrown value. */
-export function writeLine(
+function writeLine(
   log: Log,
   level: keyof RequestLog,
   entry: { readonly err: unknown },

@@ -16,7 +16,7 @@ import { apiKeyQueryNames, authentication, challengesOf } from './security/schem
 import type { Parameters } from './validation/validator.ts';
 
 /** The steps of a call of an operation. Never rejects. */
-export type Plan = (call: Call, record: CallRecord) => Promise<Answer>;
+type Plan = (call: Call, record: CallRecord) => Promise<Answer>;
 
 /** The status in the log and the metrics of a request whose client has disconnected. */
 const DISCONNECTED = 499;

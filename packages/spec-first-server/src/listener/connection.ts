@@ -17,7 +17,7 @@ const LARGE_CHUNK = 16_384;
 const REQUEST_BYTES = 4_096;
 
 /** The time limits of a connection without activity, in milliseconds. */
-export interface IdleLimits {
+interface IdleLimits {
   /** Without a byte in either direction, while a request is in progress. */
   readonly idleTimeout: number;
   /** Between two requests. */

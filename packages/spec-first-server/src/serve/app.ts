@@ -57,7 +57,7 @@ const METHODS = process
 type ListenerOptions = Pick<AppOptions, 'trustProxy' | 'use'>;
 
 /** The options of one of several documents. */
-export interface DocumentOptions
+interface DocumentOptions
   extends Pick<AppOptions, 'around' | 'handlers' | 'log' | 'observe' | 'verifiers'> {
   readonly document: Document;
 }

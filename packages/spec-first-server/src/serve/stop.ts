@@ -23,7 +23,7 @@ const DISCONNECT = 'disconnect';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
 
-export interface SignalHandlers {
+interface SignalHandlers {
   stop(reason: string): void;
   reload(): void;
 }

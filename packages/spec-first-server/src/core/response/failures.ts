@@ -40,7 +40,7 @@ export interface FailureContext {
 }
 
 /** The parts of an operation that its error responses need. */
-export interface OperationFailureContext extends FailureContext {
+interface OperationFailureContext extends FailureContext {
   readonly operation: Operation;
   readonly validator: OperationValidator;
   /**

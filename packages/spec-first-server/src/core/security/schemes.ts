@@ -27,7 +27,7 @@ export interface Credentials {
 }
 
 /** The parts of a call that may contain credentials. */
-export interface CallWithCredentials extends Pick<Credentials, 'method' | 'headers'> {
+interface CallWithCredentials extends Pick<Credentials, 'method' | 'headers'> {
   /** Percent-encoded. */
   readonly query?: string;
 }
@@ -78,11 +78,7 @@ function checkAuthorization(authorization: string): void {
     throw new HttpError(400, 'the header authorization must have one credential');
 }
 
-export const credentialsOf = ({
-  method,
-  headers,
-  query = '',
-}: CallWithCredentials): Credentials => ({
+const credentialsOf = ({ method, headers, query = '' }: CallWithCredentials): Credentials => ({
   method,
   headers,
   query: query === '' ? {} : Object.fromEntries([...new URLSearchParams(query)].reverse()),
@@ -154,26 +150,18 @@ export function authenticatorFor(
   const schemes = documents.flatMap(({ document, verifiers }) => [
     ...tokenSchemes(document.securitySchemes, verifiers),
   ]);
-  const documentScopes = new Set(documents.flatMap(({ document }) => [...scopesOf(document)]));
-  return createAuthenticator(
-    settings,
-    new Map(schemes),
-    (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
-    { documentScopes, warn: (message) => log.warn(message) },
-  );
+  const scopes = documents.flatMap(({ document }) => scopesOf(document));
+  return createAuthenticator(settings, new Map(schemes), log, new Set(scopes));
 }
 
-export function scopesOf({
-  operations,
-  securitySchemes,
-}: Pick<Document, 'operations' | 'securitySchemes'>): ReadonlySet<string> {
+function scopesOf({ operations, securitySchemes }: Document): readonly string[] {
   const needed = operations.flatMap(({ security }) =>
     security.flatMap((requirement) => Object.values(requirement).flat()),
   );
   const declared = Object.values(securitySchemes).flatMap(({ flows }) =>
     Object.values(Object(flows)).flatMap((flow) => Object.keys(Object(Object(flow).scopes))),
   );
-  return new Set([...needed, ...declared]);
+  return [...needed, ...declared];
 }
 
 /** A security scheme of a document. */

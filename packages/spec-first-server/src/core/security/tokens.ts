@@ -2,7 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Caller } from '../handlers/types.ts';
+import { SILENT } from '../access-log.ts';
+import type { Caller, Log } from '../handlers/types.ts';
 import { Forbidden, type HttpError, Unauthorized } from '../response/http-error.ts';
 import { ConfigError } from './config-error.ts';
 import type { JwtSettings } from './jwt.ts';
@@ -26,13 +27,6 @@ export interface AuthSettings {
 
 /** For each security scheme with tokens: true if it also accepts signed tokens. */
 export type TokenSchemes = ReadonlyMap<string, boolean>;
-
-/** Finds scopes of static tokens that are not in the document. */
-export interface ScopeCheck {
-  readonly documentScopes: ReadonlySet<string>;
-  /** Called for each scope that the document does not have, also after a reload. */
-  readonly warn: (message: string) => void;
-}
 
 /** Verifies the tokens of requests. */
 export interface Authenticator {
@@ -78,16 +72,15 @@ type TokenTables = ReadonlyMap<string, ReadonlyMap<string, Caller>>;
 /**
  * Creates the authenticator of a document.
  *
- * @param report called each time that the keys of signed tokens cannot be fetched. The cause
- *   contains the reason.
- * @param scopeCheck by default, tokens may have any scopes.
+ * @param documentScopes the scopes of the document. Each other scope of a token is logged, also
+ *   after a reload. By default, tokens may have any scopes.
  * @throws {ConfigError} if a setting is wrong. The message names the place, never a token.
  */
 export async function createAuthenticator(
   settings: AuthSettings,
   schemes: TokenSchemes,
-  report: (error: HttpError) => void = () => {},
-  scopeCheck?: ScopeCheck,
+  log: Log = SILENT,
+  documentScopes?: ReadonlySet<string>,
 ): Promise<Authenticator> {
   const { accessTokens = [], accessTokensFile: file, jwt, developmentToken } = settings;
   const configured = accessTokens.flatMap((entry, index) =>
@@ -107,7 +100,7 @@ export async function createAuthenticator(
     tables = tablesOf(entries, schemes, developmentToken);
     digests.clear();
     tokensInFile = fileEntries.length;
-    if (scopeCheck !== undefined) warnOfScopes(entries, scopeCheck);
+    if (documentScopes !== undefined) warnOfScopes(entries, documentScopes, log);
     return new Set(entries.map(({ digest }) => digest)).size;
   }
 
@@ -122,6 +115,8 @@ export async function createAuthenticator(
         'http bearer, oauth2 and openIdConnect do',
     );
   }
+  const report = (err: HttpError) =>
+    log.error({ err }, 'the keys of signed tokens cannot be fetched');
   const verifySigned = jwt && (await import('./jwt.ts')).createJwtVerifier(jwt, report);
   return {
     verify(token, scopes, scheme) {
@@ -144,11 +139,17 @@ export async function createAuthenticator(
   };
 }
 
-function warnOfScopes(entries: readonly TokenEntry[], { documentScopes, warn }: ScopeCheck): void {
+function warnOfScopes(
+  entries: readonly TokenEntry[],
+  documentScopes: ReadonlySet<string>,
+  log: Log,
+): void {
   for (const { place, scopes } of entries) {
     for (const scope of scopes) {
       if (documentScopes.has(scope)) continue;
-      warn(`${place} has the scope ${scope}, which the document does not have: check its spelling`);
+      log.warn(
+        `${place} has the scope ${scope}, which the document does not have: check its spelling`,
+      );
     }
   }
 }

@@ -20,7 +20,7 @@ export type Parameters = Readonly<
   Record<'path' | 'query' | 'header' | 'cookie', Record<string, unknown>>
 >;
 
-export interface ValidatorOptions {
+interface ValidatorOptions {
   /** The codecs of the service. By default those of openapi-document. */
   readonly codecs?: Codecs;
   /** Returns the path of a violation of a reply, which is logged. By default unchanged. */

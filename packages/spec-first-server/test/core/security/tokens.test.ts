@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SILENT } from '../../../src/core/access-log.ts';
 import type { Caller } from '../../../src/core/handlers/types.ts';
 import { Forbidden, Unauthorized } from '../../../src/core/response/http-error.ts';
 import {
@@ -170,8 +171,8 @@ test('scopes that the document does not have are reported with the position of t
   await createAuthenticator(
     { accessTokens: ['one scope=read', 'two scope=raed scope=read'] },
     new Map([['bearerAuth', true]]),
-    undefined,
-    { documentScopes: new Set(['read']), warn: (message) => void messages.push(message) },
+    { ...SILENT, warn: (message: unknown) => void messages.push(String(message)) },
+    new Set(['read']),
   );
   expect(messages).toEqual([
     'ACCESS_TOKENS: entry 2 has the scope raed, which the document does not have: check its spelling',
