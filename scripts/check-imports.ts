@@ -69,6 +69,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'serve',
   ],
   'packages/spec-first-server/src/core': [
+    '../http',
     'handlers',
     'request',
     'response',
@@ -77,8 +78,13 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/spec-first-server/src/core/handlers': [],
   'packages/spec-first-server/src/core/validation': [],
-  'packages/spec-first-server/src/core/response': ['..', '../handlers', '../validation'],
-  'packages/spec-first-server/src/core/security': ['../handlers', '../response'],
+  'packages/spec-first-server/src/core/response': [
+    '..',
+    '../../http',
+    '../handlers',
+    '../validation',
+  ],
+  'packages/spec-first-server/src/core/security': ['..', '../handlers', '../response'],
   'packages/spec-first-server/src/core/request': [
     '..',
     '../handlers',
@@ -93,7 +99,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     '../../core/response',
     '../../http',
   ],
-  'packages/spec-first-server/src/page': [],
+  'packages/spec-first-server/src/page': ['../core'],
   'packages/spec-first-server/src/serve': [
     '../adapters',
     '../adapters/node',

@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Memory } from '../../packages/spec-first-server/src/core/account.ts';
+import { Memory } from '../../packages/spec-first-server/src/http/resources.ts';
 import { Lingering } from '../../packages/spec-first-server/src/listener/lingering.ts';
 
 /** The time for a test's last calls and connections to end, in milliseconds. */

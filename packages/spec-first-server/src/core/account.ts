@@ -1,54 +1,13 @@
 import { DEFAULT_STEPS } from 'openapi-document';
+import { MEMORY_LIMIT, type Memory, NO_MEMORY, type Resources } from '../http/resources.ts';
+import type { Turns } from '../http/turns.ts';
 import { HttpError } from './response/http-error.ts';
-import { Turns } from './turns.ts';
-
-/** The maximum number of bytes that all calls of a process may hold together. */
-const MEMORY_LIMIT = 64 * 1024 ** 2;
 
 /**
  * The maximum number of bytes that one call is charged. If BODY_LIMIT is raised, a call may need
  * more than this; it would otherwise be rejected for ever.
  */
 const MAX_CHARGED = MEMORY_LIMIT / 4;
-
-const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later', {
-  headers: { 'Retry-After': 1 },
-  expected: true,
-});
-
-/** The memory that the calls of a service share. */
-export class Memory {
-  /** The failure of a request for which there is no memory. */
-  readonly failure = NO_MEMORY;
-  #bytesLeft = MEMORY_LIMIT;
-  readonly #heldBy = new Map<string, number>();
-
-  get bytesLeft(): number {
-    return this.#bytesLeft;
-  }
-
-  /**
-   * Reserves bytes, or releases them if the number is negative. Returns false if too few bytes are
-   * left, or if the caller would hold more than is left for others. Then none are reserved.
-   */
-  reserve(bytes: number, caller?: string): boolean {
-    const left = this.#bytesLeft - bytes;
-    const held = caller === undefined ? 0 : (this.#heldBy.get(caller) ?? 0) + bytes;
-    if (bytes > 0 && left < held) return false;
-    this.#bytesLeft = left;
-    if (caller !== undefined) {
-      if (held === 0) this.#heldBy.delete(caller);
-      else this.#heldBy.set(caller, held);
-    }
-    return true;
-  }
-}
-
-/** The memory and the CPU time that the calls of a service share. */
-export class Resources {
-  readonly memory = new Memory();
-  readonly turns = new Turns();
-}
 
 /** The memory, the CPU time and the steps of validation that one call spends. */
 export class Account {
@@ -86,7 +45,7 @@ export class Account {
     const charged = this.#charged + bytes;
     const reserved = Math.min(charged, MAX_CHARGED);
     const isReserved = this.#memory.reserve(reserved - this.#reserved, this.caller);
-    if (!isReserved) throw NO_MEMORY;
+    if (!isReserved) throw HttpError.of(NO_MEMORY);
     this.#charged = charged;
     this.#reserved = reserved;
   }

@@ -11,8 +11,8 @@ import {
   mediaTypesOf,
   type Operation,
 } from 'openapi-document';
+import type { Resources } from '../http/resources.ts';
 import { type AccessLogOptions, SILENT } from './access-log.ts';
-import type { Resources } from './account.ts';
 import {
   type Binding,
   bindHandlers,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { Resources } from '../http/resources.ts';
 import { guarded, SILENT } from './access-log.ts';
-import { Account, type Resources } from './account.ts';
+import { Account } from './account.ts';
 import type { Call, CallRecord, PlainReply } from './call.ts';
 import type { Log } from './handlers/types.ts';
 import { SECURITY_HEADERS } from './response/headers.ts';

@@ -1,6 +1,6 @@
 import type { Codecs, Document, DocumentSource, Operation } from 'openapi-document';
+import { Resources } from '../http/resources.ts';
 import { accessLog, guarded } from './access-log.ts';
-import { Resources } from './account.ts';
 import type { Answer, Call, CallEnd, CallRecord, PlainReply } from './call.ts';
 import { planOperation } from './operation.ts';
 import { prepare, type ServiceOptions } from './prepare.ts';

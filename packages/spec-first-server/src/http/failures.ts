@@ -12,6 +12,11 @@ export interface HttpFailure {
   readonly reason?: string | undefined;
   /** For the log only. */
   readonly cause?: unknown;
+  /**
+   * True if the log line of the response is not an error, such as for a 503 while the service
+   * stops.
+   */
+  readonly expected?: boolean | undefined;
 }
 
 /** Headers by name. */

@@ -3,9 +3,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import type { HttpFailure, RejectableResponse } from '../http/failures.ts';
 import { isLarge } from '../http/request-body.ts';
+import { NO_MEMORY, type Resources } from '../http/resources.ts';
 import type { Arrivals } from './arrivals.ts';
 import { type Lingering, onBytes } from './lingering.ts';
-import type { Resources } from './resources.ts';
 
 /** The maximum number of requests of one connection that may wait for a response. */
 const MAX_REQUESTS = 64;
@@ -161,7 +161,7 @@ export class ClientConnection {
     response.on('close', () => this.#onClose(request, hasMemory));
     this.#newestResponse = response;
     this.count += 1;
-    const reason = hasMemory ? failure : memory.failure;
+    const reason = hasMemory ? failure : NO_MEMORY;
     if (isIdle && !isPipelined) this.#begin(response, reason);
     else {
       // Keeps the async context of this request, which tracers use. Otherwise it would run in the

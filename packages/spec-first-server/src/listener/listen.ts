@@ -11,11 +11,11 @@ import {
   requestFailure,
 } from '../http/failures.ts';
 import { continueRequest, joinPieces } from '../http/request-body.ts';
+import type { Resources } from '../http/resources.ts';
 import { Arrivals } from './arrivals.ts';
 import { ClientConnection, type ServerState } from './connection.ts';
 import { Lingering } from './lingering.ts';
 import { type RejectOptions, rejecter } from './reject.ts';
-import type { Resources } from './resources.ts';
 import { watchMemory } from './watch-memory.ts';
 
 /** Loaded without `import`, which would also load HTTP/2 and undici, and take 40 ms. */

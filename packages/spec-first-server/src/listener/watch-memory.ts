@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { HttpFailure } from '../http/failures.ts';
+import { type Memory, NO_MEMORY } from '../http/resources.ts';
 import type { ClientConnection } from './connection.ts';
-import type { Memory } from './resources.ts';
 
 /** The interval between two checks, in milliseconds. */
 const INTERVAL = 100;
@@ -49,7 +49,7 @@ export function watchMemory(
       bytesToFree -= bytes;
       const isWaiting = connection.newestResponse !== undefined;
       if (isWaiting || index >= MAX_ANSWERED) connection.socket.destroy();
-      else reject(connection, memory.failure);
+      else reject(connection, NO_MEMORY);
     }
   }
 }

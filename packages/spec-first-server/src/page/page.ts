@@ -11,6 +11,7 @@ import {
   resolveRef,
   stringifyJson,
 } from 'openapi-document';
+import type { Endpoint } from '../core/call.ts';
 
 export interface PageOptions {
   /** The path before the paths of operations, such as `/v1`. By default empty. */
@@ -42,16 +43,6 @@ const contentSecurityPolicy =
   "media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
   "frame-ancestors 'none'";
 
-export interface Resource {
-  /** 200 by default. */
-  readonly status?: number;
-  readonly type?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-}
-
-export type ReadResource = (ifNoneMatch?: string) => Promise<Resource>;
-
 /**
  * Returns the document at `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs`. The URL
  * of the server and the links of the page are relative, for proxies that add a prefix.
@@ -59,12 +50,12 @@ export type ReadResource = (ifNoneMatch?: string) => Promise<Resource>;
 export function openapiPage(
   document: Json,
   { basePath = '', prefix = '', tryItOut = false }: PageOptions = {},
-): ReadonlyMap<string, ReadResource> {
+): ReadonlyMap<string, Endpoint['read']> {
   const pathToRoot = prefix.replace(/\/[^/]+/g, '../').replace(/\/$/, '') || '.';
   const served = () => asServed(document, pathToRoot, basePath);
   const title = String(asObject(document.info).title);
   const pageHeaders = { 'Content-Security-Policy': contentSecurityPolicy };
-  const resources = new Map<string, ReadResource>([
+  const resources = new Map<string, Endpoint['read']>([
     ['/openapi.json', cached('application/json', () => `${stringifyJson(served())}\n`)],
     ['/openapi.yaml', cached('application/yaml', () => printYaml(served()))],
     ['/docs', cached('text/html; charset=utf-8', () => html(title, tryItOut), pageHeaders)],
@@ -83,7 +74,7 @@ function cached(
   type: string,
   createBody: () => string | Buffer | Promise<string>,
   extraHeaders: Readonly<Record<string, string>> = {},
-): ReadResource {
+): Endpoint['read'] {
   let resource: { readonly body: Buffer; readonly etag: string } | undefined;
   return async (ifNoneMatch) => {
     if (resource === undefined) {

@@ -4,13 +4,13 @@ import type { Express, RequestHandler } from 'express';
 import { type Document, type DocumentSource, loadDocument } from 'openapi-document';
 import { addHeaders, ExpressCall, respond } from '../adapters/express.ts';
 import { requestError, requestListener, type TrustProxy } from '../adapters/node/index.ts';
-import { Resources } from '../core/account.ts';
 import type { WhenMissing } from '../core/bind-handlers.ts';
 import type { Call, PlainReply } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { createService, type Service } from '../core/service.ts';
 import type { HttpFailure } from '../http/failures.ts';
+import { Resources } from '../http/resources.ts';
 import type { FailureResponse } from '../listener/index.ts';
 import { openapiPage } from '../page/page.ts';
 import { createProbes, operatorEndpoints } from './endpoints.ts';
@@ -171,10 +171,9 @@ export async function createAppService(
 /** Returns the option `respond` of `listen`. The responses are those of other failures. */
 export function failureResponder(service: Service) {
   return (failure: HttpFailure, client: string | undefined): FailureResponse => {
-    const { status, message } = failure;
     const call: Call = { method: 'GET', path: '', headers: {}, client };
     const record = service.begin(call);
-    const { headers, body } = service.fail(call, record, new HttpError(status, message, failure));
+    const { headers, body } = service.fail(call, record, HttpError.of(failure));
     const text = body instanceof Uint8Array ? body : String(body ?? '');
     return { failure: record.failure ?? failure, headers, body: text };
   };

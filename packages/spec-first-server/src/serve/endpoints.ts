@@ -1,7 +1,6 @@
 import type { Endpoint, PlainReply } from '../core/call.ts';
 import { failureOf } from '../core/response/failures.ts';
 import { HttpError } from '../core/response/http-error.ts';
-import type { ReadResource } from '../page/page.ts';
 
 /**
  * Creates the endpoints for health and readiness, and those of each document with its page.
@@ -12,7 +11,7 @@ import type { ReadResource } from '../page/page.ts';
  */
 export function operatorEndpoints(
   probes: ReadonlyMap<string, Endpoint>,
-  pages: ReadonlyMap<string, ReadonlyMap<string, ReadResource>>,
+  pages: ReadonlyMap<string, ReadonlyMap<string, Endpoint['read']>>,
   prefix: string,
 ): ReadonlyMap<string, Endpoint> {
   const endpoints = new Map(Array.from(probes, ([path, probe]) => [prefix + path, probe]));

@@ -10,8 +10,8 @@ import helmet from 'helmet';
 import request from 'supertest';
 import { withFiles } from 'test-support/documents';
 import { addHeaders, ExpressCall } from '../../src/adapters/express.ts';
-import { Resources } from '../../src/core/account.ts';
 import { recorder } from '../../src/core/record.ts';
+import { Resources } from '../../src/http/resources.ts';
 import {
   type AnyHandler,
   createService,

@@ -1,10 +1,11 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { type AccessLogOptions, accessLog } from '../../src/core/access-log.ts';
-import { Account, Resources } from '../../src/core/account.ts';
+import { Account } from '../../src/core/account.ts';
 import type { CallEnd, CallRecord } from '../../src/core/call.ts';
 import { failureOf } from '../../src/core/response/failures.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
+import { Resources } from '../../src/http/resources.ts';
 
 type Facts = Partial<CallRecord> & { readonly method?: string; readonly path?: string };
 

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { Account, Resources } from '../../src/core/account.ts';
+import { Account } from '../../src/core/account.ts';
+import { Resources } from '../../src/http/resources.ts';
 
 const MIB = 1024 ** 2;
 

@@ -3,13 +3,13 @@ import { PassThrough, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { Resources } from '../../src/core/account.ts';
 import type { Call } from '../../src/core/call.ts';
 import type { AnyHandler, AnyReply, Log } from '../../src/core/handlers/types.ts';
 import { planOperation } from '../../src/core/operation.ts';
 import { prepare, type ServiceOptions } from '../../src/core/prepare.ts';
 import { recorder } from '../../src/core/record.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
+import { Resources } from '../../src/http/resources.ts';
 
 const document = {
   openapi: '3.1.0',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { Resources } from '../../src/core/account.ts';
 import type { Call } from '../../src/core/call.ts';
 import { recorder } from '../../src/core/record.ts';
+import { Resources } from '../../src/http/resources.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';

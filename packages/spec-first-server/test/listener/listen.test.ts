@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { Resources } from '../../src/core/account.ts';
 import type { AnyHandler, AnyRequest } from '../../src/core/handlers/types.ts';
+import { Resources } from '../../src/http/resources.ts';
 import type { Listening } from '../../src/listener/listen.ts';
 import { listenLocally } from './support.ts';
 

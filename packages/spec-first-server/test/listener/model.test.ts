@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { randomValues } from 'test-support/random-values';
 import { parseResponses, request } from 'test-support/raw-http';
-import { Resources } from '../../src/core/account.ts';
+import { Resources } from '../../src/http/resources.ts';
 import { listenLocally } from './support.ts';
 
 interface Part {

@@ -1,8 +1,8 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach } from '@jest/globals';
-import { Resources } from '../../src/core/account.ts';
 import type { HttpFailure } from '../../src/http/failures.ts';
+import { Resources } from '../../src/http/resources.ts';
 import { Arrivals } from '../../src/listener/arrivals.ts';
 import { ClientConnection, type ServerState } from '../../src/listener/connection.ts';
 import type { FailureResponse } from '../../src/listener/index.ts';

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { Resources } from '../../src/core/account.ts';
+import { Resources } from '../../src/http/resources.ts';
 import { ClientConnection } from '../../src/listener/connection.ts';
 import { watchMemory } from '../../src/listener/watch-memory.ts';
 import { createRequest, createState } from './support.ts';

@@ -1,9 +1,9 @@
 import type { RequestHandler } from 'express';
-import type { ReadResource } from '../../src/page/page.ts';
+import type { Endpoint } from '../../src/core/call.ts';
 
 /** Serves the resources of a page; other paths and methods go to the next handler. */
 export const servePage =
-  (resources: ReadonlyMap<string, ReadResource>): RequestHandler =>
+  (resources: ReadonlyMap<string, Endpoint['read']>): RequestHandler =>
   async (request, response, next) => {
     const read = resources.get(request.path);
     if (read === undefined || (request.method !== 'GET' && request.method !== 'HEAD'))

@@ -32,7 +32,7 @@ export function requestError(
   const failure = requestFailure(request);
   if (failure === undefined) return undefined;
   response.setHeader('Connection', 'close');
-  return new HttpError(failure.status, failure.message, failure);
+  return HttpError.of(failure);
 }
 
 /**

@@ -3,14 +3,9 @@ import type { Violation } from '../validation/violations.ts';
 import { isHeader } from './headers.ts';
 
 /** The optional properties of an {@link HttpError}. */
-export interface HttpErrorOptions extends Pick<HttpFailure, 'headers' | 'reason' | 'cause'> {
+export interface HttpErrorOptions extends Omit<HttpFailure, 'status' | 'message'> {
   /** A URI reference that identifies the kind of problem (RFC 9457 §3.1.1), for the error body. */
   readonly type?: string | undefined;
-  /**
-   * True if the log line of the response is not an error, such as for a 503 while the service
-   * stops.
-   */
-  readonly expected?: boolean | undefined;
   /** The violations of the request. */
   readonly errors?: readonly Violation[] | undefined;
 }
@@ -58,6 +53,10 @@ export class HttpError extends Error {
     this.expected = expected;
     // A hostile request can have thousands.
     this.errors = options.errors?.slice(0, 100);
+  }
+
+  static of(failure: HttpFailure): HttpError {
+    return new HttpError(failure.status, failure.message, failure);
   }
 
   /** Returns a 405 that names the allowed methods of the path (RFC 9110 §15.5.6). */

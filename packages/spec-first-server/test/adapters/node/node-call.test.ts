@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { NodeCall } from '../../../src/adapters/node/node-call.ts';
-import { Resources } from '../../../src/core/account.ts';
 import { recorder } from '../../../src/core/record.ts';
+import { Resources } from '../../../src/http/resources.ts';
 import { createRequest } from '../../listener/support.ts';
 
 const SERVICE = { begin: recorder(new Resources()), end() {} };

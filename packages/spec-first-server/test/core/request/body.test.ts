@@ -3,10 +3,11 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createSchemas, loadDocument } from 'openapi-document';
 import { codecsOf } from 'test-support/codecs';
-import { Account, Resources } from '../../../src/core/account.ts';
+import { Account } from '../../../src/core/account.ts';
 import type { Call } from '../../../src/core/call.ts';
 import { bodyReader } from '../../../src/core/request/body.ts';
 import { createValidators } from '../../../src/core/validation/validator.ts';
+import { Resources } from '../../../src/http/resources.ts';
 
 const LIMIT = 100;
 const note = { schema: { properties: { n: { type: 'integer', format: 'int64' } } } };

@@ -15,10 +15,11 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { Codecs, type FormCoder, loadDocument } from 'openapi-document';
 import { pino } from 'pino';
 import { eventually } from 'test-support/eventually';
-import { Account, Resources } from '../../../src/core/account.ts';
+import { Account } from '../../../src/core/account.ts';
 import { formStorage } from '../../../src/core/request/form-storage.ts';
 import { limitedStream } from '../../../src/core/request/streams.ts';
 import { removeDeadUploads } from '../../../src/core/request/upload-folders.ts';
+import { Resources } from '../../../src/http/resources.ts';
 
 const file = { type: 'string', format: 'binary' };
 const schema = {

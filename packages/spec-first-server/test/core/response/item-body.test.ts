@@ -1,11 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Account, Resources } from '../../../src/core/account.ts';
+import { Account } from '../../../src/core/account.ts';
 import {
   ItemBody,
   type ItemBodyOptions,
   type ItemStream,
 } from '../../../src/core/response/item-body.ts';
+import { Resources } from '../../../src/http/resources.ts';
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });

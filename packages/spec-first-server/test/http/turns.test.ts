@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { Turns } from '../../src/core/turns.ts';
+import { Turns } from '../../src/http/turns.ts';
 
 const turns = new Turns();
 const ANN = { caller: 'ann' };
