@@ -89,7 +89,14 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   async function send(session: SessionClient, request: Request): Promise<readonly SentOutcome[]> {
     const response = damage ?? (await session.send(request));
     if (!('permanent' in response)) return response;
-    if (isDamage(response)) damage = response;
+    if (isDamage(response)) {
+      if (session !== writer && isVacant(file)) {
+        // A lock kept the writer from setting up a new file, or somebody has emptied the file.
+        await send(writer, { kind: 'rehearse', calls: [], milliseconds: 0 });
+        return send(session, request);
+      }
+      damage = response;
+    }
     throw unavailable(response);
   }
 

@@ -158,4 +158,20 @@ describe('A lock of another process', () => {
     await database.close();
     expect(await late).toHaveProperty('code', 'SQLITE_BUSY');
   });
+
+  test('on a new file is not taken for damage by reads and by the scheduled check', async () => {
+    const other = connect();
+    other.exec('BEGIN IMMEDIATE');
+    const warnings: string[] = [];
+    const warn = (message: string) => void warnings.push(message);
+    const database = await open({ timeout: 1_000, checkMs: 86_400_000, warn });
+    expect(await database.read('list').catch((error) => error)).toHaveProperty(
+      'message',
+      `${file} is locked by another process: end that process.`,
+    );
+    other.exec('ROLLBACK');
+    await eventually(async () => expect(await database.read('list')).toEqual([]));
+    await eventually(() => expect(warnings).toHaveLength(2));
+    expect(warnings[1]).toContain('is locked by another process');
+  });
 });
