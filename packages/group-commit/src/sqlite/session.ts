@@ -131,11 +131,13 @@ function startLog(db: DatabaseSync): void {
 /** Returns a function that runs a task and rejects its BEGIN, COMMIT and ROLLBACK statements. */
 function forbidTransactions(db: DatabaseSync) {
   let forbidden = false;
-  db.setAuthorizer((action) =>
-    forbidden && action === constants.SQLITE_TRANSACTION
-      ? constants.SQLITE_DENY
-      : constants.SQLITE_OK,
-  );
+  db.setAuthorizer((action, statement) => {
+    if (forbidden && action === constants.SQLITE_TRANSACTION)
+      throw new Error(
+        `remove ${statement}: the module and its functions run in a transaction of group-commit`,
+      );
+    return constants.SQLITE_OK;
+  });
   return function guard<T>(task: () => T): T {
     forbidden = true;
     try {

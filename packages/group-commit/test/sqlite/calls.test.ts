@@ -31,9 +31,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     { call: ['endQuietly'], error: 'TypeError' },
     // Its foreign key is checked at the commit.
     { call: ['exec', 'INSERT INTO replies VALUES (95)'], error: '23503' },
-    { call: ['exec', 'COMMIT'], error: 'ERR_SQLITE_ERROR' },
-    { call: ['exec', 'ROLLBACK'], error: 'ERR_SQLITE_ERROR' },
-    { call: ['exec', 'BEGIN'], error: 'ERR_SQLITE_ERROR' },
+    { call: ['exec', 'COMMIT'], error: 'Error' },
+    { call: ['exec', 'ROLLBACK'], error: 'Error' },
+    { call: ['exec', 'BEGIN'], error: 'Error' },
   ),
 );
 

@@ -165,7 +165,12 @@ describe('A database', () => {
   test.each([
     ['is missing', new URL('./none.ts', import.meta.url), /Cannot find module .*none\.ts/],
     ['throws', moduleOf("db.exec('CREATE TABLE half (x)'); throw new Error('no')"), /: no\.$/],
-    ['ends the transaction', moduleOf("db.exec('COMMIT')"), /: not authorized\.$/],
+    [
+      'begins a transaction',
+      moduleOf("db.exec('CREATE TABLE half (x)'); db.exec('BEGIN IMMEDIATE')"),
+      /notes\.db cannot be used: remove BEGIN: .* run in a transaction of group-commit\.$/,
+    ],
+    ['ends the transaction', moduleOf("db.exec('COMMIT')"), /: remove COMMIT: /],
   ])('is not opened if its module %s, and its file stays empty', async (_name, module, message) => {
     const error = await openDatabase({ file, module }).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(Unusable);
