@@ -12,12 +12,12 @@ export async function testExample(
   variables: Readonly<Record<string, string>> = {},
   flags: readonly string[] = [],
 ): Promise<string> {
-  const args = ['--test', '--test-isolation=none', '--test-reporter=spec', ...flags];
+  const runner = ['--v8-pool-size=1', '--test', '--test-isolation=none', '--test-reporter=spec'];
   // The number of requests of contract tests for each operation.
   const { CONTRACT_RUNS = '3' } = process.env;
   const env = { ...ENVIRONMENT, NO_COLOR: '1', CONTRACT_RUNS, ...variables };
   const options = { cwd: join(EXAMPLES, name), env };
-  return promisify(execFile)(process.execPath, args, options).then(
+  return promisify(execFile)(process.execPath, [...runner, ...flags], options).then(
     ({ stdout }) => stdout,
     ({ stdout }: { readonly stdout?: string }) => String(stdout),
   );

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { ENVIRONMENT } from 'test-support/environment';
 import { eventually } from 'test-support/eventually';
 
 interface Counts {
@@ -29,7 +30,7 @@ let server: ChildProcess;
 let port: number;
 
 beforeAll(async () => {
-  const env = { TMPDIR: folder };
+  const env = { ...ENVIRONMENT, TMPDIR: folder };
   server = fork(join(import.meta.dirname, 'cut-bodies-server.ts'), { env });
   [{ port }] = await once(server, 'message');
 });

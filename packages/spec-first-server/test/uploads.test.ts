@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ENVIRONMENT } from 'test-support/environment';
 import { eventually } from 'test-support/eventually';
 
 const MB = 1_000_000;
@@ -53,7 +54,8 @@ afterAll(async () => {
 });
 
 async function launch(): Promise<void> {
-  const env = { PORT: '0', OPENAPI_FILE: join(folder, 'openapi.yaml'), TMPDIR: uploads };
+  const document = join(folder, 'openapi.yaml');
+  const env = { ...ENVIRONMENT, PORT: '0', OPENAPI_FILE: document, TMPDIR: uploads };
   // A small space for new objects. Otherwise the peak includes garbage that is collected late.
   const args = ['--max-semi-space-size=2', '--input-type=module', '--eval', PROGRAM];
   child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
