@@ -81,6 +81,7 @@ async function startServer(installation: Installation): Promise<PostgresServer> 
     `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
   let databases = 0;
   let schemas = 0;
+  let lastSchemas: Promise<unknown> | undefined;
   let server: ChildProcess | undefined;
 
   async function start(): Promise<void> {
@@ -148,8 +149,15 @@ async function startServer(installation: Installation): Promise<PostgresServer> 
     },
     async createSchema() {
       schemas += 1;
-      await query(`CREATE SCHEMA s${schemas}`);
-      return `${urlOf('postgres')}?options=-csearch_path%3Ds${schemas}`;
+      const schema = `s${schemas}`;
+      // A connection takes more CPU time than a hundred schemas.
+      if (schemas % 100 === 1) {
+        const create = "EXECUTE 'CREATE SCHEMA s' || id";
+        const range = `${schemas}..${schemas + 99}`;
+        lastSchemas = query(`DO $$ BEGIN FOR id IN ${range} LOOP ${create}; END LOOP; END $$`);
+      }
+      await lastSchemas;
+      return `${urlOf('postgres')}?options=-csearch_path%3D${schema}`;
     },
     kill: () => end('SIGKILL'),
     async remove() {
@@ -203,7 +211,7 @@ async function newCluster(
   const initdb = join(binaries, 'initdb');
   const version = execFileSync(initdb, ['--version'], { ...user, cwd: folder, encoding: 'utf8' });
   const cache = join(import.meta.dirname, '../../../node_modules/.cache');
-  const cluster = join(cache, `postgres-${version.trim().split(' ').at(-1)}`);
+  const cluster = join(cache, `postgres-${version.trim().split(' ').at(-1)}-scram-1`);
   if (existsSync(cluster)) return cluster;
 
   const created = join(folder, 'created');
@@ -213,7 +221,9 @@ async function newCluster(
   if (user.uid !== undefined)
     await Promise.all([created, passwordFile].map((path) => chown(path, NOBODY, NOBODY)));
   const access = ['-U', 'postgres', '-A', 'password', `--pwfile=${passwordFile}`];
-  execFileSync(initdb, ['-D', created, ...access, '--encoding=UTF8', '--no-sync'], {
+  // Each connection takes 7 ms of CPU time with the default of 4096.
+  const settings = ['--set', 'scram_iterations=1', '--encoding=UTF8', '--no-sync'];
+  execFileSync(initdb, ['-D', created, ...access, ...settings], {
     ...user,
     cwd: folder,
     stdio: 'pipe',
