@@ -4,7 +4,13 @@ import { TYPE_BITS } from '../schema/json-types.ts';
 import type { Outline } from '../schema/outline.ts';
 import type { Json } from '../source/document.ts';
 import { essenceOf, isJsonType, URLENCODED } from '../source/media-types.ts';
-import { ParameterError, type Readable, readJson, valueReader } from './read-value.ts';
+import {
+  nameOwnership,
+  ParameterError,
+  type Readable,
+  readJson,
+  valueReader,
+} from './read-value.ts';
 import { coerce, firstAllowed, jsonOrText, pairsOf, percentDecoded } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';
 
@@ -63,27 +69,21 @@ export function formReader({ outline, encoding = {} }: FormFormat) {
   ): Json {
     const names = outline?.names ?? new Set();
     const styledNames = new Set(styled.map((field) => field.name));
-    type Field = (typeof styled)[number];
-    const has = (field: Field, name: string) =>
-      (field.isSpread ? field.takesAnyName || field.names.has(name) : field.name === name) ||
-      field.deepPath(name) !== undefined;
+    const owners = nameOwnership(styled, names);
     /** A property of the form is no member of a styled field. */
     const isOwn = (name: string) => names.has(name) && !styledNames.has(name);
     const isText = (value: string | T) => typeof value === 'string';
     const form: Record<string, unknown> = {};
     for (const [name, values] of fields) {
       if (budget !== undefined) spend(budget, values.length);
-      if (!isOwn(name) && styled.some((field) => field.name === name || has(field, name))) continue;
+      if (!isOwn(name) && (owners.acceptsAnyName || owners.isDeclared(name))) continue;
       const decodedValues = values.map((value) => (isText(value) ? decode(value) : value));
       put(form, name, fieldOf(name, outline?.member(name, budget), decodedValues, budget));
     }
     if (styled.length > 0) {
       const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
       for (const field of styled) {
-        const others = styled.filter((other) => other !== field && !other.takesAnyName);
-        const isForeign = (name: string) =>
-          names.has(name) || others.some((other) => has(other, name));
-        const value = field.fromPairs(texts, isForeign, decode, budget);
+        const value = field.fromPairs(texts, owners.foreignTo(field), decode, budget);
         if (value !== undefined) put(form, field.name, value);
       }
     }

@@ -2,7 +2,7 @@ import { type Budget, BudgetExceeded } from '../schema/budget.ts';
 import { escapePointerToken } from '../source/document.ts';
 import { matchPath, type PathTemplate } from '../source/path-template.ts';
 import { parameterValueReader } from './form-reader.ts';
-import { ParameterError, type Readable } from './read-value.ts';
+import { nameOwnership, ParameterError, type Readable } from './read-value.ts';
 import { cookiesOf, pairsOf } from './texts.ts';
 import type { Styled } from './write-parameter.ts';
 
@@ -36,15 +36,9 @@ export function parameterReader(
 ) {
   const readers = parameters.map(parameterValueReader);
   const inQuery = readers.filter((reader) => reader.in === 'query');
-  const namesOf = (isSpread: boolean) =>
-    inQuery.filter((reader) => reader.isSpread === isSpread).flatMap(({ names }) => [...names]);
-  const parameterNames = new Set([...ignored, ...namesOf(false)]);
-  const propertyNames = new Set(namesOf(true));
-  const isParameter = (name: string) =>
-    parameterNames.has(name) || inQuery.some(({ deepPath }) => deepPath(name) !== undefined);
-  const isDeclared = (name: string) => isParameter(name) || propertyNames.has(name);
+  const owners = nameOwnership(inQuery, ignored);
   const hasWholeQuery = parameters.some(({ style }) => style === 'querystring');
-  const acceptsAnyName = hasWholeQuery || inQuery.some(({ takesAnyName }) => takesAnyName);
+  const acceptsAnyName = hasWholeQuery || owners.acceptsAnyName;
 
   return ({ path, query, headers }: ParameterSource, budget?: Budget) => {
     const values: Record<Styled['in'], Record<string, unknown>> = {
@@ -63,7 +57,7 @@ export function parameterReader(
     const pairs = { query: pairsOf(query), cookie: cookiesOf(headers.cookie) };
     const queryText = hasWholeQuery && ignored.size > 0 ? withoutNames(query, ignored) : query;
     for (const name of pairs.query.keys()) {
-      if (acceptsAnyName || isDeclared(name)) continue;
+      if (acceptsAnyName || owners.isDeclared(name)) continue;
       const message = 'is not a parameter of this operation';
       violations.push({
         path: `/query/${escapePointerToken(name)}`,
@@ -71,7 +65,8 @@ export function parameterReader(
         keyword: 'additionalProperties',
       });
     }
-    for (const { in: where, name, names, read } of readers) {
+    for (const reader of readers) {
+      const { in: where, name } = reader;
       const key = name.toLowerCase();
       // A header may have the name of a property of every object, such as `constructor`.
       const header = Object.hasOwn(headers, key) ? headers[key] : undefined;
@@ -83,9 +78,7 @@ export function parameterReader(
       }[where];
       try {
         const named = where === 'cookie' ? pairs.cookie : pairs.query;
-        const isForeign = (other: string) =>
-          isParameter(other) || (propertyNames.has(other) && !names.has(other));
-        const value = read(text, named, isForeign, budget);
+        const value = reader.read(text, named, owners.foreignTo(reader), budget);
         if (value !== undefined) values[where][name] = value;
       } catch (error) {
         violations.push({

@@ -50,6 +50,32 @@ type Decode = (part: string) => string;
 /** A parameter, a header or a field with the facts that its values are read with. */
 export type Readable = Styled & { readonly outline: Outline };
 
+/**
+ * Tells to which of several parameters or fields the names of a query or a form belong.
+ *
+ * @param others names that belong to none of them.
+ */
+export function nameOwnership(
+  readers: readonly ReturnType<typeof valueReader>[],
+  others: ReadonlySet<string>,
+) {
+  const namesOf = (isSpread: boolean) =>
+    readers.filter((reader) => reader.isSpread === isSpread).flatMap(({ names }) => [...names]);
+  const whole = new Set([...others, ...namesOf(false)]);
+  const spread = new Set(namesOf(true));
+  const isWhole = (name: string) =>
+    whole.has(name) || readers.some(({ deepPath }) => deepPath(name) !== undefined);
+  return {
+    acceptsAnyName: readers.some(({ takesAnyName }) => takesAnyName),
+    isDeclared: (name: string) => isWhole(name) || spread.has(name),
+    /** Returns a function that returns true for the names of others. */
+    foreignTo:
+      ({ names }: { readonly names: ReadonlySet<string> }) =>
+      (name: string) =>
+        isWhole(name) || (spread.has(name) && !names.has(name)),
+  };
+}
+
 /** Prepares to parse a value by its style. */
 export function valueReader(parameter: Readable) {
   const { name, in: where, style, outline, json, explode } = parameter;
