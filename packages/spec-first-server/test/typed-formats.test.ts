@@ -56,7 +56,7 @@ const formats: Options['formats'] = {
 };
 
 /** Serves a handler that records its request, and replies with what `change` returns. */
-const served = async (change = (body: object) => body) => {
+const served = async (change = (body: object) => body, others: Options['formats'] = {}) => {
   const requests: AnyRequest[] = [];
   const echo = (request: AnyRequest) => {
     requests.push(request);
@@ -64,7 +64,7 @@ const served = async (change = (body: object) => body) => {
     return { status: 200, headers, body: change(Object(request.body)) };
   };
   const { client } = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
-    serve(join(folder, 'openapi.yaml'), { echo }, { formats }),
+    serve(join(folder, 'openapi.yaml'), { echo }, { formats: { ...formats, ...others } }),
   );
   return { requests, post: (body: object, query = '') => client.post(`/trips${query}`).send(body) };
 };
@@ -121,4 +121,20 @@ test('a reply with a value of another type is an error of the service', async ()
   expect((await post({})).body).toEqual({ price: '5' });
   const wrong = await served(() => ({ days: [{}] }));
   await wrong.post({}).expect(500);
+});
+
+test('a request whose text is parsed as an invalid Date is rejected', async () => {
+  const toDate = {
+    type: 'Date',
+    parse: (text: string) => new Date(text),
+    stringify: (date: Date) => date.toISOString(),
+  };
+  const { post } = await served(undefined, { 'date-time': toDate });
+  const start = '2016-12-31T23:59:60Z';
+  expect((await post({ start }).expect(400)).body.message).toBe(
+    '/body/start must be a value of Date',
+  );
+  expect((await post({ start: '2016-12-31T23:59:59Z' })).body).toEqual({
+    start: '2016-12-31T23:59:59.000Z',
+  });
 });

@@ -20,7 +20,10 @@ export interface TypedFormat {
   readonly type: string;
   /** Returns true if a text has the format. By default, `parse` decides, or the known format. */
   readonly validate?: (text: string) => boolean;
-  /** Returns the value of a text in a request. @throws {unknown} if the text has none. */
+  /**
+   * Returns the value of a text in a request. A text that has none is rejected: `parse` throws, or
+   * returns an invalid `Date`.
+   */
   parse(text: string): unknown;
   /** Returns the text of a value in a reply. */
   stringify(value: unknown): string;
@@ -59,7 +62,8 @@ export function createFormats(service: Formats = {}): (name: string) => Format |
 /** Returns the value of a text, or `undefined` if the text has none. */
 export function parsedBy(format: TypedFormat, text: string): unknown {
   try {
-    return format.parse(text);
+    const value = format.parse(text);
+    return value instanceof Date && Number.isNaN(value.getTime()) ? undefined : value;
   } catch {
     return undefined;
   }
