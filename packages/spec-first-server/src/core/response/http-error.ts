@@ -71,6 +71,13 @@ export class HttpError extends Error {
 /** A reply that the document does not declare. A bug of the service; only the log has details. */
 export class InvalidReply extends Error {
   override readonly name = 'InvalidReply';
+  readonly violation: string;
+
+  /** @param context the start of the message, such as `getBook responded with 200: `. */
+  constructor(violation: string, context = '') {
+    super(context + violation);
+    this.violation = violation;
+  }
 }
 
 /**

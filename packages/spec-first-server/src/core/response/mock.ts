@@ -23,7 +23,7 @@ import type { OperationValidator } from '../validation/validator.ts';
 import { SERVER_HEADERS } from './headers.ts';
 import { HttpError } from './http-error.ts';
 import { type ErrorBody, makeBody } from './problem.ts';
-import { isAsyncIterable, replyChecker, violationOf } from './reply.ts';
+import { isAsyncIterable, replyWriter, violationOf } from './reply.ts';
 
 type Candidate = Partial<Example>;
 
@@ -55,7 +55,7 @@ export function mock(
   { schemas, codecs, validatorOf, errorBody }: MockOptions,
 ): AnyHandler {
   const validator = validatorOf(operation);
-  const checkReply = replyChecker(operation, validator);
+  const checkReply = replyWriter(operation, validator);
   const itemsOf = (media: MediaType) =>
     codecs.factsOf(media).unit === 'items' ? media.items : undefined;
   // Replies are cached: generating one is slow, and the result is always the same.

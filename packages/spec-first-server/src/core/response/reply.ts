@@ -46,28 +46,11 @@ interface ReplyPlan {
  */
 type WriteReply = (reply: AnyReply, budget?: Budget, defaults?: readonly string[]) => CheckedReply;
 
-/** Returns the function that checks replies of an operation, and closes those that it rejects. */
-export function replyWriter(operation: Operation, validator: ReplyValidator): WriteReply {
-  const checkReply = replyChecker(operation, validator);
-  return (reply, budget, defaults) => {
-    try {
-      return checkReply(reply, budget, defaults);
-    } catch (error) {
-      // An unread stream would keep its file open.
-      if (isAsyncIterable(reply.body)) closeItems(reply.body);
-      const violation = violationOf(error);
-      throw violation === undefined
-        ? error
-        : new InvalidReply(`${operation.id} responded with ${reply.status}: ${violation}`);
-    }
-  };
-}
-
 /**
  * Returns the function that checks the replies of an operation against the document: status,
- * headers, media type and body.
+ * headers, media type and body. It closes the streams of those that it rejects.
  */
-export function replyChecker(operation: Operation, validator: ReplyValidator): WriteReply {
+export function replyWriter(operation: Operation, validator: ReplyValidator): WriteReply {
   /** By status, and by the declared media type that the reply chooses. */
   const plans = new Map<number | string, ReplyPlan>();
 
@@ -89,17 +72,27 @@ export function replyChecker(operation: Operation, validator: ReplyValidator): W
 
   return (reply, budget, defaults = []) => {
     const { status, headers, body } = reply;
-    const { declared, writeBody } = planOf(reply);
-    const written = writeBody(body, budget);
-    if (headers === undefined && declared.headers.length === 0) return { status, ...written };
-    const added = streamHeaders(written.items);
-    const others = added.length > 0 ? [...defaults, ...added] : defaults;
-    return { status, headers: checkHeaders(validator, declared, headers, others), ...written };
+    try {
+      const { declared, writeBody } = planOf(reply);
+      const written = writeBody(body, budget);
+      if (headers === undefined && declared.headers.length === 0) return { status, ...written };
+      const added = streamHeaders(written.items);
+      const others = added.length > 0 ? [...defaults, ...added] : defaults;
+      return { status, headers: checkHeaders(validator, declared, headers, others), ...written };
+    } catch (error) {
+      // An unread stream would keep its file open.
+      if (isAsyncIterable(body)) closeItems(body);
+      const violation = violationOf(error);
+      throw violation === undefined
+        ? error
+        : new InvalidReply(violation, `${operation.id} responded with ${status}: `);
+    }
   };
 }
 
 export function violationOf(error: unknown): string | undefined {
-  return error instanceof Violations || error instanceof InvalidReply ? error.message : undefined;
+  if (error instanceof InvalidReply) return error.violation;
+  return error instanceof Violations ? error.message : undefined;
 }
 
 /**
