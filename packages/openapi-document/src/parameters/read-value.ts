@@ -79,7 +79,7 @@ export function nameOwnership(
 /** Prepares to parse a value by its style. */
 export function valueReader(parameter: Readable) {
   const { name, in: where, style, outline, json, explode } = parameter;
-  const { prefix, delimiter, delimiters = delimiter, exploded, isNamed } = styleOf(parameter);
+  const { prefix, delimiter, delimiters, exploded, isNamed } = styleOf(parameter);
   const shape = json ? 'json' : formOf(outline.typeBits);
   const isDeep = style === 'deepObject';
   /** True if each property of an object is a separate name in the query. */

@@ -30,32 +30,29 @@ interface Style {
   readonly delimiters?: RegExp;
   /** The separator of arrays and objects with `explode`. */
   readonly exploded: string;
-  /** True if each item of an array with `explode` has the parameter's name. */
-  readonly isNamed: boolean;
 }
 
-const SIMPLE: Style = { prefix: '', delimiter: ',', exploded: ',', isNamed: false };
+const SIMPLE: Style = { prefix: '', delimiter: ',', exploded: ',' };
 
 const STYLES: Readonly<Record<string, Style>> = {
-  label: { prefix: '.', delimiter: ',', exploded: '.', isNamed: false },
-  matrix: { prefix: ';', delimiter: ',', exploded: ';', isNamed: true },
-  form: { prefix: '', delimiter: ',', exploded: '&', isNamed: true },
-  spaceDelimited: { prefix: '', delimiter: '%20', exploded: '&', isNamed: true },
-  pipeDelimited: {
-    prefix: '',
-    delimiter: '%7C',
-    delimiters: /\||%7C/i,
-    exploded: '&',
-    isNamed: true,
-  },
+  label: { prefix: '.', delimiter: ',', exploded: '.' },
+  matrix: { prefix: ';', delimiter: ',', exploded: ';' },
+  form: { prefix: '', delimiter: ',', exploded: '&' },
+  spaceDelimited: { prefix: '', delimiter: '%20', exploded: '&' },
+  pipeDelimited: { prefix: '', delimiter: '%7C', delimiters: /\||%7C/i, exploded: '&' },
 };
 
-/** In a cookie, the style `form` has the separators of `simple`. */
-export function styleOf({ in: where, style, isPlain }: Styled): Style {
+/**
+ * Returns the separators of a style, and whether each item of an array with `explode` has the
+ * parameter's name (`isNamed`). In a cookie, `form` has the separators of `simple`.
+ */
+export function styleOf({ in: where, style, isPlain }: Styled) {
   const result = STYLES[where === 'cookie' && style === 'form' ? 'simple' : style] ?? SIMPLE;
-  if (!isPlain) return result;
-  const { prefix, delimiter, exploded, isNamed } = result;
-  return { prefix, delimiter: decodeURIComponent(delimiter), exploded, isNamed };
+  const { delimiter, delimiters, exploded } = result;
+  const isNamed = exploded === '&' || exploded === ';';
+  if (!isPlain) return { ...result, delimiters: delimiters ?? delimiter, isNamed };
+  const plain = decodeURIComponent(delimiter);
+  return { ...result, delimiter: plain, delimiters: plain, isNamed };
 }
 
 /**

@@ -57,14 +57,7 @@ export class SchemaTree {
   /** The discriminators of base schemas, as `tagOfBase` finds them. */
   readonly baseTags = new Map<Json, Tag | undefined>();
   readonly #ids = new Map<Json, number>();
-  readonly #oneWay: Readonly<Record<View, Map<Json, boolean>>> = {
-    request: new Map(),
-    response: new Map(),
-    sent: new Map(),
-    received: new Map(),
-    example: new Map(),
-  };
-  readonly #mappings = new WeakMap<Json, ReadonlyMap<Json, readonly string[]>>();
+  readonly #oneWayIn = onFirstUse((_view: View) => new Map<Json, boolean>());
   readonly formats: Formats | undefined;
   /** Returns a format of the service, OpenAPI or JSON Schema. */
   readonly formatOf: (name: string) => Format | undefined;
@@ -134,21 +127,17 @@ export class SchemaTree {
   }
 
   /** Returns the names that the mapping of a discriminator has for each schema. */
-  namesIn(mapping: Json): ReadonlyMap<Json, readonly string[]> {
-    const existing = this.#mappings.get(mapping);
-    if (existing !== undefined) return existing;
+  readonly namesIn = onFirstUse((mapping: Json): ReadonlyMap<Json, readonly string[]> => {
     const targets = Object.entries(mapping).flatMap(([name, ref]) =>
       typeof ref === 'string' && valueAt(this.root, ref) !== undefined
         ? [{ name, schema: this.resolve(ref) }]
         : [],
     );
     const groups = Map.groupBy(targets, ({ schema }) => schema);
-    const names = new Map(
+    return new Map(
       [...groups].map(([schema, list]) => [schema, list.map(({ name }) => name)] as const),
     );
-    this.#mappings.set(mapping, names);
-    return names;
-  }
+  });
 
   /** Lists the schemas that a schema applies to the same value: its reference and its `allOf`. */
   joinedBy({ $ref, $dynamicRef, allOf }: Json): readonly Json[] {
@@ -208,10 +197,11 @@ export class SchemaTree {
 
   /** True for a member that only the other direction has: each of its values, except for null. */
   isOneWay(schema: Json, view: View): boolean {
-    const known = this.#oneWay[view].get(schema);
+    const results = this.#oneWayIn(view);
+    const known = results.get(schema);
     if (known !== undefined) return known;
     // For alternatives that refer to the schema itself.
-    this.#oneWay[view].set(schema, true);
+    results.set(schema, true);
     const result = this.applied(schema).some(
       (part) =>
         ONE_WAY_KEYWORDS[view].some((key) => part[key] === true) ||
@@ -222,7 +212,7 @@ export class SchemaTree {
           return values.length > 0 && values.every((inner) => this.isOneWay(inner, view));
         }),
     );
-    this.#oneWay[view].set(schema, result);
+    results.set(schema, result);
     return result;
   }
 
