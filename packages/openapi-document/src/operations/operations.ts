@@ -128,8 +128,8 @@ export function reachable(declared: readonly Operation[]) {
   const operations: Operation[] = [];
   const unreachable: Finding[] = [];
   for (const operation of declared) {
-    const { method, path, template, basePaths, pointer } = operation;
-    const urls = basePaths.map((basePath) => `${method} ${basePath} ${template.shape}`);
+    const { method, path, basePaths, pointer } = operation;
+    const urls = basePaths.map((basePath) => `${method} ${pathTemplate(basePath + path).shape}`);
     const free = urls.filter((url) => !byUrl.has(url));
     for (const url of free) byUrl.set(url, operation);
     if (free.length > 0) operations.push(operation);
