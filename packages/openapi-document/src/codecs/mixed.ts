@@ -1,8 +1,8 @@
 import { stringifyJson } from '../json/exact.ts';
 import { isJsonType, isTextual } from '../source/media-types.ts';
-import { type Chunks, type Code, decodedBytes, type ItemsCoder, itemTooLarge } from './codec.ts';
+import { type Code, decodedBytes, type ItemsCoder, itemTooLarge } from './codec.ts';
 import { readJsonText } from './json.ts';
-import { boundaryOf, joined, partsOf, withBoundary } from './parts.ts';
+import { allBytes, boundaryOf, joined, partsOf, withBoundary } from './parts.ts';
 
 const RULES = {
   requirement:
@@ -18,7 +18,7 @@ export const mixed: Code<ItemsCoder> = {
 
   async *read(chunks, { contentType }, limit) {
     for await (const { headers, content } of partsOf(chunks, contentType, RULES)) {
-      const bytes = await allBytes(content, limit);
+      const bytes = await allBytes(content, limit, () => itemTooLarge(limit, 'bytes'));
       // The default is text (RFC 2046 §5.1).
       const type = headers.get('content-type') ?? 'text/plain';
       if (isJsonType(type)) yield readJsonText(decodedBytes(bytes));
@@ -35,25 +35,6 @@ export const mixed: Code<ItemsCoder> = {
 
   end: ({ contentType }) => `--${boundaryOf(contentType)}--\r\n`,
 };
-
-/** @throws {UnreadableBody} */
-async function allBytes(chunks: Chunks, limit: number): Promise<Uint8Array> {
-  // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
-  let bytes = new Uint8Array();
-  let size = 0;
-  for await (const chunk of chunks) {
-    const end = size + chunk.length;
-    if (end > limit) throw itemTooLarge(limit, 'bytes');
-    if (end > bytes.length) {
-      const larger = new Uint8Array(2 * end);
-      larger.set(bytes);
-      bytes = larger;
-    }
-    bytes.set(chunk, size);
-    size = end;
-  }
-  return bytes.slice(0, size);
-}
 
 function typeOf(item: unknown): string {
   if (item instanceof Uint8Array) return 'application/octet-stream';

@@ -88,11 +88,7 @@ async function* withLineBreaks(chunks: Chunks): AsyncGenerator<Uint8Array> {
 
 /** Reads from a boundary to the next empty line. @throws {UnreadableBody} */
 async function headerSection(source: ByteSplitter): Promise<string> {
-  let section = new Uint8Array();
-  for await (const bytes of source.until(EMPTY_LINE)) {
-    section = joined(section, bytes);
-    if (section.length > MAX_HEADER_SIZE) throw invalidHeaders();
-  }
+  const section = await allBytes(source.until(EMPTY_LINE), MAX_HEADER_SIZE, invalidHeaders);
   return decodedBytes(section, TEXTS);
 }
 
@@ -175,6 +171,29 @@ function indexOf(bytes: Uint8Array, separator: Uint8Array): number {
     if (matched === length) return index;
   }
   return -1;
+}
+
+/** Reads chunks to their end. @param tooLarge creates the error for more bytes than the limit. */
+export async function allBytes(
+  chunks: Chunks,
+  limit: number,
+  tooLarge: () => Error,
+): Promise<Uint8Array> {
+  // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
+  let bytes = new Uint8Array();
+  let size = 0;
+  for await (const chunk of chunks) {
+    const end = size + chunk.length;
+    if (end > limit) throw tooLarge();
+    if (end > bytes.length) {
+      const larger = new Uint8Array(2 * end);
+      larger.set(bytes);
+      bytes = larger;
+    }
+    bytes.set(chunk, size);
+    size = end;
+  }
+  return bytes.slice(0, size);
 }
 
 export function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -67,11 +67,6 @@ export class Outline extends Facts {
     return this.#typeBits;
   }
 
-  /** True for the schema `false`, and without a schema. */
-  get isNothing(): boolean {
-    return this.#sources.every((source) => source === NOTHING);
-  }
-
   /** False without a schema, and for the schemas `true` and `false`. */
   get isDescribed(): boolean {
     return this.schemas.some((schema) => schema !== ANYTHING && schema !== NOTHING);
