@@ -1,4 +1,4 @@
-import { type Exact, exactNumber, INTEGER_RANGES, isExact } from '../schema/numbers.ts';
+import { type Exact, exactNumber, INTEGER_RANGES, tightest } from '../schema/numbers.ts';
 import type { Schema } from '../schema/schema.ts';
 import { patternTexts } from './pattern-texts.ts';
 
@@ -66,19 +66,15 @@ export function* numbersFor(
   const [format] = schema.formats;
   const isInteger = type === 'integer' || format === 'int32' || format === 'int64';
   const [formatMin, formatMax] = INTEGER_RANGES[format ?? ''] ?? [];
-  const low = largest(schema.limit('minimum'), schema.limit('exclusiveMinimum'), formatMin);
-  const high = smallest(schema.limit('maximum'), schema.limit('exclusiveMaximum'), formatMax);
+  const lowest = [schema.limit('minimum'), schema.limit('exclusiveMinimum'), formatMin];
+  const highest = [schema.limit('maximum'), schema.limit('exclusiveMaximum'), formatMax];
+  const low = tightest(lowest, true);
+  const high = tightest(highest, false);
   if (isInteger) yield* integersBetween(low, high, step, variation);
   else yield* decimalsBetween(Number(low ?? -Infinity), Number(high ?? Infinity), step, variation);
 }
 
 type Limit = Exact | undefined;
-
-const largest = (...limits: readonly Limit[]): Limit =>
-  limits.filter(isExact).reduce<Limit>((a, b) => (a === undefined || b > a ? b : a), undefined);
-
-const smallest = (...limits: readonly Limit[]): Limit =>
-  limits.filter(isExact).reduce<Limit>((a, b) => (a === undefined || b < a ? b : a), undefined);
 
 /** Yields multiples in a range, from 1 or the limit that is closest to it. */
 function* integersBetween(

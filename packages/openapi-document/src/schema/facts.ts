@@ -1,7 +1,7 @@
 import { asArray, asObject, asStrings, type Json } from '../source/document.ts';
 import { KEYWORDS_OF_TYPES, type LimitKeyword } from '../source/keywords.ts';
 import { TYPE_BITS, typeBitOf, typeBits } from './json-types.ts';
-import { type Exact, isExact } from './numbers.ts';
+import { type Exact, isExact, tightest } from './numbers.ts';
 
 /** Reads the limits, types and constants that several schemas of one value declare. */
 export class Facts {
@@ -90,14 +90,7 @@ export class Facts {
 
   /** Returns the tightest limit of a keyword. */
   limit(keyword: LimitKeyword): Exact | undefined {
-    const isLower = /^(min|exclusiveMin|multiple)/.test(keyword);
-    return this.limits(keyword).reduce<Exact | undefined>(
-      (tightest, limit) =>
-        tightest === undefined || (isLower ? limit > tightest : limit < tightest)
-          ? limit
-          : tightest,
-      undefined,
-    );
+    return tightest(this.values(keyword), /^(min|exclusiveMin|multiple)/.test(keyword));
   }
 
   /** Returns the limits of a size: of characters or bytes, items, or properties. */

@@ -6,6 +6,16 @@ export type Exact = number | bigint;
 export const isExact = (value: unknown): value is Exact =>
   typeof value === 'number' || typeof value === 'bigint';
 
+/** Returns the highest of some lower limits, or the lowest of some upper limits. */
+export const tightest = (limits: readonly unknown[], isLower: boolean): Exact | undefined =>
+  limits
+    .filter(isExact)
+    .reduce<Exact | undefined>(
+      (best, limit) =>
+        best === undefined || (isLower ? limit > best : limit < best) ? limit : best,
+      undefined,
+    );
+
 /** Returns a safe integer as a number, and any other integer as a bigint. */
 export function exactNumber(value: Exact): Exact {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
