@@ -134,16 +134,13 @@ test('a log into a file has a line for each request of many connections', async 
 const withPipes = spawnSync('mkfifo', ['--version']).error === undefined ? describe : describe.skip;
 
 withPipes('an unread log (needs mkfifo)', () => {
-  test('does not change the exit code of a stop', async () => {
+  test.each([
+    ['a stop', 'SIGTERM', 0],
+    ['an uncaught error', 'SIGUSR2', 1],
+  ] as const)('does not change the exit code of %s', async (_event, signal, code) => {
     const { service } = await launchStalled();
-    service.child.kill('SIGTERM');
-    expect(await service.exit).toBe(0);
-  });
-
-  test('does not change the exit code of an uncaught error', async () => {
-    const { service } = await launchStalled();
-    service.child.kill('SIGUSR2');
-    expect(await service.exit).toBe(1);
+    service.child.kill(signal);
+    expect(await service.exit).toBe(code);
   });
 });
 
