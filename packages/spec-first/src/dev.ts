@@ -14,7 +14,7 @@ import {
   stopWithNpm,
 } from 'spec-first-server/cli';
 import { ALLOW_OUTSIDE, command, messageOf } from './command.ts';
-import { checkTypes } from './dev/compiler.ts';
+import { COMPILES, checkTypes } from './dev/compiler.ts';
 import { watchSaves } from './dev/watch.ts';
 import { writeTypes } from './dev/write-types.ts';
 
@@ -108,7 +108,10 @@ export const run = command(USAGE, ALLOW_OUTSIDE, 0, async (values) => {
     const result = await checkTypes(typeCheck.signal).catch(
       (error) => `The types are not checked: ${messageOf(error)}`,
     );
-    if (result !== undefined) sayOnce('types', result);
+    if (result === undefined) return;
+    sayOnce('types', result);
+    // Repeats errors: "Served" alone would look as if the code compiled.
+    if (result !== COMPILES) lastTexts.delete('types');
   }
 
   /** Starts a server for the saved files. The former one serves until the new one is ready. */

@@ -316,9 +316,19 @@ describe('npm run dev in a project without a compiler', () => {
     expect(await answer('farewell')).toMatch(/^501 /);
   });
 
-  test('ends a running compiler after the next save, even if it was installed later', async () => {
+  test('repeats the errors of a compiler, which was installed later, after each save', async () => {
     mkdirSync(path('node_modules/typescript/bin'), { recursive: true });
     write('node_modules/typescript/package.json', '{ "type": "module" }');
+    write('node_modules/typescript/bin/tsc', "console.log('an error'); process.exitCode = 1;");
+    for (const text of ['wrong', 'still wrong']) {
+      loop.forget();
+      write('src/backend.ts', handlers(`return { status: 200, body: '${text}' };`));
+      await loop.waitForOutput(/^The code does not compile:\nan error$/m);
+      await eventually(async () => expect(await answer('greeting')).toBe(`200 "${text}"`));
+    }
+  });
+
+  test('ends a running compiler after the next save', async () => {
     const hangs = `${writesPid('compilers')}\nsetInterval(() => 0, 1e6);`;
     write('node_modules/typescript/bin/tsc', hangs);
     loop.forget();

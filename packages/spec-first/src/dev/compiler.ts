@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 
+export const COMPILES = 'The code compiles.';
+
 /** The maximum number of lines of errors to show. */
 const MAX_LINES = 20;
 
@@ -19,7 +21,7 @@ export async function checkTypes(signal: AbortSignal): Promise<string | undefine
   return new Promise((done) => {
     execFile(process.execPath, args, options, (error, stdout, stderr) => {
       if (signal.aborted) return done(undefined);
-      if (error === null) return done('The code compiles.');
+      if (error === null) return done(COMPILES);
       const lines = (`${stdout}${stderr}`.trim() || error.message).split(/\r?\n/);
       const rest = lines.length - MAX_LINES;
       const output = ['The code does not compile:', ...lines.slice(0, MAX_LINES)];
