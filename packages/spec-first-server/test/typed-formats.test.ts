@@ -12,6 +12,7 @@ paths:
       operationId: echo
       parameters:
         - { name: day, in: query, schema: { type: string, format: date, default: 2027-01-31 } }
+        - { name: at, in: query, schema: { type: string, format: date-time } }
       requestBody:
         required: true
         content: { application/json: { schema: { $ref: '#/components/schemas/Trip' } } }
@@ -106,6 +107,11 @@ test.each([
   [{ price: 'much' }, '', '/body/price must match format "price"'],
   [{ days: ['2026-11-29', '2026-11-29'] }, '', '/body/days must NOT have duplicate items'],
   [{}, '?day=2026-02-30', '/query/day must match format "date"'],
+  [
+    {},
+    '?at=2026-12-01T08:00:00+00:00',
+    '/query/at must match format "date-time" (a + in a query is a space: send %2B)',
+  ],
   [
     { start: `2026-11-29T16:00:00.${'1'.repeat(12)}Z` },
     '',
