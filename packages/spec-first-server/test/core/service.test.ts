@@ -89,6 +89,17 @@ describe('around', () => {
     expect(observed).toEqual([['addNote', 'ann', { text: 'a' }, 200]]);
   });
 
+  test('runs before mocks, too', async () => {
+    const around: AnyAround = async (_operation, _request, next) => {
+      const reply = await next();
+      return { ...reply, headers: { ...reply.headers, 'X-Around': 'yes' } };
+    };
+    const service = await create({ handlers: {}, missing: 'mock', around });
+    const answer = await service.handle(note('a'));
+    expect(headerOf(answer, 'x-around')).toBe('yes');
+    expect(headerOf(answer, 'x-mock')).toBe('true');
+  });
+
   test('adds members to the request of the handler, others at each attempt', async () => {
     const texts: unknown[] = [];
     const service = await create({
