@@ -38,7 +38,7 @@ export { writeForm, writeParameter } from './parameters/write-parameter.ts';
 export type { Annotations } from './schema/annotations.ts';
 export { type Budget, BudgetExceeded } from './schema/budget.ts';
 export { namedTypes } from './schema/facts.ts';
-export type { Formats } from './schema/formats.ts';
+export type { Formats, TypedFormat } from './schema/formats.ts';
 export { typeNames } from './schema/json-types.ts';
 export { DEFAULT_STEPS, type Violation } from './schema/model.ts';
 export type { Outline } from './schema/outline.ts';
