@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import {
+  asObject,
   type Codecs,
   type DeclaredResponse,
   declaredFor,
@@ -7,6 +8,7 @@ import {
   type MediaType,
   mediaTypeFor,
   type Operation,
+  type Outline,
   onFirstUse,
   parseJson,
   readAtOnce,
@@ -16,6 +18,7 @@ import {
   type Violation,
 } from 'openapi-document';
 import { excerptOf } from './compare.ts';
+import { normalizedName, singularOf } from './names.ts';
 
 export interface ReceivedResponse {
   /** The absolute URL of the request. */
@@ -86,6 +89,10 @@ export async function checkResponse(
   const media = checkMediaType(declared, response);
   if (media !== undefined) await checkBody(checked, media, response);
 }
+
+/** Returns true if the document says that what a request refers to may not exist. */
+export const isNotFoundDeclared = ({ responses }: Pick<Operation, 'responses'>): boolean =>
+  responses.some(({ key }) => key === '404' || key === '410');
 
 function checkStatus({ responses }: Operation, status: number): void {
   const keys = responses.map(({ key }) => key).join(', ');
@@ -194,4 +201,49 @@ export function parsedBody({ body }: ReceivedResponse): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the media type of a response. `undefined` if it is not declared. */
+export function mediaOf(
+  { operation }: Pick<CheckedOperation, 'operation'>,
+  { status, headers }: ReceivedResponse,
+): MediaType | undefined {
+  const declared = declaredFor(operation, status);
+  return declared && mediaTypeFor(declared.media, headers['content-type'] ?? '');
+}
+
+/** A resource in a body, and its form. */
+export interface Content {
+  readonly value: unknown;
+  readonly outline: Outline | undefined;
+}
+
+/** Returns the resource of a response: the body, or the object in it, as in `{ "data": { … } }`. */
+export function resourceOf(
+  checked: Pick<CheckedOperation, 'operation'>,
+  response: ReceivedResponse,
+): Content {
+  const value = parsedBody(response);
+  const outline = mediaOf(checked, response)?.outline;
+  const name = outline && wrapperOf(outline, checked.operation);
+  return name === undefined
+    ? { value, outline }
+    : { value: asObject(value)[name], outline: outline?.member(name) };
+}
+
+/** Returns the form of the resource in the responses with a status. */
+export function resourceOutlineOf(operation: Operation, status: number): Outline | undefined {
+  const outline = declaredFor(operation, status)?.media[0]?.outline;
+  const name = outline && wrapperOf(outline, operation);
+  return name === undefined ? outline : outline?.member(name);
+}
+
+/** Returns the name of the member that contains the resource: the only one, `data`, or `task`. */
+function wrapperOf(outline: Outline, { path }: Operation): string | undefined {
+  const names = [...outline.names];
+  const objects = names.filter((name) => outline.member(name).form === 'object');
+  if (names.length === 1) return objects[0];
+  if (names.includes('id')) return undefined;
+  const kinds = new Set(path.split('/').map((segment) => singularOf(segment)));
+  return objects.find((name) => name === 'data' || kinds.has(normalizedName(name)));
 }

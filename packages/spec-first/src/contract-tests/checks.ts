@@ -4,23 +4,20 @@ import {
   escapePointerToken,
   isObject,
   type Operation,
+  type Outline,
   stringifyJson,
   valueAt,
 } from 'openapi-document';
-import { parsedBody, type ReceivedResponse } from './check-response.ts';
-import { differenceOf, excerptOf, isEqualScalar } from './compare.ts';
-import { perform } from './effects.ts';
-import { idIn } from './knowledge.ts';
-import { collectionPathOf, idParameterOf, normalizedName, resourcePathOf } from './names.ts';
-import { mediaOf } from './paging.ts';
-import { partOf, type RequestValues, withValue } from './parts.ts';
+import { CALLERS } from './callers.ts';
+import { type ReceivedResponse, resourceOf } from './check-response.ts';
+import { differenceOf, excerptOf, isEqualScalar, isTime, onlyObjectIn } from './compare.ts';
+import { NEW_ID, perform } from './effects.ts';
+import { collectionPathOf, idParameterOf, keyOf, normalizedName, resourcePathOf } from './names.ts';
+import { partOf, type RequestValues, sentBodyOf, withValue } from './parts.ts';
 import { isRepeatKey } from './requests.ts';
 import { isMock } from './send.ts';
 import { readView, readViews } from './views.ts';
 import { hasIfMatch, isGone, isSuccess, type Run, type Target } from './world.ts';
-
-/** The name of the checks of another caller. */
-export const CALLERS = 'a resource belongs to its caller';
 
 /** Checks that a POST with the key of another operation or parent has its own effect. */
 export async function checkKey(run: Run, target: Target): Promise<void> {
@@ -37,13 +34,16 @@ export async function checkKey(run: Run, target: Target): Promise<void> {
     await perform(run, other, { values: withValue(chosen, key, partOf(values, key)) });
   }
   if (target.otherSecrets === undefined) return;
-  run.isOther = true;
-  const others = await run.values(target, target.requests.choose(random), { isNew: true });
-  const { body } = others;
+  const others = await run.asOther(() =>
+    run.values(target, target.requests.choose(random), { isNew: true }),
+  );
   const draft = { values: withValue(others, key, partOf(values, key)) };
-  const { response } = await run.sendAndLearn(target, draft);
-  const outline = response.status < 300 ? mediaOf(target, response)?.outline : undefined;
-  const difference = outline && differenceOf(outline, body, parsedBody(response));
+  const { response } = await run.asOther(() => run.sendAndLearn(target, draft));
+  const answer = resourceOf(target, response);
+  const difference =
+    response.status < 300 && answer.outline
+      ? differenceOf(answer.outline, sentBodyOf(target, others).sent, answer.value)
+      : undefined;
   if (difference !== undefined && !isMock(response))
     run.fail(CALLERS, `${difference} in the response to another caller with the same key`);
 }
@@ -64,9 +64,10 @@ export async function checkTaken(run: Run, target: Target): Promise<void> {
   if (response.status >= 300) return;
   const at = (chosen: RequestValues) => run.values(target, chosen, { within: values.path });
   const path = paths.get(template) ?? {};
-  const id = path[idParameterOf(template)];
-  const isChosen = isEqualScalar(id, idIn(template, asObject(values.body)));
-  const taken = requests.withTakenId(await at(requests.choose(random)), id);
+  const name = idParameterOf(template);
+  const id = path[name];
+  const isChosen = isEqualScalar(id, knowledge.idsIn(template, asObject(values.body))?.[name]);
+  const taken = requests.withTakenId(await at(requests.choose(random)), id, knowledge);
   let meansId = false;
   if (isChosen && taken !== undefined) {
     const before = await run.read(template, path);
@@ -137,6 +138,49 @@ export async function checkTakenByChange(run: Run, target: Target): Promise<void
   failIfUnique(run, creator.operation, [added.body, values.body], response);
 }
 
+/** The number of `readOnly` members that are sent. */
+const MAX_READ_ONLY = 5;
+
+/** Checks that a service does not store a `readOnly` member of a request (OpenAPI 3.1 §4.8.24). */
+export async function checkReadOnly(run: Run, target: Target): Promise<void> {
+  const { requests } = target;
+  const values = await run.values(target, requests.simplest(), { isNew: true });
+  const send = async (body: unknown) => {
+    const { response } = await run.sendAndLearn(target, { values: { ...values, body } });
+    return { response, ...resourceOf(target, response) };
+  };
+  const { body } = values;
+  if (!isObject(body)) return;
+  const wrapper = onlyObjectIn(body);
+  const { response: first, outline, value } = await send(body);
+  if (first.status >= 300 || outline === undefined) return;
+  const members = Object.entries(asObject(value))
+    .filter(([name]) => outline.member(name).isOneWay)
+    .slice(0, MAX_READ_ONLY);
+  for (const [name, shown] of members) {
+    const other = otherThan(shown, outline.member(name));
+    if (other === undefined) continue;
+    run.exchanges.length = 0;
+    const { response, value: second } = await send(
+      wrapper && !outline.member(wrapper.name).isDescribed
+        ? { [wrapper.name]: { ...wrapper.inner, [name]: other } }
+        : { ...body, [name]: other },
+    );
+    if (response.status < 300 && isEqualScalar(asObject(second)[name], other))
+      run.fail('a readOnly member is not stored', `${name} was sent as ${excerptOf(other)}`);
+  }
+}
+
+/** Returns another value of the same kind. */
+function otherThan(value: unknown, { constants, formats }: Outline): unknown {
+  if (constants.length > 0) return constants.find((each) => each !== value);
+  if (typeof value === 'number') return value + 7;
+  if (typeof value !== 'string') return undefined;
+  if (isTime(value)) return '2001-02-03T04:05:06Z';
+  if (formats.includes('uuid')) return '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
+  return formats.length === 0 ? `${value}x` : undefined;
+}
+
 /** Checks that a resource is shown and changed below its own parent only. */
 export async function checkPlaces(run: Run, target: Target): Promise<void> {
   const { knowledge, random } = run.world;
@@ -145,10 +189,12 @@ export async function checkPlaces(run: Run, target: Target): Promise<void> {
   const template =
     (isRead ? knowledge.itemOf(operation.path) : undefined) ?? resourcePathOf(operation.path);
   const parent = resourcePathOf(collectionPathOf(template));
-  const isCreator = knowledge.creatorsOf(template).includes(operation);
-  if (parent === '' || isCreator) return;
-  const other = (await run.create(parent))?.get(parent);
-  const path = (await run.create(template))?.get(template);
+  const creators = knowledge.creatorsOf(template);
+  // Below another parent, a client may have chosen the same id.
+  const isChosen = isRead && creators.every(({ method }) => method === 'put');
+  if (parent === '' || creators.includes(operation) || isChosen) return;
+  const other = (await run.create(parent))?.path;
+  const path = (await run.create(template))?.path;
   if (path === undefined || other === undefined) return;
   const wrong = { ...path, ...other };
   const fail = (message: string, response: ReceivedResponse) =>
@@ -158,7 +204,7 @@ export async function checkPlaces(run: Run, target: Target): Promise<void> {
       await readView(run, operation, path),
       await readView(run, operation, wrong),
     ];
-    const key = own?.isList ? String(path[idParameterOf(template)]) : '';
+    const key = own?.isList ? (keyOf(template, path) ?? '') : '';
     const entity = own?.entries.get(key);
     if (shown && entity !== undefined && isDeepStrictEqual(entity, shown.entries.get(key)))
       fail(`it shows ${excerptOf(entity)} of another parent`, shown.response);
@@ -183,13 +229,13 @@ export async function checkDeletedParent(run: Run, target: Target): Promise<void
   const isStoring =
     /^(post|put)$/.test(operation.method) &&
     [template, collectionPathOf(template)].includes(operation.path);
-  const isDeclared = operation.responses.some(({ key }) => /^4(04|10|XX)$/.test(key));
   const remover = knowledge.operations.find(
     ({ method, path }) => method === 'delete' && path === parent,
   );
   const removing = remover && targetOf(remover);
+  const isDeclared = operation.responses.some(({ key }) => /^4(04|10|XX)$/.test(key));
   if (!isStoring || !isDeclared || removing === undefined) return;
-  const within = (await run.create(parent))?.get(parent);
+  const within = (await run.create(parent))?.path;
   if (within === undefined) return;
   const values = await run.values(target, requests.choose(random), { within });
   const removal = await run.values(removing, removing.requests.simplest(), { within });
@@ -212,41 +258,43 @@ export async function checkDeletedParent(run: Run, target: Target): Promise<void
 }
 
 /**
- * Checks that another caller does not change a singleton of this one. A service whose callers share
- * any other resource may share singletons, too.
+ * Checks that a resource that is created after a deletion is new: its id is not used again, or if
+ * clients choose ids, nothing is left below it.
  */
-export async function checkSingleton(run: Run, target: Target): Promise<void> {
-  const { knowledge, random } = run.world;
-  const { requests, operation, otherSecrets } = target;
-  const { path } = operation;
-  const isSingleton = operation.template.names.length === 0 && knowledge.readerOf(path);
-  if (otherSecrets === undefined || operation.method === 'post' || !isSingleton) return;
-  let isSeparated = false;
-  for (const template of knowledge.templates) {
-    const [resource] = knowledge.pathsOf(template);
-    if (resource === undefined) continue;
-    const own = await run.read(template, resource);
-    if (own === undefined || !isSuccess(own)) continue;
-    run.isOther = true;
-    const other = await run.read(template, resource);
-    run.isOther = false;
-    if (other !== undefined && isSuccess(other)) return;
-    isSeparated = true;
+export async function checkNewAfterDeletion(run: Run, target: Target): Promise<void> {
+  const { knowledge, targetOf } = run.world;
+  const template = target.operation.path;
+  const [creator] = knowledge.creatorsOf(template).flatMap((each) => targetOf(each) ?? []);
+  if (target.operation.method !== 'delete' || creator === undefined) return;
+  const path = (await run.create(template))?.path;
+  if (path === undefined) return;
+  const below = knowledge.templates.filter((each) =>
+    collectionPathOf(each).startsWith(`${template}/`),
+  );
+  for (const child of below) await run.create(child, { within: path });
+  const values = await run.values(target, target.requests.simplest(), { within: path });
+  const { response } = await run.sendAndLearn(target, { values });
+  if (response.status >= 300) return;
+  const others = await run.values(creator, creator.requests.simplest(), { within: path });
+  const taken = creator.requests.withTakenId(others, path[idParameterOf(template)], knowledge);
+  const again = { values: taken ?? others };
+  const { response: created, paths } = await run.sendAndLearn(creator, again);
+  const id = keyOf(template, path);
+  if (created.status >= 300 || id === undefined) return;
+  if (keyOf(template, paths.get(template) ?? {}) !== id) return;
+  if (creator.operation.path !== template && taken === undefined)
+    run.fail(NEW_ID, `the id ${id} is that of a deleted resource`, creator.operation, created);
+  for (const child of below) {
+    const reader = knowledge.readerOf(collectionPathOf(child));
+    const view = reader && (await readView(run, reader, path));
+    if (view?.isList && view.entries.size > 0)
+      run.fail(
+        'a deleted resource is gone',
+        `a new resource with its id has ${excerptOf([...view.entries.values()][0])} of it`,
+        undefined,
+        view.response,
+      );
   }
-  if (!isSeparated) return;
-  const send = async () => {
-    const values = await run.values(target, requests.full(random));
-    return run.send(target, { values });
-  };
-  run.exchanges.length = 0;
-  await send();
-  const before = await run.read(path, {});
-  run.isOther = true;
-  const { status } = await send();
-  run.isOther = false;
-  const after = await run.read(path, {});
-  if (status < 300 && !isDeepStrictEqual(before?.body, after?.body))
-    run.fail(CALLERS, 'a request of another caller changes what this caller reads');
 }
 
 /** Sends a PUT or a PATCH again with one other member. @throws {CheckError} */
@@ -321,17 +369,18 @@ export async function checkEntityTags(run: Run, target: Target): Promise<void> {
   const part = hasIfMatch(target);
   const { requests, operation } = target;
   const template = run.world.knowledge.subjectOf(operation);
-  if (part === undefined || operation.method === 'delete' || template !== operation.path) return;
+  if (part === undefined || template !== operation.path) return;
   const values = await run.values(target, requests.choose(run.world.random), { isNew: true });
   const tagOf = async () => (await run.read(template, values.path))?.response.headers.etag;
   const tag = await tagOf();
   const draft = { values: withValue(values, part, tag) };
   if (tag === undefined || !requests.isValid(draft.values)) return;
-  const first = await perform(run, target, draft);
-  const current = await tagOf();
-  if (first.response.status === 412 && current === tag && !tag.startsWith('W/'))
+  const isDeletion = operation.method === 'delete';
+  const first = isDeletion ? undefined : await perform(run, target, draft);
+  const current = isDeletion ? tag : await tagOf();
+  if (first?.response.status === 412 && current === tag && !tag.startsWith('W/'))
     run.fail('the current entity tag is accepted', `the status is 412 for If-Match: ${tag}`);
-  if (first.response.status >= 300 || current === tag) return;
+  if (first && (first.response.status >= 300 || current === tag)) return;
   // Of the same form as the current one.
   const unknown = current?.replace(/[^"]+(?="?$)/, (text) => text + text);
   for (const [label, wrong] of Object.entries({ stale: tag, unknown })) {

@@ -20,6 +20,31 @@ export const differenceOf = (
     ? differenceAt(outline, sent, shown, omitsNull, '')
     : undefined;
 
+/** Returns the object in a body that contains nothing else, with its name: `{ "task": { … } }`. */
+export function onlyObjectIn(
+  body: unknown,
+): { readonly name: string; readonly inner: Json } | undefined {
+  const [[name = '', inner] = [], ...others] = Object.entries(asObject(body));
+  return others.length === 0 && isObject(inner) ? { name, inner } : undefined;
+}
+
+/** Returns the pointer of a `writeOnly` member that a response shows as it was sent. */
+export function shownWriteOnly(
+  outline: Outline,
+  sent: unknown,
+  shown: unknown,
+): string | undefined {
+  for (const [name, value] of Object.entries(asObject(sent))) {
+    const member = outline.member(name);
+    const other = asObject(shown)[name];
+    if (member.isOneWay && other !== undefined && isDeepStrictEqual(value, other))
+      return `/${name}`;
+    const inner = isObject(value) ? shownWriteOnly(member, value, other) : undefined;
+    if (inner !== undefined) return `/${name}${inner}`;
+  }
+  return undefined;
+}
+
 function differenceAt(
   outline: Outline,
   sent: unknown,

@@ -36,8 +36,7 @@ export function secretsFor(
 ): Secret[] {
   const { security } = operation;
   const credentials = byScheme(schemes, source);
-  const hasCredentials = (requirement: Operation['security'][number]) =>
-    Object.keys(requirement).every((name) => Object.hasOwn(credentials, name));
+  const hasCredentials = (requirement: Requirement) => isSatisfied(requirement, credentials);
   const chosen =
     security.find((item) => Object.keys(item).length > 0 && hasCredentials(item)) ??
     security.find(hasCredentials);
@@ -50,6 +49,20 @@ export function secretsFor(
     secretOf(schemes, name, credentials[name] ?? '', placeholder),
   );
 }
+
+type Requirement = Operation['security'][number];
+
+const isSatisfied = (requirement: Requirement, credentials: Credentials): boolean =>
+  Object.keys(requirement).every((name) => Object.hasOwn(credentials, name));
+
+/** Returns true if a caller has all credentials for an operation. */
+export const canCall = (
+  { security }: Operation,
+  source: Credentials | string,
+  { securitySchemes }: Pick<Document, 'securitySchemes'>,
+): boolean =>
+  security.length === 0 ||
+  security.some((requirement) => isSatisfied(requirement, byScheme(securitySchemes, source)));
 
 const exampleCredentials = (requirement: Operation['security'][number]): string =>
   `{ ${Object.keys(requirement)

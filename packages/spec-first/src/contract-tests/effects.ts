@@ -1,26 +1,40 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   asObject,
+  declaredFor,
   isJsonType,
   isObject,
   type Json,
+  type MediaType,
   type Operation,
   stringifyJson,
 } from 'openapi-document';
-import { parsedBody, type ReceivedResponse } from './check-response.ts';
+import {
+  type Content,
+  isNotFoundDeclared,
+  type ReceivedResponse,
+  resourceOf,
+} from './check-response.ts';
 import {
   changedNames,
   changedWith,
   differenceOf,
   excerptOf,
   isEqualScalar,
+  shownWriteOnly,
   unchangedMembers,
   unsentDefaults,
 } from './compare.ts';
-import { idIn, type Paths, type Resource } from './knowledge.ts';
-import { collectionPathOf, idParameterOf, namesOf, resourcePathOf } from './names.ts';
-import { mediaOf } from './paging.ts';
-import { partOf, type RequestValues } from './parts.ts';
+import type { Knowledge, Paths, Resource } from './knowledge.ts';
+import {
+  collectionPathOf,
+  idParameterOf,
+  keyOf,
+  namesOf,
+  ownNamesOf,
+  resourcePathOf,
+} from './names.ts';
+import { partOf, type RequestValues, type SentBody, sentBodyOf, unwrapped } from './parts.ts';
 import { isRepeatKey } from './requests.ts';
 import { isMock, type RequestDraft } from './send.ts';
 import { isBelow, keyIn, mentions, readView, readViews } from './views.ts';
@@ -28,10 +42,12 @@ import { hasIfMatch, type Run, type SendOptions, type Target, type View } from '
 
 /** The views of a resource and of others, before a request. */
 export interface State extends Resource {
-  /** True if the request sends the resource itself, and not an action on it. */
-  readonly isSent: boolean;
+  readonly kind: 'store' | 'delete' | 'act';
   readonly views: readonly View[];
 }
+
+/** The name of the checks of ids that a service chooses. */
+export const NEW_ID = 'a new resource has a new id';
 
 /** A view before and after a request. */
 interface Pair {
@@ -72,35 +88,45 @@ export async function perform(
   const step = { response, paths };
   if (run.effects === 'none' || isMock(response)) return step;
   const { method } = target.operation;
-  const sent = draft.values.body;
+  const { body } = draft.values;
   const isRefused = response.status >= 300;
   const isStoring = /^(post|put|patch)$/.test(method) && !isRefused;
-  const answered = isStoring ? mediaOf(target, response)?.outline : undefined;
+  const answer = resourceOf(target, response);
+  const sentBody = sentBodyOf(target, draft.values);
+  const { sent: expected } = unwrapped(answer.outline, sentBody);
   const difference =
-    answered && isObject(sent) && differenceOf(answered, sent, parsedBody(response));
+    isStoring && answer.outline && isObject(expected)
+      ? differenceOf(answer.outline, expected, answer.value)
+      : undefined;
   if (difference) run.fail('a change is stored', `${difference} in the response`);
+  const raw = unwrapped(answer.outline, { ...sentBody, sent: body });
+  const secret = isStoring && raw.outline && shownWriteOnly(raw.outline, raw.sent, answer.value);
+  if (secret) run.fail('a writeOnly member is not shown', `the response has ${secret}`);
   // The service may still be working on an accepted request.
   if (before === undefined || response.status === 202) return step;
 
-  const { template } = before;
+  const { template, kind } = before;
   const resource = {
     template,
     path: { ...before.path, ...(isRefused ? {} : paths.get(template)) },
   };
   const pairs = await readPairs(run, before, resource);
   const isSame = isRefused || repeated;
-  const change = { method, isSame, body: sent, sent: before.isSent ? asObject(sent) : {} };
+  const shown = pairs.find(({ own }) => own === '')?.after.outline ?? answer.outline;
+  const stored = unwrapped(shown, sentBody);
+  const { sent } = stored;
+  const change = { kind, isSame, body, sent: kind === 'store' ? asObject(sent) : {} };
   const id = resource.path[idParameterOf(template)];
   if (isKnown && method === 'post' && response.status === 201 && !isSame && !isChosen(draft, id))
-    run.fail('a new resource has a new id', `the id ${id} is that of another resource`);
-  checkOthers(run, resource, pairs, change);
+    run.fail(NEW_ID, `the id ${id} is that of another resource`);
+  await checkOthers(run, resource, pairs, change);
+  if (!isRefused) checkAnswer(run, resource, pairs, answer);
   if (isStoring && !isSame && Array.isArray(sent)) checkBatch(run, pairs, sent);
   if (isSame) return step;
-  if (method === 'delete') {
-    checkDeleted(run, resource, pairs);
-    await run.sendAndCheck(target, draft);
-  } else if (isStoring && before.isSent) {
-    checkStored(run, target, pairs, draft.values);
+  if (kind === 'delete') checkDeleted(run, resource, pairs);
+  if (method === 'delete') await run.sendAndCheck(target, draft);
+  if (kind === 'store') {
+    checkStored(run, target, pairs, stored, draft.values.media);
     if (id === undefined && response.status === 201)
       checkAdded(run, resource, pairs, asObject(sent));
   }
@@ -145,20 +171,26 @@ export async function readState(
   const { operation } = target;
   if (run.effects === 'none') return undefined;
   const template = knowledge.subjectOf(operation) ?? '';
-  const id = idParameterOf(template);
   // A client may choose the id of the resource that it creates.
-  const chosenId = idIn(template, asObject(values.body));
-  const path = chosenId === undefined ? values.path : { [id]: chosenId, ...values.path };
-  const resource = { template, path };
+  const chosenIds = knowledge.idsIn(template, asObject(values.body));
+  const resource = { template, path: { ...chosenIds, ...values.path } };
   const isWide = run.effects === 'all';
   // A service may refuse to delete a resource that has others below it.
-  const isEmpty = operation.method === 'delete' && !run.world.succeeded.has(operation.id);
-  if (isWide) await addRelated(run, resource, operation.method, isEmpty);
+  const kind = kindOf(knowledge, operation, template);
+  const isEmpty = kind === 'delete' && !run.world.succeeded.has(operation.id);
+  if (isWide) await addRelated(run, resource, kind === 'delete', isEmpty);
   if (isWide) await addNamesake(run, resource);
-  const isSent =
-    operation.path === template ||
-    (operation.method === 'post' && collectionPathOf(template) === operation.path);
-  return { ...resource, isSent, views: await readViews(run, resource, isWide, values.body) };
+  return { ...resource, kind, views: await readViews(run, resource, isWide, values.body) };
+}
+
+/** Returns what a request does with a resource. A DELETE of `/boards/{id}/star` is an action. */
+function kindOf(
+  knowledge: Knowledge,
+  { method, path }: Operation,
+  template: string,
+): State['kind'] {
+  if (path === template) return method === 'delete' ? 'delete' : 'store';
+  return method === 'post' && knowledge.itemOf(path) === template ? 'store' : 'act';
 }
 
 /** Returns true if the service now shows something else. */
@@ -178,7 +210,7 @@ export async function isChanged(run: Run, { views }: State): Promise<boolean> {
 async function addRelated(
   run: Run,
   { template, path }: Resource,
-  method: string,
+  isDeletion: boolean,
   isEmpty: boolean,
 ): Promise<void> {
   const { knowledge } = run.world;
@@ -195,9 +227,11 @@ async function addRelated(
           names.every((name) => each[name] === path[name]) && (isChild || each[id] !== path[id]),
       );
     // A wrong deletion may remove a newer resource.
-    const isNewer = method === 'delete' && !isChild;
+    const isNewer = isDeletion && !isChild;
+    // A wrong action may change all resources with the same parent.
+    const origin = isChild ? undefined : knowledge.originOf(template, path);
     if ((isNewer || !exists) && names.every((name) => path[name] !== undefined))
-      await run.create(other, { within });
+      await run.create(other, { within: origin ?? within, besides: path });
   }
 }
 
@@ -242,44 +276,13 @@ async function readPairs(run: Run, { views }: State, resource: Resource): Promis
   const after = reader && !isRead && (await readView(run, reader, resource.path));
   // The resource itself is compared before lists that show it.
   if (after) pairs.unshift({ before: { ...after, entries: new Map() }, after, own: '' });
-  const names = namesOf(resource.template);
-  if (names.every((name) => resource.path[name] !== undefined)) {
-    const shown = pairs.find(({ own }) => own === '');
-    const entities = [shown?.after, shown?.before].flatMap((view) => view?.entries.get('') ?? []);
-    return pairs.map((pair) => recognized(pair, entities.map(asObject)));
-  }
+  if (namesOf(resource.template).every((name) => resource.path[name] !== undefined)) return pairs;
   // Without an id, the only new item of the collection is the new resource.
   return pairs.map((pair) => {
     const isCollection = pair.after.operation.path === collectionPathOf(resource.template);
     const [added, ...others] = addedKeys(pair);
     return isCollection && others.length === 0 ? { ...pair, own: added } : pair;
   });
-}
-
-/**
- * Finds the resource in a list whose items have no certain id, which have their texts as keys: the
- * same members as in the resource itself have its id, such as `slug`. If there is no such item, the
- * list may show other members only.
- */
-function recognized({ before, after, own }: Pair, entities: readonly Json[]): Pair {
-  if (own === undefined || own === '') return { before, after, own };
-  const idMembers = Object.keys(entities[0] ?? {}).filter((name) =>
-    entities.every((entity) => String(entity[name]) === own),
-  );
-  const isOwn = (item: Json) =>
-    idMembers.length > 0
-      ? idMembers.every((name) => String(item[name]) === own)
-      : Object.values(item).some((member) => String(member) === own);
-  const isText = ([key, item]: [string, unknown]) => key === stringifyJson(item);
-  const rekeyed = (view: View): View => {
-    const entries = [...view.entries].map((entry): [string, unknown] =>
-      isText(entry) && isOwn(asObject(entry[1])) ? [own, entry[1]] : entry,
-    );
-    return { ...view, entries: new Map(entries) };
-  };
-  const pair = { before: rekeyed(before), after: rekeyed(after), own };
-  const isShown = pair.before.entries.has(own) || pair.after.entries.has(own);
-  return isShown || ![...after.entries].some(isText) ? pair : { ...pair, own: undefined };
 }
 
 /** Returns true if two objects have several members in common, with the same values. */
@@ -313,7 +316,7 @@ function failFor(
 
 /** A request and the members that it has sent. */
 interface Change {
-  readonly method: string;
+  readonly kind: State['kind'];
   /** True for a request that may not change anything: a refused or a repeated one. */
   readonly isSame: boolean;
   readonly body: unknown;
@@ -322,31 +325,44 @@ interface Change {
 }
 
 /** Checks that a request has added, removed and changed nothing but its resource. */
-function checkOthers(run: Run, resource: Resource, pairs: readonly Pair[], change: Change): void {
-  const { method, isSame, sent } = change;
+async function checkOthers(
+  run: Run,
+  resource: Resource,
+  pairs: readonly Pair[],
+  change: Change,
+): Promise<void> {
+  const { kind, isSame, sent } = change;
   const check = isSame
     ? 'a refused or repeated request changes nothing'
     : 'other resources stay as they are';
   const id = resource.path[idParameterOf(resource.template)];
   const subjects = pairs.map(({ before, own }) => before.entries.get(own ?? '\0'));
-  const written = { ...sent, ...writtenByAction(pairs, change) };
+  const ofAction = writtenByAction(pairs, change);
+  // Another kind of resources may have sums or counts with the same names.
+  const isNoNumber = ([, value]: [string, unknown]) => !/^(number|bigint)$/.test(typeof value);
+  const ofOthers = Object.fromEntries(Object.entries(sent).filter(isNoNumber));
   // Resources of two parents may have the same id.
   const isChosenId = putOf(run, resource.template) !== undefined;
   for (const pair of pairs) {
     const { before, after, own } = pair;
-    // What is below a deleted resource may disappear with it, and what it names.
+    // What is below a resource may disappear by its deletion or an action, and what it names.
     const parent = parentOf(pair);
     const isNamed = !mentions(resource.path, parent) && mentions(subjects, parent);
-    const isPart = method === 'delete' && (isBelow(before, resource) || isNamed);
+    const isPart =
+      kind !== 'store' && (isBelow(before, resource) || (kind === 'delete' && isNamed));
     const get = describeGet(after);
     const isSibling = after.operation.path === collectionPathOf(resource.template);
+    const isSameKind = isSibling || after.operation.path === resource.template;
+    const written = isSameKind ? { ...sent, ...ofAction } : ofOthers;
     for (const [key, former] of before.entries) {
       // The subject may be the list itself.
       const isOwn = !isSame && (key === own || (own === '' && before.isList));
       const current = after.entries.get(key);
       if (current === undefined && after.isComplete) {
-        const isReference = mentions(former, id) && !(isChosenId && isSibling);
+        // A deletion or an action may remove what refers to its resource.
+        const isReference = kind !== 'store' && mentions(former, id) && !(isChosenId && isSibling);
         if (isOwn || (!isSame && (isPart || isReference))) continue;
+        if (kind === 'delete' && (await isBelowDeleted(run, before))) continue;
         const lost = after.isList
           ? `lacks ${excerptOf(former)}`
           : `has the status ${after.response.status}`;
@@ -373,13 +389,52 @@ function checkOthers(run: Run, resource: Resource, pairs: readonly Pair[], chang
   }
 }
 
+/** Returns true for a view of something below another resource that is gone. */
+async function isBelowDeleted(run: Run, { operation, path }: View): Promise<boolean> {
+  const above = resourcePathOf(operation.path);
+  const reader = above === operation.path ? undefined : run.world.knowledge.readerOf(above);
+  const view = reader && (await readView(run, reader, path));
+  return view?.entries.size === 0;
+}
+
+/** Checks that a member that the response shows with another value is stored with it. */
+function checkAnswer(
+  run: Run,
+  { template, path }: Resource,
+  pairs: readonly Pair[],
+  { value }: Content,
+) {
+  const own = pairs.find((pair) => pair.own === '');
+  const answer = asObject(value);
+  const ids = run.world.knowledge.idsIn(template, answer);
+  if (own === undefined || ids === undefined || keyOf(template, ids) !== keyOf(template, path))
+    return;
+  const [former, current] = [own.before, own.after].map(({ entries }) => entries.get(''));
+  if (!isObject(former) || !isObject(current)) return;
+  const name = changedNames(former, answer).find(
+    (each) =>
+      isDeepStrictEqual(former[each], current[each]) &&
+      answer[each] !== undefined &&
+      current[each] !== undefined,
+  );
+  if (name === undefined) return;
+  const [answered, shown] = [answer, current].map((each) => excerptOf(each[name]));
+  const get = describeGet(own.after);
+  failFor(
+    run,
+    own.after,
+    'a change is stored',
+    `the response has ${name} ${answered}, and ${get} has ${shown} as before`,
+  );
+}
+
 /** Returns the last id in the path of a view. */
 const parentOf = ({ before: { path } }: Pair): unknown => Object.values(path).at(-1);
 
 /** Returns the members that an action has changed in its own resource. */
-function writtenByAction(pairs: readonly Pair[], { sent, method }: Change): Json {
+function writtenByAction(pairs: readonly Pair[], { kind }: Change): Json {
   const own = pairs.find((pair) => pair.own === '');
-  if (own === undefined || method === 'delete' || Object.keys(sent).length > 0) return {};
+  if (own === undefined || kind !== 'act') return {};
   const [former, current] = [own.before, own.after].map(({ entries }) => asObject(entries.get('')));
   const names = changedNames(former ?? {}, current ?? {});
   return Object.fromEntries(names.map((name) => [name, current?.[name]]));
@@ -387,6 +442,7 @@ function writtenByAction(pairs: readonly Pair[], { sent, method }: Change): Json
 
 /** Checks that a list with one of the sent items has all of them. */
 function checkBatch(run: Run, pairs: readonly Pair[], sent: readonly unknown[]): void {
+  if (!sent.every(isObject)) return;
   for (const pair of pairs) {
     const { after } = pair;
     const added = addedKeys(pair).map((key) => after.entries.get(key));
@@ -394,7 +450,8 @@ function checkBatch(run: Run, pairs: readonly Pair[], sent: readonly unknown[]):
       added.every((other) => isUnequal(after, asObject(item), other)),
     );
     const message = `${describeGet(after)} lacks ${excerptOf(missing[0])}`;
-    if (after.isComplete && missing.length > 0 && missing.length < sent.length)
+    const isAny = missing.length < sent.length || added.length === sent.length;
+    if (after.isComplete && missing.length > 0 && isAny)
       failFor(run, after, 'a change is stored', message);
   }
 }
@@ -407,7 +464,12 @@ const isUnequal = ({ outline }: View, sent: Json, item: unknown): boolean =>
 /** Checks that a deleted resource and what is below it are gone. A service may mark it instead. */
 function checkDeleted(run: Run, resource: Resource, pairs: readonly Pair[]): void {
   const check = 'a deleted resource is gone';
-  const shown = ({ own, after }: Pair) => own !== undefined && after.entries.has(own);
+  // A deletion may restore the defaults of a singleton.
+  const isSingleton = ownNamesOf(resource.template).length === 0;
+  const shown = ({ own, after }: Pair) =>
+    own !== undefined &&
+    after.entries.has(own) &&
+    !(isSingleton && !isNotFoundDeclared(after.operation));
   const isMarked = ({ own = '', before, after }: Pair) =>
     !isDeepStrictEqual(before.entries.get(own), after.entries.get(own));
   const marked = pairs.some((pair) => shown(pair) && isMarked(pair));
@@ -435,9 +497,10 @@ function checkDeleted(run: Run, resource: Resource, pairs: readonly Pair[]): voi
 /** Checks that all views show a resource with the sent members, and with the defaults of others. */
 function checkStored(
   run: Run,
-  { operation, requests, schemas }: Target,
+  { operation }: Target,
   pairs: readonly Pair[],
-  { body: sent, media: sentMedia }: RequestValues,
+  { sent, filled, outline }: SentBody,
+  sentMedia: MediaType | undefined,
 ): void {
   const check = 'a change is stored';
   const shown = pairs.find(({ own = '', after }) => after.entries.has(own));
@@ -472,21 +535,24 @@ function checkStored(
     failIfDifferent(check, sent);
     const bytes = typeof sent === 'string' ? Buffer.from(sent) : sent;
     const type = after.response.headers['content-type']?.split(';')[0] ?? '';
+    const declared = declaredFor(after.operation, after.response.status)?.media ?? [];
+    const isShownAsSent = declared.some((media) => media.type === sentMedia?.type);
+    if (bytes instanceof Uint8Array && isShownAsSent && !after.isList && type !== sentMedia?.type)
+      fail(check, `the media type was sent as ${sentMedia?.type}, and is ${type} in ${get}`);
     const isSameType = !after.isList && type === sentMedia?.type && !isJsonType(type);
     if (bytes instanceof Uint8Array && isSameType && !after.response.body.equals(bytes))
       fail(check, `another text or other bytes than were sent are in ${get}`);
-    const media = requests.media.find(({ outline }) => outline.form === 'object');
-    if (media === undefined || !isObject(sent)) continue;
+    if (outline === undefined || !isObject(sent)) continue;
     if (operation.method === 'patch')
       failIfDifferent(
         'a patch changes nothing that it does not name',
-        unchangedMembers(media.outline, former, sent, isMerge),
+        unchangedMembers(outline, former, sent, isMerge),
         'was',
       );
     else
       failIfDifferent(
         'a default is applied',
-        unsentDefaults(schemas.at(media.schema, 'request').check(sent).value, sent, entry),
+        unsentDefaults(filled, sent, entry),
         'has the default',
       );
     const [tag, other] = [after, before].map(({ response }) => response.headers.etag);

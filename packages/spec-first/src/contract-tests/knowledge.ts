@@ -7,22 +7,25 @@ import {
   type Json,
   matchPath,
   type Operation,
+  type Outline,
   type Parameter,
   readParameter,
   stringifyJson,
   writeParameter,
 } from 'openapi-document';
-import { parsedBody, type ReceivedResponse } from './check-response.ts';
+import { type ReceivedResponse, resourceOf, resourceOutlineOf } from './check-response.ts';
+import { onlyObjectIn } from './compare.ts';
 import {
   collectionPathOf,
   idNameOfParameter,
   idNameOfPath,
-  idNamesOfSchema,
   idParameterOf,
   isIdName,
   namesOf,
   normalizedName,
+  ownNamesOf,
   resourcePathOf,
+  singularOf,
   templateOf,
 } from './names.ts';
 
@@ -46,6 +49,21 @@ export const isWithin = (one: Resource, other: Resource): boolean =>
   `${one.template}/`.startsWith(`${other.template}/`) &&
   namesOf(other.template).every((name) => String(one.path[name]) === String(other.path[name]));
 
+/** The members that all objects with these values of a path parameter had for it. */
+interface IdMembers {
+  readonly texts: ReadonlySet<string>;
+  readonly members: readonly string[];
+}
+
+/** Returns the name of a path parameter with its collection: `roomnumber` of `/rooms/{number}`. */
+const longNameOf = (template: string, name: string): string =>
+  idNameOfPath(template).replace(/id$/, normalizedName(name));
+
+const NO_MEMBERS: IdMembers = { texts: new Set(), members: [] };
+
+const isSame = (one: Resource, other: Resource): boolean =>
+  one.template === other.template && isWithin(one, other);
+
 /** The path of an operation or of a resource, and its template. */
 type Place = Pick<Operation, 'path' | 'template'>;
 
@@ -68,6 +86,8 @@ export class Knowledge {
   /** Ids, newest first, by normalized names such as `paymentid`. */
   readonly #ids = new Map<string, unknown[]>();
   readonly #etags = new Map<string, string>();
+  /** The path parameters of the requests that created resources, by the addresses of these. */
+  readonly #origins = new Map<string, Json>();
   /** The path parameters of the last successful PUT or POST, by the path of the operation. */
   readonly #written = new Map<string, Json>();
   /** The operations that created resources, by path template and by the name of the id. */
@@ -77,7 +97,7 @@ export class Knowledge {
   /** The templates of all resources that were shown, with their path parameters. */
   readonly #shown = new Set<string>();
   /** The resources of another caller. */
-  readonly #ignored: (Resource & { readonly isPrivate: boolean })[] = [];
+  #ignored: (Resource & { readonly isPrivate: boolean })[] = [];
   /** True if a response has shown `null`. So the service does not leave out such members. */
   showsNull = false;
   /**
@@ -86,7 +106,9 @@ export class Knowledge {
    */
   readonly templates: readonly string[];
   readonly readers: readonly Operation[];
-  readonly #items: ReadonlyMap<string, string>;
+  readonly #items: Map<string, string>;
+  /** The members that had the values of a path parameter, by its path template and its name. */
+  readonly #idMembers: Map<string, IdMembers>;
 
   /** The paths of the servers, without a trailing slash. */
   basePaths: readonly string[];
@@ -95,9 +117,11 @@ export class Knowledge {
     operations: readonly Operation[],
     basePaths: readonly string[],
     creators = new Map<string, Set<Operation>>(),
+    idMembers = new Map<string, IdMembers>(),
   ) {
     this.basePaths = basePaths;
     this.#creators = creators;
+    this.#idMembers = idMembers;
     this.operations = operations;
     this.readers = operations.filter(({ method }) => method === 'get');
     const paths = operations.map(({ path }) => resourcePathOf(path)).filter((path) => path !== '');
@@ -109,13 +133,44 @@ export class Knowledge {
     this.#items = new Map(
       this.templates.toReversed().map((path) => [collectionPathOf(path), path]),
     );
+    // `/patients/{id}/visits` may create `/visits/{id}`.
+    for (const operation of operations.filter(({ method }) => method === 'post')) {
+      const template = this.templates.find((each) => this.#isOfKind(operation, each));
+      if (template !== undefined && !this.#items.has(operation.path))
+        this.#items.set(operation.path, template);
+    }
+  }
+
+  /** Returns true for an operation that creates resources of a template below another path. */
+  #isOfKind(operation: Operation, template: string): boolean {
+    return (
+      idNameOfPath(operation.path) === idNameOfPath(template) &&
+      resourcePathOf(operation.path) !== template &&
+      ownNamesOf(template).length === 1 &&
+      this.#isShownAs(template, resourceOutlineOf(operation, 201))
+    );
+  }
+
+  /** Returns true if resources of a template have a form. */
+  #isShownAs(template: string, outline: Outline | undefined): boolean {
+    const reader = this.readerOf(template);
+    const shown = reader && resourceOutlineOf(reader, 200);
+    const namesIn = ({ names }: Outline) => [...names].sort().join();
+    return (
+      shown !== undefined &&
+      outline?.form === 'object' &&
+      shown.componentName === outline.componentName &&
+      namesIn(shown) === namesIn(outline)
+    );
   }
 
   #listsObjects(path: string): boolean {
     const reader = this.readerOf(path);
-    const outlines = reader && declaredFor(reader, 200)?.media.map(({ outline }) => outline);
-    const [outline] = outlines ?? [];
-    return outline?.form === 'array' && outline.item(0).form === 'object';
+    const [{ outline } = {}] = (reader && declaredFor(reader, 200)?.media) ?? [];
+    const kinds = ['data', 'item', singularOf(path.replace(/.*\//, ''))];
+    const name = [...(outline?.names ?? [])].find((each) => kinds.includes(singularOf(each)));
+    const list = name === undefined ? outline : outline?.member(name);
+    return list?.form === 'array' && list.item(0).form === 'object';
   }
 
   /** Returns the template of the resource that an operation creates, changes or deletes. */
@@ -146,7 +201,7 @@ export class Knowledge {
   }
 
   etagOf({ path }: Operation, values: Json): string | undefined {
-    return this.#etags.get(keyOf(resourcePathOf(path), values));
+    return this.#etags.get(addressOf(resourcePathOf(path), values));
   }
 
   /** Returns the operations that created resources of a template, or ids of a name. */
@@ -164,6 +219,10 @@ export class Knowledge {
     const written = this.#written.get(path);
     return written && this.#isKnown(resourcePathOf(path), written) ? written : undefined;
   }
+
+  /** Returns the path parameters of the request that created a resource. */
+  originOf = (template: string, path: Json): Json | undefined =>
+    this.#origins.get(addressOf(template, path));
 
   /** Completes the path parameters of an operation with seeded and known ids. */
   completed({ path: template }: Operation, path: Json): Json {
@@ -210,7 +269,8 @@ export class Knowledge {
   }
 
   /** Returns the knowledge of another caller: that of the operations, without the resources. */
-  ofOtherCaller = (): Knowledge => new Knowledge(this.operations, this.basePaths, this.#creators);
+  ofOtherCaller = (): Knowledge =>
+    new Knowledge(this.operations, this.basePaths, this.#creators, this.#idMembers);
 
   /** Returns true for a resource that only another caller may read. */
   isPrivate = (resource: Resource): boolean =>
@@ -223,36 +283,56 @@ export class Knowledge {
   learn(operation: Operation, path: Json, response: ReceivedResponse): Lesson {
     const found = new Map<string, Json>();
     let isKnown = false;
+    let hasAdded = false;
+    const isWritten = /^(post|put)$/.test(operation.method);
     const add = (template: string, resource: Json) => {
+      // Callers may choose the same ids.
+      if (isWritten)
+        this.#ignored = this.#ignored.filter(
+          (other) => !isSame(other, { template, path: resource }),
+        );
       const typed = this.#addPath(template, resource);
       if (typed !== undefined) found.set(template, typed);
     };
-    const body = parsedBody(response);
+    const { value: body, outline } = resourceOf({ operation }, response);
     this.showsNull ||= hasNull(body);
     const own = resourcePathOf(operation.path);
     const isNew = operation.method === 'put' && !this.#isKnown(own, path);
     if (own !== '') add(own, path);
+    if (own === operation.path) this.#learnMembers(own, path, asObject(body));
     const item = this.itemOf(operation.path);
     if (item !== undefined) {
-      const name = idParameterOf(item);
-      const isSingle = idIn(item, asObject(body)) !== undefined;
+      const isSingle = this.idsIn(item, asObject(body)) !== undefined;
       for (const entity of isSingle ? [asObject(body)] : entitiesIn(body)) {
-        const resource = { ...path, [name]: idIn(item, entity) };
+        const resource = { ...path, ...this.idsIn(item, entity) };
         isKnown ||= entity === body && this.isShown(item, resource);
         if (entity === body) add(item, resource);
-        else this.#addPath(item, resource);
+        else {
+          hasAdded ||= !this.isShown(item, resource);
+          this.#addPath(item, resource);
+        }
       }
     }
+    const copyIds = this.#copyIdsIn(operation, asObject(body), outline);
+    if (copyIds !== undefined) add(own, { ...path, ...copyIds });
     this.#followLocation(response, add);
-    const names = this.#learnIds(operation, response, body);
+    for (const [template, resource] of found)
+      if (template !== own || isNew) this.#origins.set(addressOf(template, resource), path);
+    const names = this.#learnIds(operation, body, outline);
 
     const { etag } = response.headers;
     if (etag !== undefined)
-      for (const [template, resource] of found) this.#etags.set(keyOf(template, resource), etag);
-    if (/^(post|put)$/.test(operation.method)) {
+      for (const [template, resource] of found)
+        this.#etags.set(addressOf(template, resource), etag);
+    if (isWritten) {
       this.#written.set(operation.path, path);
       const created = found.keys().filter((template) => template !== own || isNew);
-      for (const key of [...created, ...names]) {
+      const several = item !== undefined && hasAdded ? [item] : [];
+      const templates = [...created, ...several];
+      const longNames = templates.flatMap((template) =>
+        ownNamesOf(template).map((name) => longNameOf(template, name)),
+      );
+      for (const key of [...templates, ...longNames, ...names]) {
         if (key !== own && `${own}/`.startsWith(`${key}/`)) continue;
         const creators = this.#creators.get(key) ?? new Set();
         this.#creators.set(key, creators.add(operation));
@@ -261,11 +341,56 @@ export class Knowledge {
     return { paths: found, isKnown };
   }
 
+  /** Returns the ids of a resource in an object, by the names of path parameters, if certain. */
+  idsIn(template: string, entity: Json): Json | undefined {
+    const entries = ownNamesOf(template).map((name) => {
+      const member = this.idMemberIn(template, name, entity);
+      return [name, member === undefined ? undefined : entity[member]] as const;
+    });
+    if (entries.every(([, id]) => id !== undefined)) return Object.fromEntries(entries);
+    const { inner } = onlyObjectIn(entity) ?? {};
+    return inner && this.idsIn(template, inner);
+  }
+
+  /** Returns the name of the member of an object that has a path parameter, if it is certain. */
+  idMemberIn(template: string, parameter: string, entity: Json): string | undefined {
+    const names = Object.keys(entity).filter((key) => (entity[key] ?? undefined) !== undefined);
+    const name = normalizedName(parameter);
+    // `roomid` and `room` of `/rooms/{room}` are ids, too.
+    const isOfPath = [name, `${name}id`].includes(idNameOfPath(template));
+    const isId = isIdName(parameter) || isOfPath;
+    const named =
+      names.find((key) => normalizedName(key) === name) ??
+      names.find((key) => isId && key === 'id');
+    const { texts, members } = this.#idMembers.get(`${template} ${parameter}`) ?? NO_MEMBERS;
+    // One value may be that of another member by chance.
+    const isUnsure = texts.size < 2 || members.length === 0;
+    return isUnsure || members.includes(named ?? '')
+      ? named
+      : names.find((key) => members.includes(key));
+  }
+
+  /** Learns which members of resources have the values of the path parameters. */
+  #learnMembers(template: string, path: Json, entity: Json): void {
+    for (const name of ownNamesOf(template)) {
+      const text = String(path[name]);
+      const key = `${template} ${name}`;
+      const known = this.#idMembers.get(key);
+      const members = Object.keys(entity).filter((member) => String(entity[member]) === text);
+      this.#idMembers.set(key, {
+        texts: new Set([...(known?.texts ?? []), text]),
+        members: known?.members.filter((member) => members.includes(member)) ?? members,
+      });
+    }
+  }
+
   /** Returns true if a response has shown a resource, also one that is deleted. */
-  isShown = (template: string, path: Json): boolean => this.#shown.has(keyOf(template, path));
+  isShown = (template: string, path: Json): boolean => this.#shown.has(addressOf(template, path));
 
   #isKnown(template: string, path: Json): boolean {
-    return this.pathsOf(template).some((other) => keyOf(template, other) === keyOf(template, path));
+    return this.pathsOf(template).some(
+      (other) => addressOf(template, other) === addressOf(template, path),
+    );
   }
 
   /**
@@ -287,12 +412,15 @@ export class Knowledge {
     if (typed.length < names.length) return undefined;
     const path = Object.fromEntries(typed);
     if (this.#ignored.some((other) => isWithin({ template, path }, other))) return undefined;
-    for (const [name, value] of typed) this.#addId(idNameOfParameter(template, name), value);
+    for (const [name, value] of typed) {
+      this.#addId(idNameOfParameter(template, name), value);
+      this.#addId(longNameOf(template, name), value);
+    }
     const others = this.pathsOf(template).filter(
-      (other) => keyOf(template, other) !== keyOf(template, path),
+      (other) => addressOf(template, other) !== addressOf(template, path),
     );
     this.#paths.set(template, [path, ...others].slice(0, MAX_KNOWN));
-    this.#shown.add(keyOf(template, path));
+    this.#shown.add(addressOf(template, path));
     return path;
   }
 
@@ -334,11 +462,21 @@ export class Knowledge {
     return isWhole ? matchPath(pattern, pathname) : undefined;
   }
 
+  /** Returns the ids of a resource that an action has made of another one, as `/copy` does. */
+  #copyIdsIn({ method, path }: Operation, body: Json, outline: Outline | undefined) {
+    const own = resourcePathOf(path);
+    const isCopied = method === 'post' && path !== own && this.#isShownAs(own, outline);
+    return isCopied ? this.idsIn(own, body) : undefined;
+  }
+
   /** Adds the ids in members such as `roomId`. Returns the names of the `id` of the body itself. */
-  #learnIds({ path, responses }: Operation, { status }: ReceivedResponse, body: unknown): string[] {
-    const declared = declaredFor({ responses }, status)?.media ?? [];
+  #learnIds({ path }: Operation, body: unknown, outline: Outline | undefined): string[] {
     const isList = Array.isArray(body) || Object.values(asObject(body)).some(Array.isArray);
-    const names = [idNameOfPath(path), ...(isList ? [] : declared.flatMap(idNamesOfSchema))];
+    const componentName = isList ? undefined : outline?.componentName;
+    const names = [
+      idNameOfPath(path),
+      ...(componentName === undefined ? [] : [`${normalizedName(componentName)}id`]),
+    ];
     for (const entity of entitiesIn(body)) {
       for (const [name, value] of Object.entries(entity)) {
         if (isIdName(name)) this.#addId(normalizedName(name), value);
@@ -349,24 +487,6 @@ export class Knowledge {
     }
     return asObject(body).id === undefined ? [] : names;
   }
-}
-
-/** Returns the name of the member with the id of a resource, if it is certain. */
-export function idMemberIn(template: string, entity: Json): string | undefined {
-  const name = normalizedName(idParameterOf(template));
-  // `roomid` and `room` of `/rooms/{room}` are ids, too.
-  const isOfPath = [name, `${name}id`].includes(idNameOfPath(template));
-  const isId = isIdName(idParameterOf(template)) || isOfPath;
-  const names = Object.keys(entity).filter((key) => (entity[key] ?? undefined) !== undefined);
-  return (
-    names.find((key) => normalizedName(key) === name) ?? names.find((key) => isId && key === 'id')
-  );
-}
-
-/** Returns the id of a resource in the response or the request of its collection. */
-export function idIn(template: string, entity: Json): unknown {
-  const member = idMemberIn(template, entity);
-  return member === undefined ? undefined : entity[member];
 }
 
 /** Returns the value that a service reads, or `undefined` if the value cannot be sent. */
@@ -381,7 +501,7 @@ function readBack(parameter: Parameter, value: unknown): unknown {
 const hasNull = (value: unknown): boolean =>
   value === null || (typeof value === 'object' && Object.values(value).some(hasNull));
 
-const keyOf = (template: string, path: Json): string =>
+const addressOf = (template: string, path: Json): string =>
   `${template} ${namesOf(template).map((name) => stringifyJson(path[name]))}`;
 
 /** Returns some objects of a response that may have an id: the body, and the items of its lists. */

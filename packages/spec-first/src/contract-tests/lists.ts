@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asObject, stringifyJson } from 'openapi-document';
+import { asObject, type Outline, stringifyJson } from 'openapi-document';
+import { isPrivate } from './callers.ts';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
 import { isEqualScalar, isTime } from './compare.ts';
-import { isIdName, normalizedName } from './names.ts';
+import { isIdName } from './names.ts';
 import { pageOf, pagingOf } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
-import { idOfItem, type List, type PageSize, readList } from './views.ts';
-import { isSuccess, type Run, type Target } from './world.ts';
+import { keyOfItem, type List, type PageSize, readList } from './views.ts';
+import type { Run, Target } from './world.ts';
 
 /** The number of items that a list should have, if its default limit does not need more. */
 const WANTED_ITEMS = 8;
@@ -22,6 +23,8 @@ const PAGES = 6;
 
 const MAX_FILTER_VALUES = 8;
 
+const MILLISECONDS_OF_A_DAY = 86_400_000;
+
 /** The number of resources of another caller. Their values are those of the first items. */
 const OTHERS = 2;
 
@@ -36,6 +39,8 @@ interface Subject {
   /** The values of the required parameters. */
   readonly values: RequestValues;
   readonly all: List;
+  /** Items as they were before some of them have changed. */
+  readonly former: readonly unknown[];
 }
 
 /** Checks pages, totals, filters and orders of a list. @throws {CheckError} */
@@ -47,15 +52,21 @@ export async function checkList(run: Run, target: Target): Promise<void> {
   if (item !== undefined && target.otherSecrets !== undefined) await addOthers(run, item);
   // A wrong default limit shows in a longer list only.
   const wanted = Math.max(WANTED_ITEMS, Number(paging.limit?.outline.defaults[0] ?? 0) + 1);
-  let all = await readList(run, target, values);
-  const missing = Math.min(MAX_CREATED, wanted - (all?.items.length ?? wanted));
+  const { items = undefined } = (await readList(run, target, values)) ?? {};
+  const missing = Math.min(MAX_CREATED, wanted - (items?.length ?? wanted));
   for (let index = 0; index < missing && item !== undefined; index += 1)
     if ((await run.create(item, { within: values.path, index })) === undefined) break;
+  const { items: former = [] } = (await readList(run, target, values)) ?? {};
   if (item !== undefined) await changeItems(run, item);
-  all = await readList(run, target, values);
+  let all = await readList(run, target, values);
+  // A list that grows was not limited to its length.
+  if (all?.isComplete === false && item !== undefined) {
+    await run.create(item, { within: values.path });
+    all = await readList(run, target, values);
+  }
   run.exchanges.length = 0;
   if (all === undefined) return;
-  const subject = { run, target, values, all };
+  const subject = { run, target, values, all, former };
   await checkPages(subject, values, all);
   const filters: Filter[] = [];
   for (const part of parameters) {
@@ -71,11 +82,15 @@ export async function checkList(run: Run, target: Target): Promise<void> {
   }
 }
 
-/** Changes some items. A filter that still has their former values fails. */
+/** Changes some items, also by actions. A filter that still has their former values fails. */
 async function changeItems(run: Run, template: string): Promise<void> {
   const { knowledge, random, targetOf } = run.world;
   const writers = knowledge.operations.filter(
-    ({ method, path }) => /^(put|patch)$/.test(method) && path === template,
+    ({ method, path }) =>
+      (/^(put|patch)$/.test(method) && path === template) ||
+      (method === 'post' &&
+        path.startsWith(`${template}/`) &&
+        knowledge.itemOf(path) === undefined),
   );
   for (const target of writers.flatMap((operation) => targetOf(operation) ?? []))
     for (const within of knowledge.pathsOf(template).slice(0, MAX_CHANGED)) {
@@ -87,12 +102,10 @@ async function changeItems(run: Run, template: string): Promise<void> {
 /** Adds resources of another caller. A list that shows one to this caller fails. */
 async function addOthers(run: Run, template: string): Promise<void> {
   for (let index = 0; index < OTHERS; index += 1) {
-    run.isOther = true;
-    const path = (await run.create(template, { index }))?.get(template);
-    run.isOther = false;
+    const path = (await run.asOther(() => run.create(template, { index })))?.path;
     if (path === undefined) return;
-    const reading = await run.read(template, path);
-    run.knowledge.ignore(template, path, reading !== undefined && !isSuccess(reading));
+    const isHidden = await run.asOther(() => isPrivate(run, { template, path }));
+    run.knowledge.ignore(template, path, isHidden === true);
   }
 }
 
@@ -100,7 +113,7 @@ type Items = Pick<List, 'items'>;
 
 /** Returns the id of an item, or its text. */
 const keyOf = ({ run, target }: Subject, item: unknown): string =>
-  String(idOfItem(run, target, item) ?? stringifyJson(item));
+  keyOfItem(run, target, item) ?? String(stringifyJson(item));
 
 const keysOf = (subject: Subject, { items }: Items): Set<string> =>
   new Set(items.map((item) => keyOf(subject, item)));
@@ -149,7 +162,12 @@ function describeQuery({ values }: Subject, { query }: RequestValues): string {
 }
 
 /** Checks that pages of several sizes have the items of a list. */
-async function checkPages(subject: Subject, values: RequestValues, list: List): Promise<void> {
+async function checkPages(
+  subject: Subject,
+  values: RequestValues,
+  list: List,
+  check: (list: List) => void = () => {},
+): Promise<void> {
   const { limit } = pagingOf(subject.target.requests.parameters);
   if (limit === undefined) return;
   const { length } = list.items;
@@ -160,8 +178,10 @@ async function checkPages(subject: Subject, values: RequestValues, list: List): 
   for (const size of [
     ...inFewPages,
     ...(limit.outline.defaults.length > 0 ? ['default' as const] : []),
-  ])
-    await expectList(subject, values, [list], size);
+  ]) {
+    const inPages = await expectList(subject, values, [list], size);
+    if (inPages !== undefined) check(inPages);
+  }
 }
 
 /** A filter that was sent, and the items that it selects. */
@@ -178,43 +198,89 @@ const intersection = (subject: Subject, first: Filter, second: Filter): Items =>
 /** Returns true if a filter by a value selects another value, and `undefined` if it may. */
 type Relation = (value: unknown, filter: unknown) => boolean | undefined;
 
-/** Relations between a member and the parameter with its name. Responses show which one it is. */
-const RELATIONS: readonly Relation[] = [
-  (value, filter) =>
-    isEqualScalar(value, filter) || (isSameText(value, filter) ? undefined : false),
-  // A bound may include its value or not.
-  (value, filter) => (isEqualScalar(value, filter) ? undefined : isBefore(filter, value)),
-  (value, filter) => (isEqualScalar(value, filter) ? undefined : isBefore(value, filter)),
-];
+const isEqual: Relation = (value, filter) =>
+  isEqualScalar(value, filter) || (isSameText(value, filter) ? undefined : false);
+
+/** A bound may include its value or not. A day may be one of any time zone, and include its end. */
+const isAtBound = (value: unknown, filter: unknown): boolean => {
+  const isDay = isTime(value) && !isTime(filter);
+  const distance = Math.abs(Number(rankOf(value)) - Number(rankOf(filter)));
+  return isEqualScalar(value, filter) || (isDay && distance <= 2 * MILLISECONDS_OF_A_DAY);
+};
+
+const isAtLeast: Relation = (value, filter) =>
+  isAtBound(value, filter) ? undefined : isBefore(filter, value);
+
+const isAtMost: Relation = (value, filter) =>
+  isAtBound(value, filter) ? undefined : isBefore(value, filter);
 
 /** A search in a text. */
 const isLike: Relation = (value, filter) =>
   isEqualScalar(value, filter) || (sharesWord(`${filter}`, `${value}`) ? undefined : false);
 
-/** The relation of a parameter such as `minPrice` or `price_max` to the member `price`. */
-function boundOf(
-  name: string,
-): { readonly member: string; readonly relation: Relation } | undefined {
-  const [, first, inner, last] = /^(min|max)?(.+?)(min|max)?$/.exec(normalizedName(name)) ?? [];
-  const bound = first ?? last;
-  if (bound === undefined || inner === undefined) return undefined;
-  const isMin = bound === 'min';
-  return {
-    member: inner,
-    relation: (value, filter) => {
-      if (isEqualScalar(value, filter)) return undefined;
-      return isMin ? isBefore(filter, value) : isBefore(value, filter);
-    },
-  };
+/** Words in the name of a parameter that is a bound, such as `minPrice` or `created_before`. */
+const BOUNDS = new Map<string, Relation>([
+  ...['min', 'from', 'since', 'after', 'gt', 'gte'].map((word) => [word, isAtLeast] as const),
+  ...['max', 'to', 'until', 'before', 'lt', 'lte'].map((word) => [word, isAtMost] as const),
+]);
+
+/** A member of items that a parameter may select by, and how it may select. */
+interface Selector {
+  readonly name: string;
+  /** True for a parameter that is a bound. It may select items without the member. */
+  readonly isBound: boolean;
+  readonly relations: readonly Relation[];
 }
 
-/** Returns the name of the member of items that a parameter has. */
-function memberFor(name: string, { items }: List): string | undefined {
-  const names = [...new Set(items.flatMap((item) => Object.keys(asObject(item))))];
-  return ['', 's']
-    .map((end) => names.find((other) => normalizedName(other) === normalizedName(name) + end))
-    .find((other) => other !== undefined);
+/**
+ * Lists the members that a parameter may select by. Responses show which one it is. A bound such as
+ * `dueBefore` may be one of a member with these words, such as `dueAt`, and `from` one of any time.
+ */
+function selectorsFor({ name, outline }: RequestPart, { items }: List): Selector[] {
+  const isTimed = itemFormOf(outline).formats.some((format) => format.startsWith('date'));
+  const exact = memberNamed(name, { items });
+  if (exact !== undefined) {
+    const [value] = items.flatMap((item) => valuesIn(item, exact));
+    const { constants, formats } = itemFormOf(outline);
+    const isText = typeof value === 'string' && constants.length + formats.length === 0;
+    const bounds = isRank(value) ? [isAtLeast, isAtMost] : [];
+    const relations = [isEqual, ...bounds, ...(isText ? [isLike] : [])];
+    return [{ name: exact, isBound: false, relations: isIdName(name) ? [isEqual] : relations }];
+  }
+  const words = wordsOf(name);
+  const relations = words.flatMap((word) => BOUNDS.get(word) ?? []);
+  const others = words.filter((word) => !BOUNDS.has(word));
+  if (relations.length === 0 || (others.length === 0 && !isTimed)) return [];
+  return memberNames(items)
+    .filter((other) => others.every((word) => wordsOf(other).includes(word)))
+    .filter((other) =>
+      items
+        .flatMap((item) => valuesIn(item, other))
+        .every((value) => isRank(value) && (typeof value === 'string') === isTimed),
+    )
+    .map((other) => ({ name: other, isBound: true, relations }));
 }
+
+const memberNames = (items: readonly unknown[]): string[] => [
+  ...new Set(items.flatMap((item) => Object.keys(asObject(item)))),
+];
+
+/** Returns the name of the member of items with the words of a name. */
+const memberNamed = (name: string, { items }: Items): string | undefined =>
+  memberNames(items).find((other) => wordsOf(other).join('') === wordsOf(name).join(''));
+
+/** Returns the form of the values of a parameter, or of the items of its values. */
+const itemFormOf = (outline: Outline): Outline =>
+  outline.form === 'array' ? outline.item(0) : outline;
+
+/** Lists the words of a name, in lower case and the singular: `due`, `at` of `dueAt`. */
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/(\p{Ll}|\d)(?=\p{Lu})/gu, '$1 ')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+    .map((word) => word.replace(/(?<=..)s$/, ''));
 
 /**
  * Checks that a filter by a member returns all items that match, and only these, and that a time
@@ -223,28 +289,35 @@ function memberFor(name: string, { items }: List): string | undefined {
 async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[]> {
   const { run, target, values, all } = subject;
   const isList = part.outline.form === 'array';
-  const { constants, formats } = isList ? part.outline.item(0) : part.outline;
-  const named = memberFor(part.name, all);
-  const bound = named === undefined ? boundOf(part.name) : undefined;
-  const member = named ?? (bound && memberFor(bound.member, all));
+  const { constants, formats, types } = itemFormOf(part.outline);
+  const selectors = selectorsFor(part, all);
+  if (selectors.length === 0 && !formats.includes('date-time')) return [];
   const valuesOf = (item: unknown) =>
-    member === undefined
+    selectors.length === 0
       ? Object.values(asObject(item)).filter(isTime)
-      : [asObject(item)[member] ?? []].flat();
-  if (member === undefined && !formats.includes('date-time')) return [];
-  const present = [...new Set(all.items.flatMap(valuesOf))]
-    .filter((value) => value !== '' && typeof value !== 'object')
-    .filter((value) => bound === undefined || typeof rankOf(value) === 'number')
+      : selectors.flatMap(({ name }) => valuesIn(item, name));
+  const distinct = (items: readonly unknown[]) =>
+    [...new Set(items.flatMap(valuesOf))]
+      .filter((value) => value !== '' && typeof value !== 'object')
+      .map((value) => (formats.includes('date') ? `${value}`.slice(0, 10) : value));
+  const present = distinct(all.items)
     // The shortest values may be parts of others.
     .toSorted((one, other) => `${one}`.length - `${other}`.length)
     .slice(0, MAX_FILTER_VALUES);
+  const replaced = distinct(subject.former).filter((value) => !distinct(all.items).includes(value));
   const [text] = present.filter((value) => typeof value === 'string');
   // No item has this text, though one has its beginning.
   const beginning = text?.slice(0, 1);
-  const isId = isIdName(part.name);
-  const unknown = text === undefined ? [] : [`${beginning}qxqzq`, ...(isId ? [beginning] : [])];
+  const unknown =
+    text === undefined ? [] : [`${beginning}qxqzq`, ...(isIdName(part.name) ? [beginning] : [])];
+  const others = types.has('boolean') ? [true, false] : constants;
   const filters: Filter[] = [];
-  for (const each of new Set([...present, ...constants, ...unknown])) {
+  for (const each of new Set([
+    ...present,
+    ...replaced.slice(0, MAX_CHANGED),
+    ...others,
+    ...unknown,
+  ])) {
     const withFilter = (filter: unknown) => withValue(values, part, isList ? [filter] : filter);
     const sent = withFilter(each);
     if (!target.requests.isValid(sent)) continue;
@@ -253,26 +326,20 @@ async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[
     filters.push({ part, value: isList ? [each] : each, list });
     if (isTime(each)) await expectList(subject, withFilter(inOtherZone(each)), [list]);
   }
-  const misfitOf = (relation: Relation) =>
-    filters
-      .flatMap((filter) => all.items.map((item) => ({ filter, item })))
-      .find(({ filter: { value, list }, item }) => {
-        const related = valuesOf(item).map((each) => relation(each, [value].flat()[0]));
-        if (related.length === 0 && bound !== undefined) return false;
-        const isSelected = related.includes(true) || (related.includes(undefined) && undefined);
-        return isSelected !== undefined && isSelected !== isIn(subject, list, item);
-      });
-  const isText = constants.length + formats.length === 0 && text !== undefined;
-  const relations = isId ? RELATIONS.slice(0, 1) : [...RELATIONS, ...(isText ? [isLike] : [])];
-  const misfits = (bound ? [bound.relation] : relations).map(misfitOf);
-  const [misfit] = misfits;
-  if (member !== undefined && misfit !== undefined && misfits.every((each) => each !== undefined)) {
+  const misfits = selectors.flatMap((selector) =>
+    selector.relations.map((relation) => ({
+      ...selector,
+      misfit: misfitOf(subject, filters, selector, relation),
+    })),
+  );
+  const [{ name = '', misfit } = {}] = misfits;
+  if (misfit !== undefined && misfits.every((each) => each.misfit !== undefined)) {
     const { filter, item } = misfit;
     const verb = isIn(subject, filter.list, item) ? 'has' : 'lacks';
     run.fail(
       'parameters select the items of a list',
       `the list for ${part.name}=${filter.value} ${verb} the item ${keyOf(subject, item)} ` +
-        `with the ${member} ${stringifyJson(asObject(item)[member])}`,
+        `with the ${name} ${stringifyJson(asObject(item)[name])}`,
       target.operation,
       filter.list.response,
     );
@@ -289,6 +356,26 @@ async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[
   }
   return [first];
 }
+
+/** Finds an item that a filter selects against a relation, or does not select. */
+function misfitOf(
+  subject: Subject,
+  filters: readonly Filter[],
+  { name, isBound }: Selector,
+  relation: Relation,
+): { readonly filter: Filter; readonly item: unknown } | undefined {
+  return filters
+    .flatMap((filter) => subject.all.items.map((item) => ({ filter, item })))
+    .find(({ filter: { value, list }, item }) => {
+      const related = valuesIn(item, name).map((each) => relation(each, [value].flat()[0]));
+      if (related.length === 0 && isBound) return false;
+      const isSelected = related.includes(true) || (related.includes(undefined) && undefined);
+      return isSelected !== undefined && isSelected !== isIn(subject, list, item);
+    });
+}
+
+/** Lists the value of a member, or its items. */
+const valuesIn = (item: unknown, name: string): unknown[] => [asObject(item)[name] ?? []].flat();
 
 /** Returns the same time with another offset. */
 const inOtherZone = (time: string): string =>
@@ -314,7 +401,7 @@ async function checkOrder(subject: Subject, part: RequestPart): Promise<void> {
   /** The signs of the orders that were seen, by the member and the direction. */
   const signs = new Map<string, number>();
   for (const constant of part.outline.constants) {
-    const name = memberFor(`${constant}`.replace(DIRECTION, ''), all);
+    const name = memberNamed(`${constant}`.replace(DIRECTION, ''), all);
     if (name === undefined) continue;
     for (const chosen of [undefined, ...(direction?.outline.constants ?? [])]) {
       const sorted = withValue(values, part, constant);
@@ -322,19 +409,22 @@ async function checkOrder(subject: Subject, part: RequestPart): Promise<void> {
         direction && chosen !== undefined ? withValue(sorted, direction, chosen) : sorted;
       const list = await expectList(subject, sent, [all]);
       if (list === undefined) continue;
-      const ranks = list.items.flatMap((item) => [asObject(item)[name] ?? []].flat().slice(0, 1));
-      const [rises, falls] = [isSorted(ranks), isSorted(ranks.toReversed())];
-      const sign = Number(rises) - Number(falls);
       const isDescending = DESCENDING.test(`${chosen ?? constant}`);
-      const opposite = signs.get(`${name} ${!isDescending}`);
-      const isRight = (rises || falls) && (sign === 0 || opposite !== sign);
-      if (!isRight)
-        run.fail(
-          'a list has the requested order',
-          `the list${describeQuery(subject, sent)} has ${name} ${ranks.slice(0, 9).join(', ')}`,
-        );
-      signs.set(`${name} ${isDescending}`, sign);
-      if (chosen === undefined) await checkPages(subject, sent, list);
+      const failIfUnsorted = ({ items }: List) => {
+        const ranks = items.flatMap((item) => valuesIn(item, name).slice(0, 1));
+        const [rises, falls] = [isSorted(ranks), isSorted(ranks.toReversed())];
+        const sign = Number(rises) - Number(falls);
+        const opposite = signs.get(`${name} ${!isDescending}`);
+        const isRight = (rises || falls) && (sign === 0 || opposite !== sign);
+        if (!isRight)
+          run.fail(
+            'a list has the requested order',
+            `the list${describeQuery(subject, sent)} has ${name} ${ranks.slice(0, 9).join(', ')}`,
+          );
+        signs.set(`${name} ${isDescending}`, sign);
+      };
+      failIfUnsorted(list);
+      if (chosen === undefined) await checkPages(subject, sent, list, failIfUnsorted);
     }
   }
 }
@@ -365,6 +455,8 @@ function isBefore(one: unknown, other: unknown): boolean {
   const [first, second] = [one, other].map(rankOf);
   return typeof first === typeof second && (first as number) < (second as number);
 }
+
+const isRank = (value: unknown): boolean => typeof rankOf(value) === 'number';
 
 /** Returns the time of a text with a date, and the value itself otherwise. */
 function rankOf(value: unknown): unknown {

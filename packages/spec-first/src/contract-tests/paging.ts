@@ -1,11 +1,10 @@
+import { isObject, type Outline } from 'openapi-document';
 import {
-  declaredFor,
-  isObject,
-  type MediaType,
-  mediaTypeFor,
-  type Outline,
-} from 'openapi-document';
-import { type CheckedOperation, parsedBody, type ReceivedResponse } from './check-response.ts';
+  type CheckedOperation,
+  mediaOf,
+  parsedBody,
+  type ReceivedResponse,
+} from './check-response.ts';
 
 interface Named {
   readonly in: string;
@@ -71,15 +70,6 @@ export interface Page {
   readonly total: number | undefined;
   /** The number of pages of the whole list. */
   readonly pageCount?: unknown;
-}
-
-/** Returns the media type of a response. `undefined` if it is not declared. */
-export function mediaOf(
-  { operation }: Pick<CheckedOperation, 'operation'>,
-  { status, headers }: ReceivedResponse,
-): MediaType | undefined {
-  const declared = declaredFor(operation, status);
-  return declared && mediaTypeFor(declared.media, headers['content-type'] ?? '');
 }
 
 /**

@@ -21,6 +21,7 @@ import {
 import { writeParameters } from 'openapi-document/client';
 import { chosenValue, valuesOf } from 'openapi-document/samples';
 import { type CheckedOperation, objectOf } from './check-response.ts';
+import { onlyObjectIn } from './compare.ts';
 import { isCursor } from './paging.ts';
 import { withoutRoundingErrors } from './variants.ts';
 
@@ -33,6 +34,15 @@ export interface RequestValues {
   readonly body?: unknown;
   /** The media type of the body. */
   readonly media?: MediaType | undefined;
+}
+
+/** The part of a body that a service should store. */
+export interface SentBody {
+  /** The value without members that its schema, or the chosen alternative, does not declare. */
+  readonly sent: unknown;
+  /** The value with its defaults. */
+  readonly filled: unknown;
+  readonly outline: Outline | undefined;
 }
 
 const NO_VALUES: RequestValues = { path: {}, query: {}, header: {}, cookie: {} };
@@ -65,6 +75,32 @@ export function withValue(
   if (where === 'body') return { ...values, body: value };
   const { [name]: _former, ...others } = values[where];
   return { ...values, [where]: value === undefined ? others : { ...others, [name]: value } };
+}
+
+export function sentBodyOf(
+  { schemas }: Pick<CheckedOperation, 'schemas'>,
+  { body, media }: RequestValues,
+): SentBody {
+  const { outline } = media ?? {};
+  if (!isObject(body) || media === undefined) return { sent: body, filled: body, outline };
+  // As in a response, undeclared members are dropped.
+  const { value: sent = body } = schemas.at(media.schema, 'response').check(body);
+  const { value: filled } = schemas.at(media.schema, 'request').check(sent);
+  return { sent, filled, outline };
+}
+
+/**
+ * Returns the object in a body that contains nothing else, as `{ "task": { … } }`.
+ *
+ * @param shown the form of the resource in responses.
+ */
+export function unwrapped(
+  shown: Outline | undefined,
+  { sent, filled, outline }: SentBody,
+): SentBody {
+  const { name, inner } = onlyObjectIn(sent) ?? {};
+  if (name === undefined || shown?.member(name).isDescribed) return { sent, filled, outline };
+  return { sent: inner, filled: asObject(filled)[name], outline: outline?.member(name) };
 }
 
 /** The requests with one media type. */

@@ -13,7 +13,8 @@ import {
 } from 'openapi-document';
 import { chosenValue, valuesOf } from 'openapi-document/samples';
 import { type CheckedOperation, describeViolations } from './check-response.ts';
-import { idMemberIn, type Knowledge } from './knowledge.ts';
+import { onlyObjectIn } from './compare.ts';
+import type { Knowledge } from './knowledge.ts';
 import { idParameterOf } from './names.ts';
 import { isCursor } from './paging.ts';
 import {
@@ -179,22 +180,34 @@ export function createRequests(checked: CheckedOperation, item?: string) {
     }
   }
 
-  const ownIdMember = (body: unknown) =>
-    item === undefined ? undefined : idMemberIn(item, asObject(body));
+  /** Returns the place of the id that a client chooses in a body, or in the only object in it. */
+  function placeOfId(knowledge: Knowledge, body: unknown): readonly string[] | undefined {
+    if (item === undefined) return undefined;
+    const memberOf = (entity: unknown) =>
+      knowledge.idMemberIn(item, idParameterOf(item), asObject(entity));
+    const member = memberOf(body);
+    if (member !== undefined) return [member];
+    const { name = '', inner } = onlyObjectIn(body) ?? {};
+    const innerMember = memberOf(inner);
+    return innerMember === undefined ? undefined : [name, innerMember];
+  }
 
   /** Returns a body with a new id, or a mistake would be rejected since the id is taken. */
   function withNewId(
     values: RequestValues,
     body: unknown,
+    place: readonly string[] | undefined,
     isTaken: (id: unknown) => boolean,
     next: () => number,
   ): unknown {
-    const member = ownIdMember(body);
-    if (member === undefined || !isObject(body)) return body;
+    if (place === undefined) return body;
     let id: unknown;
     for (let tries = 0; tries < MAX_TRIES && (id === undefined || isTaken(id)); tries += 1)
-      id = asObject(kindOf(values).choose(next).body)[member];
-    return { ...body, [member]: id ?? body[member] };
+      id = place.reduce<unknown>(
+        (value, name) => asObject(value)[name],
+        kindOf(values).choose(next).body,
+      );
+    return id === undefined ? body : replacedAt(body, place, id);
   }
 
   return {
@@ -209,10 +222,14 @@ export function createRequests(checked: CheckedOperation, item?: string) {
     media: kinds.flatMap((kind) => kind.media ?? []),
 
     /** Returns new values with the id of a resource that exists, if clients choose ids. */
-    withTakenId(values: RequestValues, id: unknown): RequestValues | undefined {
-      const member = ownIdMember(values.body);
-      if (member === undefined) return undefined;
-      const taken = { ...values, body: { ...asObject(values.body), [member]: id } };
+    withTakenId(
+      values: RequestValues,
+      id: unknown,
+      knowledge: Knowledge,
+    ): RequestValues | undefined {
+      const place = placeOfId(knowledge, values.body);
+      if (place === undefined) return undefined;
+      const taken = { ...values, body: replacedAt(values.body, place, id) };
       return isValid(taken) ? taken : undefined;
     },
 
@@ -303,8 +320,10 @@ export function createRequests(checked: CheckedOperation, item?: string) {
     },
 
     /** Returns the values of an item of a list, which differ by its index. */
-    spread(index: number): RequestValues {
-      let values = index % 3 === 2 ? simplest() : (firstKind.samples[0] ?? simplest());
+    spread(index: number, next: () => number): RequestValues {
+      const { path } = firstKind.choose(next);
+      const sample = index % 3 === 2 ? simplest() : (firstKind.samples[0] ?? simplest());
+      let values: RequestValues = { ...sample, path };
       const part = firstKind.parts.find(({ in: where }) => where === 'body');
       const { body } = values;
       if (part === undefined || !isObject(body)) return values;
@@ -347,6 +366,7 @@ export function createRequests(checked: CheckedOperation, item?: string) {
      *
      * @param usesNewest true to use the ids of the newest resources only.
      * @param fixed parts with an edge case. Parameters keep their values.
+     * @param unknown the name of a member of the body that keeps its value.
      */
     withIds(
       values: RequestValues,
@@ -356,7 +376,12 @@ export function createRequests(checked: CheckedOperation, item?: string) {
       {
         usesNewest,
         fixed = [],
-      }: { readonly usesNewest: boolean; readonly fixed?: readonly RequestPart[] | undefined },
+        unknown,
+      }: {
+        readonly usesNewest: boolean;
+        readonly fixed?: readonly RequestPart[] | undefined;
+        readonly unknown?: string | undefined;
+      },
     ): RequestValues {
       const isTaken = (id: unknown) =>
         item !== undefined && knowledge.isShown(item, { ...path, [idParameterOf(item)]: id });
@@ -366,11 +391,16 @@ export function createRequests(checked: CheckedOperation, item?: string) {
         return ids[usesNewest || random() % 3 === 0 ? 0 : random() % ids.length];
       };
       const withIdsInside = (value: unknown): unknown =>
-        mapMembers(value, (member, name) => idFor(name, withIdsInside(member)));
+        mapMembers(value, (member, name) =>
+          name === unknown ? member : idFor(name, withIdsInside(member)),
+        );
       const idOf = (part: RequestPart, value: unknown): unknown => {
         if (part.in === 'path') return path[part.name] ?? value;
         if (part.in === 'query') return idFor(part.name, value);
-        if (part.in === 'body') return withNewId(values, withIdsInside(value), isTaken, random);
+        if (part.in === 'body') {
+          const body = withIdsInside(value);
+          return withNewId(values, body, placeOfId(knowledge, body), isTaken, random);
+        }
         if (isRepeatKey(part)) return uuidFrom(random);
         return isIfMatch(part) ? (knowledge.etagOf(operation, path) ?? value) : value;
       };

@@ -1,21 +1,29 @@
-import { declaredFor, type Json, type Operation, stringifyJson } from 'openapi-document';
-import { CheckError, RAISE_LIMIT, type ReceivedResponse } from './check-response.ts';
+import { asObject, declaredFor, type Json, type Operation, stringifyJson } from 'openapi-document';
+import { CALLERS, checkSingleton, isPrivate } from './callers.ts';
 import {
-  CALLERS,
+  CheckError,
+  isNotFoundDeclared,
+  RAISE_LIMIT,
+  type ReceivedResponse,
+  resourceOf,
+} from './check-response.ts';
+import {
   changeMember,
   checkDeletedParent,
   checkEntityTags,
   checkKey,
+  checkNewAfterDeletion,
   checkPlaces,
+  checkReadOnly,
   checkRemoval,
-  checkSingleton,
   checkTaken,
   checkTakenByChange,
 } from './checks.ts';
+import { onlyObjectIn } from './compare.ts';
 import type { InsufficientSecrets } from './credentials.ts';
 import { isChanged, isWriting, perform, readState, type State } from './effects.ts';
 import { checkDefaults, checkList } from './lists.ts';
-import { idNameOfParameter, idParameterOf, resourcePathOf } from './names.ts';
+import { idNameOfParameter, idParameterOf, ownNamesOf, resourcePathOf } from './names.ts';
 import { pageOf } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
 import { isMock, type RequestDraft } from './send.ts';
@@ -38,6 +46,8 @@ export interface OperationTest {
 interface Refusal extends RequestDraft, Partial<Pick<InsufficientSecrets, 'secrets' | 'isOther'>> {
   /** The part that keeps its value. */
   readonly part?: RequestPart;
+  /** The member of the body that keeps its value, an id of no resource. */
+  readonly unknown?: string;
   check(run: Run, response: ReceivedResponse): void;
 }
 
@@ -48,6 +58,8 @@ export interface Outcome {
   readonly failures: readonly Failure[];
   /** The responses to valid requests. */
   readonly responses: readonly ReceivedResponse[];
+  /** True if a request has succeeded, also one that prepared another test. */
+  readonly hasSucceeded: boolean;
   readonly isSkipped: boolean;
   /** The checks that were left out, and advice. */
   readonly notes: readonly string[];
@@ -67,7 +79,10 @@ export async function testOperation(test: OperationTest): Promise<Outcome> {
   const tester = new OperationTester(test);
   const isSkipped = !(await tester.test());
   const { responses, notes } = tester;
-  return { failures: [...tester.failures.values()], responses, isSkipped, notes };
+  const hasSucceeded =
+    responses.some(({ status }) => status < 400) ||
+    test.world.succeeded.has(test.target.operation.id);
+  return { failures: [...tester.failures.values()], responses, hasSucceeded, isSkipped, notes };
 }
 
 class OperationTester {
@@ -77,6 +92,8 @@ class OperationTester {
   readonly responses: ReceivedResponse[] = [];
   readonly notes: string[] = [];
   #effects = 0;
+  /** An action after which the state of a resource accepts the requests. */
+  #enabler: Operation | undefined;
 
   constructor(test: OperationTest) {
     this.#test = test;
@@ -99,13 +116,14 @@ class OperationTester {
     const template = resourcePathOf(target.operation.path);
     const counts = new Map<string, number>();
     const failure = await testRandomly(world, Math.ceil(runs / 2), async (run, next) => {
-      const isNew = next() % 4 === 3;
+      const isRefused = this.#isRefusedByState();
+      const isNew = next() % 4 === 3 || isRefused;
       const values = requests.choose(next);
       const { path, media: _media, ...others } = values;
       const key =
         stringifyJson(this.#isCreatedByPost(template) ? others : { path, ...others }) ?? '';
       counts.set(key, (counts.get(key) ?? 0) + 1);
-      if (Number(counts.get(key)) > MAX_EQUAL) return;
+      if (Number(counts.get(key)) > MAX_EQUAL && !isRefused) return;
       const exchange = await this.#sendValid(run, values, isNew);
       const isStored = exchange !== undefined && exchange.response.status < 300;
       if (isStored && run.effects !== 'none' && this.#isChange())
@@ -196,7 +214,10 @@ class OperationTester {
     const { responses } = this;
     if (responses.filter(({ isCut }) => isCut).length >= MAX_CUT_STREAMS) return undefined;
     const fixed = edges.map(({ part }) => part);
-    const values = await run.values(target, chosen, { isNew, fixed });
+    const first = await run.values(target, chosen, { isNew, fixed });
+    const action = this.#isRefusedByState() ? await this.#act(run, first.path) : undefined;
+    const within = first.path;
+    const values = action ? await run.values(target, chosen, { within, fixed }) : first;
     run.exchanges.length = 0;
     const draft = { values, index: Math.floor(responses.length / 2) };
     const check = (response: ReceivedResponse) => {
@@ -209,7 +230,34 @@ class OperationTester {
     this.#enableEffects(run);
     const { response } = await perform(run, target, draft, { isStrict: true, check });
     if (response.status < 300 && !isMock(response)) checkLocation(run, target.operation, response);
+    if (response.status < 300) this.#enabler ??= action;
     return { values, response };
+  }
+
+  /** Returns true if the state of most resources has refused the request. */
+  #isRefusedByState(): boolean {
+    const conflicts = this.responses.filter(({ status }) => status === 409);
+    return conflicts.length > this.responses.filter(({ status }) => status < 300).length;
+  }
+
+  /** Performs an action on a resource, such as one after which requests have succeeded. */
+  async #act(run: Run, within: Json): Promise<Operation | undefined> {
+    const { world, target } = this.#test;
+    const { knowledge, random } = world;
+    const template = resourcePathOf(target.operation.path);
+    const actions = knowledge.operations.filter(
+      (other) =>
+        /^(post|put|patch)$/.test(other.method) &&
+        other.id !== target.operation.id &&
+        resourcePathOf(other.path) === template &&
+        knowledge.itemOf(other.path) === undefined,
+    );
+    const operation = this.#enabler ?? actions[random() % actions.length];
+    const action = operation && template !== '' ? world.targetOf(operation) : undefined;
+    if (action === undefined) return undefined;
+    const values = await run.values(action, action.requests.choose(random), { within });
+    await run.sendAndLearn(action, { values });
+    return operation;
   }
 
   async #checkState(): Promise<void> {
@@ -217,12 +265,15 @@ class OperationTester {
     const checks = isWriting(target)
       ? [
           checkKey,
+          checkNewAfterDeletion,
           checkEntityTags,
           checkTaken,
           checkTakenByChange,
           checkRemoval,
+          checkReadOnly,
           checkPlaces,
           checkDeletedParent,
+          checkNewAfterDeletion,
           checkSingleton,
         ]
       : [
@@ -241,7 +292,12 @@ class OperationTester {
   async #sendRefused(): Promise<void> {
     const { target } = this.#test;
     const { operation, requests } = target;
-    const refusals = [...this.#mistakes(), ...this.#unknownIds(), ...this.#insufficientSecrets()];
+    const refusals = [
+      ...this.#mistakes(),
+      ...this.#unknownPaths(),
+      ...this.#unknownReferences(),
+      ...this.#insufficientSecrets(),
+    ];
     const isNew = operation.method !== 'put';
     const prepare = (run: Run) => run.values(target, requests.simplest(), { isNew });
     let path: Json = {};
@@ -269,9 +325,9 @@ class OperationTester {
 
   async #sendRefusal(run: Run, refusal: Refusal, within: Json): Promise<void> {
     const { target } = this.#test;
-    const { part, secrets, isOther = false, check, ...draft } = refusal;
+    const { part, unknown, secrets, isOther = false, check, ...draft } = refusal;
     const fixed = part && [part];
-    const values = await run.values(target, draft.values, { within, fixed });
+    const values = await run.values(target, draft.values, { within, fixed, unknown });
     if (isOther && !(await this.#isOwned(values))) return;
     run.exchanges.length = 0;
     const options = { check: (response: ReceivedResponse) => check(run, response) };
@@ -306,25 +362,68 @@ class OperationTester {
   }
 
   /** Lists requests to a resource that does not exist. */
-  #unknownIds(): Refusal[] {
+  #unknownPaths(): Refusal[] {
     const { target } = this.#test;
     const { operation, requests } = target;
-    const name = idParameterOf(resourcePathOf(operation.path));
+    const template = resourcePathOf(operation.path);
+    const name = idParameterOf(template);
     const part = requests.parameters.find((each) => each.in === 'path' && each.name === name);
     if (part === undefined) return [];
     const { knowledge, random } = this.#test.world;
     const isUsed = (id: unknown) =>
       knowledge.idsOf(idNameOfParameter(operation.path, name)).includes(id);
     const ids = requests.unusedValues(part, isUsed, random);
-    const isChecked = operation.method === 'get' && this.#isCreatedByPost(operation.path);
+    const creators = knowledge.creatorsOf(template);
+    const isRead = operation.method === 'get' && operation.path === template;
+    // A PUT may create what does not exist.
+    const isChecked =
+      this.#isCreatedByPost(template) &&
+      (isRead ||
+        (isNotFoundDeclared(operation) && creators.every(({ method }) => method === 'post')));
     if (isChecked && ids.length === 0) this.notes.push(`no ${name} was found that is not in use`);
+    return this.#unknown(
+      ids.slice(0, isChecked ? MIN_FOUND : 1).map((id) => ({
+        id,
+        draft: { values: withValue(requests.simplest(), part, id), part },
+      })),
+    );
+  }
+
+  /**
+   * Lists requests whose body has the id of a resource that does not exist, if the operation
+   * declares 404, which cannot mean a resource of its path.
+   */
+  #unknownReferences(): Refusal[] {
+    const { world, target } = this.#test;
+    const { operation, requests } = target;
+    const { knowledge, random } = world;
+    if (operation.template.names.length > 0 || !isNotFoundDeclared(operation)) return [];
+    const entityIn = ({ body }: RequestValues) => onlyObjectIn(body)?.inner ?? asObject(body);
+    return Object.keys(entityIn(requests.fullest)).flatMap((member) => {
+      const ids =
+        knowledge.creatorsOf(idNameOfParameter('', member)).length > 0
+          ? knowledge.idsOf(member)
+          : [];
+      const drafts = Array.from({ length: ids.length > 0 ? MIN_FOUND : 0 }, () => {
+        const values = requests.full(random);
+        return { id: entityIn(values)[member], draft: { values, unknown: member } };
+      });
+      return this.#unknown(
+        drafts.filter(({ id }) => id !== undefined && id !== null && !ids.includes(id)),
+      );
+    });
+  }
+
+  /** Returns requests with unknown ids. A service may have resources of its own, but not all. */
+  #unknown(
+    drafts: readonly { readonly id: unknown; readonly draft: Omit<Refusal, 'check'> }[],
+  ): Refusal[] {
     let found = 0;
-    return ids.slice(0, isChecked ? MIN_FOUND : 1).map((id) => ({
-      values: withValue(requests.simplest(), part, id),
-      part,
+    return drafts.map(({ id, draft }) => ({
+      ...draft,
       check(run: Run, response: ReceivedResponse) {
         const { status } = response;
-        if (isChecked && status < 300 && !isMock(response)) found += 1;
+        if (status < 300 && !isMock(response)) found += 1;
         const message = `the status is ${status} for the id ${id} of no resource`;
         if (found === MIN_FOUND) run.fail('a resource that does not exist is not found', message);
       },
@@ -349,12 +448,8 @@ class OperationTester {
     const { world, target } = this.#test;
     const { operation } = target;
     if (operation.responses.some(({ key }) => key === '403')) return true;
-    const run = new Run(world);
-    const own = await run.read(resourcePathOf(operation.path), path);
-    run.isOther = true;
-    const other = await run.read(resourcePathOf(operation.path), path);
-    const isRefused = other !== undefined && [401, 403, 404].includes(other.response.status);
-    return own !== undefined && isSuccess(own) && isRefused;
+    const template = resourcePathOf(operation.path);
+    return (await isPrivate(new Run(world), { template, path })) === true;
   }
 
   #insufficientSecrets(): Refusal[] {
@@ -388,13 +483,19 @@ class OperationTester {
     if (successes * 2 >= responses.length) return undefined;
     const status = largestGroup(responses, (response) => response.status)[0]?.status;
     if (status === 429) return RAISE_LIMIT;
-    if (status === 401 || status === 403) return 'pass `credentials` that may call it';
-    const { operations } = world.knowledge;
-    const creator = operations.find(
+    const hasCredentials = target.secrets.length > 0;
+    if (hasCredentials && status === 401 && world.succeeded.has(id))
+      return 'its credentials are no longer accepted: another operation may have ended the session';
+    if (hasCredentials && (status === 401 || status === 403))
+      return 'pass `credentials` that may call it';
+    const template = resourcePathOf(path);
+    const { knowledge } = world;
+    const creator = knowledge.operations.find(
       (other) =>
-        /^(post|put)$/.test(other.method) &&
         other.id !== id &&
-        world.knowledge.subjectOf(other) === resourcePathOf(path),
+        (other.method === 'post'
+          ? knowledge.itemOf(other.path) === template
+          : other.method === 'put' && other.path === template),
     );
     const origin = `its resources come from ${creator?.id}, which`;
     if (creator && world.mocked.has(creator.id)) return `${origin} is still a mock: implement it`;
@@ -412,9 +513,10 @@ class OperationTester {
     const { target, world } = this.#test;
     const { responses } = this;
     const { id } = target.operation;
-    if (world.succeeded.has(id) || responses.some(({ status }) => status < 400)) return;
     const largest = largestGroup(responses, ({ status }) => status);
     const status = largest[0]?.status;
+    const hasSucceeded = world.succeeded.has(id) && status !== 401;
+    if (hasSucceeded || responses.some((response) => response.status < 400)) return;
     const total = responses.length;
     const count = `${largest.length} of ${total} valid requests have the status ${status}`;
     await this.#attempt(async (run) => {
@@ -461,6 +563,29 @@ function checkLocation(
   );
 }
 
+/** The number of members that are tried as the id of a new resource. */
+const MAX_GUESSES = 6;
+
+/** Finds the member with the id of a new resource whose response does not name it as such. */
+async function findIds(
+  run: Run,
+  target: Target,
+  values: RequestValues,
+  response: ReceivedResponse,
+): Promise<void> {
+  const { knowledge } = run;
+  const template = knowledge.itemOf(target.operation.path);
+  const entity = asObject(resourceOf(target, response).value);
+  if (template === undefined || knowledge.readerOf(template) === undefined) return;
+  if (knowledge.idsIn(template, entity) !== undefined || ownNamesOf(template).length !== 1) return;
+  const isId = (value: unknown) => /^(string|number|bigint)$/.test(typeof value);
+  for (const id of Object.values(entity).filter(isId).slice(0, MAX_GUESSES)) {
+    const reading = await run.read(template, { ...values.path, [idParameterOf(template)]: id });
+    if (reading !== undefined && isSuccess(reading))
+      return void run.learn(target, values, response);
+  }
+}
+
 /** The rounds of requests that find ids. A resource may need the id of another one. */
 const ROUNDS = 4;
 
@@ -487,6 +612,7 @@ export async function explore(world: World, operations: readonly Operation[]): P
         const values = await run.values(target, chosen);
         const { response } = await run.sendAndLearn(target, { values });
         const isSuccess = response.status < 300 && declaredFor(operation, response.status);
+        if (isSuccess) await findIds(run, target, values, response);
         if (isSuccess) successes.set(operation, (successes.get(operation) ?? 0) + 1);
       } catch (error) {
         // The test of the operation reports it.

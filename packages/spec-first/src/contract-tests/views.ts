@@ -8,16 +8,18 @@ import {
   stringifyJson,
 } from 'openapi-document';
 import type { ReceivedResponse } from './check-response.ts';
-import { idIn, type Resource } from './knowledge.ts';
+import type { Resource } from './knowledge.ts';
 import {
   collectionPathOf,
   idNameOfParameter,
   idParameterOf,
   isIdName,
+  keyOf,
   normalizedName,
+  pick,
   resourcePathOf,
 } from './names.ts';
-import { mediaOf, pageOf, pagingOf } from './paging.ts';
+import { pageOf, pagingOf } from './paging.ts';
 import { type RequestValues, withValue } from './parts.ts';
 import { isMock } from './send.ts';
 import { isGone, isSuccess, type Run, type Target, type View } from './world.ts';
@@ -76,8 +78,8 @@ export async function readList(
       `the list has ${list?.items.length} items, not ${list?.total}`,
       target.operation,
     );
-  const ids = list?.items.map((item) => idOfItem(run, target, item)) ?? [];
-  const double = ids.find((id, index) => id !== undefined && ids.indexOf(id) !== index);
+  const keys = list?.items.map((item) => keyOfItem(run, target, item)) ?? [];
+  const double = keys.find((key, index) => key !== undefined && keys.indexOf(key) !== index);
   if (double !== undefined)
     run.fail('a list has each item once', `it has the item ${double} twice`, target.operation);
   for (const item of list?.items ?? []) checkPlace(run, target, values, item);
@@ -89,9 +91,9 @@ function checkPlace(run: Run, target: Target, { path }: RequestValues, item: unk
   const { operation } = target;
   const { knowledge } = run.world;
   const template = knowledge.itemOf(operation.path);
-  const id = idOfItem(run, target, item);
+  const id = keyOfItem(run, target, item);
   const fail = (check: string, message: string) => run.fail(check, message, operation);
-  const own = { ...path, [idParameterOf(template ?? '')]: id };
+  const own = { ...path, ...(template && knowledge.idsIn(template, asObject(item))) };
   if (template !== undefined && !run.isOther && knowledge.isPrivate({ template, path: own }))
     fail('a list shows what its caller may read', `the list has ${id} of another caller`);
   const name = operation.template.names.at(-1) ?? '';
@@ -197,11 +199,22 @@ const linkedValues = (
       };
 
 /** Returns the id of an item, or `undefined` if it is not certain. */
-export function idOfItem({ world }: Run, { operation }: Target, item: unknown): unknown {
-  const template = world.knowledge.itemOf(operation.path);
+function idOfItem({ world }: Run, { operation }: Target, item: unknown): unknown {
+  const { knowledge } = world;
+  const template = knowledge.itemOf(operation.path) ?? '';
   const entity = asObject(item);
-  if (template === undefined) return entity.id;
-  return idIn(template, entity) ?? entity.id;
+  return knowledge.idsIn(template, entity)?.[idParameterOf(template)] ?? entity.id;
+}
+
+/** Returns the key of an item in its list, or `undefined` if it is not certain. */
+export function keyOfItem(run: Run, target: Target, item: unknown): string | undefined {
+  const { knowledge } = run.world;
+  const template = knowledge.itemOf(target.operation.path) ?? '';
+  const id = idOfItem(run, target, item);
+  return (
+    keyOf(template, knowledge.idsIn(template, asObject(item)) ?? {}) ??
+    (id === undefined ? undefined : String(id))
+  );
 }
 
 /**
@@ -234,32 +247,28 @@ export async function readView(
 
 async function readItems(run: Run, target: Target, values: RequestValues) {
   const list = await readList(run, target, values);
-  const entries = list?.items.map((item): [string, unknown] => [keyOf(run, target, item), item]);
+  const entries = list?.items.map((item): [string, unknown] => [textOf(run, target, item), item]);
   return list && { ...list, entries: new Map(entries) };
 }
 
-/** Returns the text of an item's id, or of the item. A scalar is its own id. */
-function keyOf(run: Run, target: Target, item: unknown): string {
-  const id = idOfItem(run, target, item) ?? (typeof item === 'object' ? undefined : item);
-  return id === undefined ? String(stringifyJson(item)) : String(id);
-}
+/** Returns the key of an item, or its text. A scalar is its own key. */
+const textOf = (run: Run, target: Target, item: unknown): string =>
+  keyOfItem(run, target, item) ??
+  (typeof item === 'object' ? String(stringifyJson(item)) : String(item));
 
 async function readResource(run: Run, target: Target, { path }: RequestValues) {
   const reading = await run.read(target.operation.path, path);
   if (reading === undefined || !(isSuccess(reading) || isGone(reading))) return undefined;
-  const { response, body } = reading;
+  const { response, body, outline } = reading;
   const shown = body ?? response.body.toString('latin1');
   const entries = new Map<string, unknown>(isGone(reading) ? [] : [['', shown]]);
-  return { response, entries, outline: mediaOf(target, response)?.outline, isComplete: true };
+  return { response, entries, outline, isComplete: true };
 }
 
 export const mentions = (value: unknown, id: unknown): boolean =>
   typeof value === 'object' && value !== null
     ? Object.values(value).some((member) => mentions(member, id))
     : id !== undefined && String(value) === String(id);
-
-const pick = (names: readonly string[], path: Json): Json =>
-  Object.fromEntries(names.map((name) => [name, path[name]]));
 
 const isSamePath = (names: readonly string[], one: Json, other: Json): boolean =>
   names.every((name) => String(one[name]) === String(other[name]));
@@ -272,13 +281,13 @@ export function keyIn({ operation, path, isList }: View, resource: Resource): st
   const { template } = resource;
   if (!isSamePath(operation.template.names, path, resource.path)) return undefined;
   if (operation.path === template) return '';
-  const id = resource.path[idParameterOf(template)];
   const isCollection = isList && operation.path === collectionPathOf(template);
-  return isCollection && id !== undefined ? String(id) : undefined;
+  return isCollection ? keyOf(template, resource.path) : undefined;
 }
 
 /** Returns true for a view of something below a resource. */
 export const isBelow = ({ operation, path }: View, resource: Resource): boolean =>
+  resource.template !== '' &&
   operation.path.startsWith(`${resource.template}/`) &&
   isSamePath(Object.keys(resource.path), path, resource.path);
 

@@ -9,16 +9,18 @@ import {
   CheckError,
   type CheckedOperation,
   checkResponse,
-  parsedBody,
   type ReceivedResponse,
+  resourceOf,
 } from './check-response.ts';
 import type { Secret } from './credentials.ts';
-import type { Knowledge, Lesson, Paths } from './knowledge.ts';
+import type { Knowledge, Lesson } from './knowledge.ts';
 import {
   collectionPathOf,
   idNameOfParameter,
   idParameterOf,
+  keyOf,
   namesOf,
+  pick,
   resourcePathOf,
 } from './names.ts';
 import type { RequestPart, RequestValues } from './parts.ts';
@@ -81,6 +83,8 @@ const MAX_ATTEMPTS = 3;
 interface CreateOptions {
   /** The path parameters of its parents. By default, they are new, too. */
   readonly within?: Json;
+  /** The path parameters of a resource that stays as it is. */
+  readonly besides?: Json;
   readonly depth?: number;
   /** The position in a list of different values, as in `spread`. By default random values. */
   readonly index?: number | undefined;
@@ -92,6 +96,8 @@ interface ValueOptions {
   readonly depth?: number;
   /** Parts with an edge case, which keep their values. */
   readonly fixed?: readonly RequestPart[] | undefined;
+  /** The name of a member of the body that keeps its value. */
+  readonly unknown?: string | undefined;
   /** The path parameters of the resource, or of the parents of a new resource. */
   readonly within?: Json | undefined;
 }
@@ -110,6 +116,8 @@ export interface Reading {
   readonly path: Json;
   readonly response: ReceivedResponse;
   readonly body: unknown;
+  /** The form of the body. */
+  readonly outline: Outline | undefined;
 }
 
 /** The resource of a path, or the items of a list, as a GET operation shows them. */
@@ -129,13 +137,27 @@ export interface View {
 export class Run {
   readonly exchanges: Exchange[] = [];
   readonly world: World;
-  /** True to send the credentials of another caller. */
-  isOther = false;
+  #isOther = false;
   /** The views that are compared before and after a request: none, one of its resource, or all. */
   effects: 'none' | 'own' | 'all' = 'none';
 
   constructor(world: World) {
     this.world = world;
+  }
+
+  /** True while it sends the credentials of another caller. */
+  get isOther(): boolean {
+    return this.#isOther;
+  }
+
+  /** Runs a function as the other one of two callers. */
+  async asOther<T>(body: () => Promise<T>): Promise<T> {
+    this.#isOther = !this.#isOther;
+    try {
+      return await body();
+    } finally {
+      this.#isOther = !this.#isOther;
+    }
   }
 
   get knowledge(): Knowledge {
@@ -232,15 +254,17 @@ export class Run {
     const existing = known[random() % 2 === 0 ? 0 : random() % known.length];
     if (!isNew && existing !== undefined) return existing;
     if (depth >= MAX_DEPTH) return existing ?? {};
-    const created = await this.create(template, { depth });
-    return created?.get(template) ?? existing ?? {};
+    return (await this.create(template, { depth }))?.path ?? existing ?? {};
   }
 
-  /** Creates a resource of a template, or one with an id of a name. */
+  /**
+   * Creates a resource of a template, or one with an id of a name. Resolves to the path parameters
+   * of the resource of the template, as far as the response shows them.
+   */
   async create(
     key: string,
-    { within, depth = 0, index }: CreateOptions = {},
-  ): Promise<Paths | undefined> {
+    { within, besides, depth = 0, index }: CreateOptions = {},
+  ): Promise<{ readonly path: Json | undefined } | undefined> {
     const { knowledge } = this;
     const { random, targetOf } = this.world;
     const creators = knowledge.creatorsOf(key);
@@ -249,11 +273,14 @@ export class Run {
       if (target === undefined) continue;
       const chosen =
         attempt === 0 && index !== undefined
-          ? target.requests.spread(index)
+          ? target.requests.spread(index, random)
           : target.requests.choose(random);
       const values = await this.values(target, chosen, { isNew: true, depth: depth + 1, within });
+      const isSame =
+        target.operation.path === key && keyOf(key, values.path) === keyOf(key, besides ?? {});
+      if (isSame) continue;
       const { response, paths } = await this.sendAndLearn(target, { values });
-      if (response.status < 300) return paths;
+      if (response.status < 300) return { path: paths.get(key) ?? knowledge.pathsOf(key)[0] };
     }
     return undefined;
   }
@@ -262,7 +289,7 @@ export class Run {
   async values(
     target: Target,
     values: RequestValues,
-    { isNew = false, depth = 0, fixed, within }: ValueOptions = {},
+    { isNew = false, depth = 0, fixed, unknown, within }: ValueOptions = {},
   ): Promise<RequestValues> {
     const { operation, requests } = target;
     const { knowledge } = this;
@@ -283,15 +310,25 @@ export class Run {
     if (isNew && depth < MAX_DEPTH) {
       for (const name of new Set(idNamesIn(values.body))) {
         const creator = knowledge.creatorsOf(name)[0];
-        if (creator !== undefined && creator !== operation)
-          await this.create(name, { depth: depth + 1 });
+        if (creator === undefined || creator === operation) continue;
+        // What a booking refers to is below its own hotel.
+        const parents = parentNamesOf(creator);
+        const isBelow = parents.length > 0 && parents.every((each) => path[each] !== undefined);
+        await this.create(name, {
+          depth: depth + 1,
+          ...(isBelow && { within: pick(parents, path) }),
+        });
       }
     }
     // The entity tag is that of the last response.
     if (hasIfMatch(target) !== undefined) await this.read(template, path);
     if (isOwn) path = { ...path, ...(await this.#relatedId(operation, depth)) };
     const completed = isOwn ? path : knowledge.completed(operation, path);
-    return requests.withIds(values, completed, knowledge, random, { usesNewest: isNew, fixed });
+    return requests.withIds(values, completed, knowledge, random, {
+      usesNewest: isNew,
+      fixed,
+      unknown,
+    });
   }
 
   /** Returns the last id of a PUT that relates two resources: that of one that exists. */
@@ -324,7 +361,8 @@ export class Run {
     if (!isKnown || target.requests.violations(values) === undefined) return undefined;
     const response = await this.send(target, { values });
     this.learn(target, values, response);
-    const reading = { target, path, response, body: parsedBody(response) };
+    const { value: body, outline } = resourceOf(target, response);
+    const reading = { target, path, response, body, outline };
     if (isGone(reading)) this.knowledge.forget(target.operation, path);
     return reading;
   }
@@ -338,6 +376,10 @@ export const isGone = ({ response: { status } }: Pick<Reading, 'response'>): boo
 
 export const hasIfMatch = ({ requests }: Target): RequestPart | undefined =>
   requests.parameters.find(isIfMatch);
+
+/** Returns the names of the parents of what an operation creates. */
+const parentNamesOf = ({ method, path, template }: Operation): readonly string[] =>
+  method === 'put' ? namesOf(collectionPathOf(path)) : template.names;
 
 /** Lists the normalized names of the members of a value that may be ids. */
 function idNamesIn(value: unknown, depth = 0): string[] {
