@@ -10,6 +10,7 @@ import { createNotes, document as notes, TOKENS } from './notes.ts';
 import { createItems, documentOf, SHAPES } from './odd.ts';
 import { failuresOf } from './run.ts';
 import { CREDENTIALS, createShelf, document as shelf } from './shelf.ts';
+import { createStudio, TOKENS as STUDIO_TOKENS, document as studio } from './studio.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'services-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -49,12 +50,20 @@ const clubWith = (fault?: string) => ({
   otherCaller: CLUB_TOKENS.bob,
 });
 
+const studioWith = (fault?: string) => ({
+  document: written('studio.json', studio),
+  app: createStudio(fault),
+  credentials: STUDIO_TOKENS.ann,
+  otherCaller: STUDIO_TOKENS.bob,
+});
+
 const faults = [
   ...faultsIn('notes.ts').map((fault) => ['notes', fault, notesWith] as const),
   ...faultsIn('shelf.ts').map((fault) => ['shelf', fault, shelfWith] as const),
   ...faultsIn('desk.ts').map((fault) => ['desk', fault, deskWith] as const),
   ...faultsIn('bank.ts').map((fault) => ['bank', fault, bankWith] as const),
   ...faultsIn('club.ts').map((fault) => ['club', fault, clubWith] as const),
+  ...faultsIn('studio.ts').map((fault) => ['studio', fault, studioWith] as const),
 ];
 const missed: string[] = [];
 test.each(faults)('a fault of %s is looked for: %s', async (_, fault, create) => {
@@ -72,6 +81,7 @@ test('correct services have no failures', async () => {
   expect(await failuresOf(deskWith())).toEqual([]);
   expect(await failuresOf(bankWith())).toEqual([]);
   expect(await failuresOf(clubWith())).toEqual([]);
+  expect(await failuresOf(studioWith())).toEqual([]);
 });
 
 test.each(habitsIn('bank.ts'))('a correct bank has no failures if %s', async (habit) => {
