@@ -99,7 +99,7 @@ export const document = JSON.stringify({
       get: operation('getSeat', { 200: reply('seat', ref('Seat')), ...NOT_FOUND }),
       put: operation(
         'putSeat',
-        { 200: reply('seat', ref('Seat')), ...NOT_FOUND },
+        { 200: reply('seat', ref('Seat')), 201: reply('seat', ref('Seat')), ...NOT_FOUND },
         bodyOf('seat', input(SEAT, 'holder')),
       ),
       delete: operation('removeSeat', { ...REMOVED, ...NOT_FOUND }),
@@ -271,7 +271,7 @@ export function createStudio(fault = '') {
       const body = inner(request, 'room', ROOM, 'code', 'title');
       if (body === undefined) return failure(400);
       const key = `${owner} ${body.code}`;
-      if (rooms.has(key)) return failure(409);
+      if (rooms.has(key)) return failure(has('a taken code is malformed') ? 400 : 409);
       const room = { owner, value: body, isStarred: false, seats: new Map() };
       rooms.set(key, room);
       return { status: 201, body: shownRoom(room) };
@@ -323,17 +323,13 @@ export function createStudio(fault = '') {
       const body = inner(request, 'seat', SEAT, 'holder');
       const isSeat = /^[AB]$/.test(row) && /^[1-9]\d?$/.test(number);
       if (body === undefined || !isSeat) return failure(400);
-      const key = has('seats of two rows are one') ? number : `${row} ${number}`;
+      const { pin, ...members } = body;
+      const shown = has('a pin is shown') ? { pin } : {};
+      const seat = { row, number: Number(number), ...members, ...shown };
+      const isNew = !seats.has(`${row} ${number}`) || has('a replaced seat is created');
       for (const other of has('seats of two rows are one') ? ['A', 'B'] : [row])
-        seats.set(`${other} ${number}`, {
-          row: other,
-          number: Number(number),
-          ...body,
-          pin: undefined,
-        });
-      if (has('a pin is shown'))
-        return { status: 200, body: { seat: { row, number: Number(number), ...body } } };
-      return { status: 200, body: { seat: seats.get(key) ?? seats.get(`${row} ${number}`) } };
+        seats.set(`${other} ${number}`, { ...seat, row: other });
+      return { status: isNew ? 201 : 200, body: { seat } };
     }),
     'DELETE /rooms/{}/seats/{}/{}': inRoom(({ ids: [, row, number] }, { seats }) =>
       seats.delete(`${row} ${number}`) ? { status: 204 } : failure(404),

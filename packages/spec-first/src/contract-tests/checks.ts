@@ -77,7 +77,8 @@ export async function checkTaken(run: Run, target: Target): Promise<void> {
     const isReplaced = wrong.status === 201 && !isDeepStrictEqual(before?.body, after?.body);
     const isDeclared = operation.responses.some(({ key }) => key === '409');
     const message = `the status is ${wrong.status} for the id of another resource`;
-    if (wrong.status < 300 && (isDeclared || isReplaced))
+    const isMalformed = isDeclared && [400, 422].includes(wrong.status);
+    if (isMalformed || (wrong.status < 300 && (isDeclared || isReplaced)))
       run.fail('what is taken is refused', message, undefined, wrong);
     meansId = wrong.status === 409;
   }

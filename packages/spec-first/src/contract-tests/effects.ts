@@ -151,6 +151,10 @@ async function checkRepeated(run: Run, target: Target, draft: RequestDraft, { pa
   const check = 'a repeated request changes nothing';
   if (response.status >= 400 && response.status !== 429)
     run.fail(check, `the status of the repeated request is ${response.status}`);
+  // Only a new resource gets 201 (RFC 9110 §9.3.4).
+  const hasOther = target.operation.responses.some(({ key }) => key === '200' || key === '204');
+  if (target.operation.method === 'put' && response.status === 201 && hasOther)
+    run.fail(check, 'the status of the repeated request is 201, though nothing is created');
   const [one, other] = [paths.get(template), others.get(template)];
   if (one !== undefined && other !== undefined && !isDeepStrictEqual(one, other))
     run.fail(check, `the repeated request created ${stringifyJson(Object.values(other))}`);
