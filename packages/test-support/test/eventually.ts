@@ -1,15 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/**
- * The time limit of a condition in milliseconds. On a busy machine, a service needs more than ten
- * seconds to start.
- */
-const TIMEOUT_MS = 60_000;
+/** The time limit of a condition in milliseconds. */
+const TIMEOUT_MS = 10_000;
 
 /**
  * Waits until a condition holds: until it neither throws nor returns `false`.
  *
- * @throws {Error} after 60 s: the last error of the condition, or a new one if it returns `false`.
+ * @throws {Error} after 10 s: the last error of the condition, or a new one if it returns `false`.
  */
 export async function eventually(condition: () => unknown): Promise<void> {
   const deadline = performance.now() + TIMEOUT_MS;
