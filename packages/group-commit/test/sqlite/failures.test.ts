@@ -169,9 +169,9 @@ describe('A lock of another process', () => {
       'message',
       `${file} is locked by another process: end that process.`,
     );
-    other.exec('ROLLBACK');
-    await eventually(async () => expect(await database.read('list')).toEqual([]));
     await eventually(() => expect(warnings).toHaveLength(2));
     expect(warnings[1]).toContain('is locked by another process');
+    other.exec('ROLLBACK');
+    await eventually(async () => expect(await database.read('list')).toEqual([]));
   });
 });
