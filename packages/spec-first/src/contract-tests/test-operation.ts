@@ -58,7 +58,6 @@ export interface Outcome {
   readonly failures: readonly Failure[];
   /** The responses to valid requests. */
   readonly responses: readonly ReceivedResponse[];
-  /** True if a request has succeeded, also one that prepared another test. */
   readonly hasSucceeded: boolean;
   readonly isSkipped: boolean;
   /** The checks that were left out, and advice. */
@@ -78,10 +77,7 @@ const MAX_CUT_STREAMS = 3;
 export async function testOperation(test: OperationTest): Promise<Outcome> {
   const tester = new OperationTester(test);
   const isSkipped = !(await tester.test());
-  const { responses, notes } = tester;
-  const hasSucceeded =
-    responses.some(({ status }) => status < 400) ||
-    test.world.succeeded.has(test.target.operation.id);
+  const { responses, hasSucceeded, notes } = tester;
   return { failures: [...tester.failures.values()], responses, hasSucceeded, isSkipped, notes };
 }
 
@@ -98,6 +94,21 @@ class OperationTester {
   constructor(test: OperationTest) {
     this.#test = test;
   }
+
+  /**
+   * True if a request has succeeded, also one that prepared another test, unless the session has
+   * ended since then.
+   */
+  get hasSucceeded(): boolean {
+    const { world, target } = this.#test;
+    const isEnded = this.#mostFrequent()[0]?.status === 401;
+    const hasPrepared = world.succeeded.has(target.operation.id) && !isEnded;
+    return hasPrepared || this.responses.some(({ status }) => status < 400);
+  }
+
+  /** Returns the responses with the status that most of them have. */
+  #mostFrequent = (): readonly ReceivedResponse[] =>
+    largestGroup(this.responses, ({ status }) => status);
 
   /** Returns false if the operation is not implemented. */
   async test(): Promise<boolean> {
@@ -265,7 +276,6 @@ class OperationTester {
     const checks = isWriting(target)
       ? [
           checkKey,
-          checkNewAfterDeletion,
           checkEntityTags,
           checkTaken,
           checkTakenByChange,
@@ -481,7 +491,7 @@ class OperationTester {
     const { responses } = this;
     const successes = responses.filter(({ status }) => status < 400).length;
     if (successes * 2 >= responses.length) return undefined;
-    const status = largestGroup(responses, (response) => response.status)[0]?.status;
+    const status = this.#mostFrequent()[0]?.status;
     if (status === 429) return RAISE_LIMIT;
     const hasCredentials = target.secrets.length > 0;
     if (hasCredentials && status === 401 && world.succeeded.has(id))
@@ -510,13 +520,11 @@ class OperationTester {
 
   /** Checks that an operation succeeds at least once. */
   async #checkSuccess(advice: string | undefined): Promise<void> {
-    const { target, world } = this.#test;
+    if (this.hasSucceeded) return;
+    const { target } = this.#test;
     const { responses } = this;
-    const { id } = target.operation;
-    const largest = largestGroup(responses, ({ status }) => status);
+    const largest = this.#mostFrequent();
     const status = largest[0]?.status;
-    const hasSucceeded = world.succeeded.has(id) && status !== 401;
-    if (hasSucceeded || responses.some((response) => response.status < 400)) return;
     const total = responses.length;
     const count = `${largest.length} of ${total} valid requests have the status ${status}`;
     await this.#attempt(async (run) => {
