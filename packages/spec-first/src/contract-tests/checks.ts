@@ -168,7 +168,10 @@ export async function checkReadOnly(run: Run, target: Target): Promise<void> {
         : { ...body, [name]: other },
     );
     if (response.status < 300 && isEqualScalar(asObject(second)[name], other))
-      run.fail('a readOnly member is not stored', `${name} was sent as ${excerptOf(other)}`);
+      run.fail(
+        'a readOnly member is not stored',
+        `${name} was sent as ${excerptOf(other)}, and the response shows this value`,
+      );
   }
 }
 

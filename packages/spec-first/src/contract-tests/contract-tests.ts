@@ -221,7 +221,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     );
   }
 
-  // The deletion of a session ends it.
+  // `DELETE /session` may end the session of the tests, so it comes last.
   const endsSession = ({ method, path }: Operation) => method === 'delete' && !path.includes('{');
   for (const operation of operations.toSorted(
     (one, other) => Number(endsSession(one)) - Number(endsSession(other)),

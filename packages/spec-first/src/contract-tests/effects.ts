@@ -349,7 +349,8 @@ async function checkOthers(
   const isChosenId = putOf(run, resource.template) !== undefined;
   for (const pair of pairs) {
     const { before, after, own } = pair;
-    // What is below a resource may disappear by its deletion or an action, and what it names.
+    // A deletion or an action may remove what is below the resource. A deletion may also remove
+    // what the resource names.
     const parent = parentOf(pair);
     const isNamed = !mentions(resource.path, parent) && mentions(subjects, parent);
     const isPart =

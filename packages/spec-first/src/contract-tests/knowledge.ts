@@ -49,7 +49,7 @@ export const isWithin = (one: Resource, other: Resource): boolean =>
   `${one.template}/`.startsWith(`${other.template}/`) &&
   namesOf(other.template).every((name) => String(one.path[name]) === String(other.path[name]));
 
-/** The members that all objects with these values of a path parameter had for it. */
+/** Different values of a path parameter, and the members that had each of them. */
 interface IdMembers {
   readonly texts: ReadonlySet<string>;
   readonly members: readonly string[];
@@ -286,7 +286,7 @@ export class Knowledge {
     let hasAdded = false;
     const isWritten = /^(post|put)$/.test(operation.method);
     const add = (template: string, resource: Json) => {
-      // Callers may choose the same ids.
+      // Each caller may have a resource with this id.
       if (isWritten)
         this.#ignored = this.#ignored.filter(
           (other) => !isSame(other, { template, path: resource }),
@@ -363,7 +363,7 @@ export class Knowledge {
       names.find((key) => normalizedName(key) === name) ??
       names.find((key) => isId && key === 'id');
     const { texts, members } = this.#idMembers.get(`${template} ${parameter}`) ?? NO_MEMBERS;
-    // One value may be that of another member by chance.
+    // Another member may have the same value by chance, so two different values are needed.
     const isUnsure = texts.size < 2 || members.length === 0;
     return isUnsure || members.includes(named ?? '')
       ? named

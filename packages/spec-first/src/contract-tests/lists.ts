@@ -201,7 +201,10 @@ type Relation = (value: unknown, filter: unknown) => boolean | undefined;
 const isEqual: Relation = (value, filter) =>
   isEqualScalar(value, filter) || (isSameText(value, filter) ? undefined : false);
 
-/** A bound may include its value or not. A day may be one of any time zone, and include its end. */
+/**
+ * Returns true for a value at a bound, which a service may select or not. A day may begin in any
+ * time zone, and its bound may mean its beginning or its end.
+ */
 const isAtBound = (value: unknown, filter: unknown): boolean => {
   const isDay = isTime(value) && !isTime(filter);
   const distance = Math.abs(Number(rankOf(value)) - Number(rankOf(filter)));
