@@ -206,11 +206,13 @@ export function createClub(fault = '') {
       if (isWrong || mentor === '') return failure(400);
       let values = [...members.values()].filter(({ owner }) => owner === caller);
       const pointsOf = ({ value }: Member) => Number(value.points ?? Number.NaN);
+      const isLower = has('the highest minimum is one too low') && least === '1000';
+      const lowest = isLower ? 999 : Number(least);
       if (least != null && !has('the minimum is ignored'))
         values = values.filter((each) =>
           has('the minimum is a maximum')
             ? pointsOf(each) <= Number(least)
-            : pointsOf(each) >= Number(least),
+            : pointsOf(each) >= lowest,
         );
       if (most != null)
         values = values.filter((each) =>

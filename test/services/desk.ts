@@ -85,8 +85,11 @@ export const document = JSON.stringify({
         {
           200: replyOf({
             type: 'object',
-            required: ['tasks', 'total'],
-            properties: { tasks: listOf('Task'), total: { type: 'integer' } },
+            required: ['tasks', 'total', 'hasMore'],
+            properties: {
+              ...{ tasks: listOf('Task'), total: { type: 'integer' } },
+              hasMore: { type: 'boolean' },
+            },
           }),
         },
         {
@@ -358,7 +361,7 @@ export function createDesk(fault = '') {
       const project = projects.get(Number(ids[0])) ?? orphans.get(Number(ids[0]));
       if (project === undefined)
         return does('a missing project has no tasks')
-          ? { status: 200, body: { tasks: [], total: 0 } }
+          ? { status: 200, body: { tasks: [], total: 0, hasMore: false } }
           : failure(404);
       const all = has('tasks of all projects are listed')
         ? [...projects.values()].flatMap(({ tasks }) => tasks)
@@ -375,7 +378,11 @@ export function createDesk(fault = '') {
       const count = has('total is of the page') ? tasks.length : total;
       const counted =
         does('a total is eventual') && Date.now() - changedAt < 150 ? count - 1 : count;
-      return { status: 200, body: { tasks, total: Math.max(0, counted) } };
+      const end = start + size;
+      const hasMore = has('hasMore is true after a full page')
+        ? end <= ordered.length
+        : end < ordered.length;
+      return { status: 200, body: { tasks, total: Math.max(0, counted), hasMore } };
     },
     'POST /projects/{}/tasks': within((request, project) => {
       const body = readBody(request, TASK, ['title']);
@@ -384,7 +391,9 @@ export function createDesk(fault = '') {
         return failure(400);
       const known = keys.get(`${request.ids[0]} ${key}`);
       if (key !== undefined && known !== undefined && !has('a repeated key adds a task'))
-        return known;
+        return has('a repeated key gets another title')
+          ? { ...known, body: { ...Object(known.body), title: 'other' } }
+          : known;
       lastId += 1;
       if (has('a remark is not stored')) delete body.remark;
       const isDone = body.isDone ?? has('isDone is true by default');

@@ -145,10 +145,24 @@ function isRepeatable({ world }: Run, target: Target, { values }: RequestDraft):
 }
 
 /** Checks that a repeated request succeeds again, and changes nothing. */
-async function checkRepeated(run: Run, target: Target, draft: RequestDraft, { paths }: Step) {
+async function checkRepeated(
+  run: Run,
+  target: Target,
+  draft: RequestDraft,
+  { paths, response: first }: Step,
+) {
   const template = run.world.knowledge.subjectOf(target.operation) ?? '';
   const { response, paths: others } = await perform(run, target, draft, { repeated: true });
   const check = 'a repeated request changes nothing';
+  const [former, current] = [first, response].map((each) =>
+    asObject(resourceOf(target, each).value),
+  );
+  // A secret may be shown once.
+  const name = changedNames(former ?? {}, current ?? {}).find(
+    (each) => former?.[each] !== undefined && current?.[each] !== undefined,
+  );
+  if (target.operation.method === 'post' && response.status < 300 && name !== undefined)
+    run.fail(check, `${name} is ${excerptOf(current?.[name])} in the response to the same request`);
   if (response.status >= 400 && response.status !== 429)
     run.fail(check, `the status of the repeated request is ${response.status}`);
   // Only a new resource gets 201 (RFC 9110 §9.3.4).

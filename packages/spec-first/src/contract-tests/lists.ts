@@ -15,6 +15,9 @@ const WANTED_ITEMS = 8;
 /** The number of items that are created for one list. */
 const MAX_CREATED = 25;
 
+/** The number of items that are created for a long list, since their values are at bounds. */
+const MIN_CREATED = 4;
+
 /** The number of items that are changed before the list is filtered. */
 const MAX_CHANGED = 3;
 
@@ -53,7 +56,8 @@ export async function checkList(run: Run, target: Target): Promise<void> {
   // A wrong default limit shows in a longer list only.
   const wanted = Math.max(WANTED_ITEMS, Number(paging.limit?.outline.defaults[0] ?? 0) + 1);
   const { items = undefined } = (await readList(run, target, values)) ?? {};
-  const missing = Math.min(MAX_CREATED, wanted - (items?.length ?? wanted));
+  const missing =
+    items === undefined ? 0 : Math.min(MAX_CREATED, Math.max(MIN_CREATED, wanted - items.length));
   for (let index = 0; index < missing && item !== undefined; index += 1)
     if ((await run.create(item, { within: values.path, index })) === undefined) break;
   const { items: former = [] } = (await readList(run, target, values)) ?? {};
@@ -304,9 +308,9 @@ async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[
       .filter((value) => value !== '' && typeof value !== 'object')
       .map((value) => (formats.includes('date') ? `${value}`.slice(0, 10) : value));
   const present = distinct(all.items)
-    // The shortest values may be parts of others.
+    // The shortest values may be parts of others, and the longest number is at a bound.
     .toSorted((one, other) => `${one}`.length - `${other}`.length)
-    .slice(0, MAX_FILTER_VALUES);
+    .filter((_, index, { length }) => index < MAX_FILTER_VALUES || index === length - 1);
   const replaced = distinct(subject.former).filter((value) => !distinct(all.items).includes(value));
   const [text] = present.filter((value) => typeof value === 'string');
   // No item has this text, though one has its beginning.

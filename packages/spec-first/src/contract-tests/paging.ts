@@ -29,6 +29,9 @@ const PAGE = /^(page|page_?(number|index|no))$/i;
 /** Names of members with the cursor of the next page. */
 const NEXT_CURSOR = /^(next|next_?(cursor|page_?token|token)|continuation(_?token)?|end_?cursor)$/i;
 
+/** Names of members that are true if there is another page. */
+const HAS_MORE = /^has_?(more|next(_?page)?)$/i;
+
 /** Names of members with the number of pages of a whole list. */
 const PAGES = /^(total_?pages|page_?count|pages)$/i;
 
@@ -66,6 +69,8 @@ export interface Page {
   readonly linked: ReadonlySet<string> | undefined;
   /** True if the response would have a cursor of a next page. */
   readonly knowsNext: boolean;
+  /** The member of the response that says if there is another page. */
+  readonly hasMore?: unknown;
   /** The number of items of the whole list. */
   readonly total: number | undefined;
   /** The number of pages of the whole list. */
@@ -105,6 +110,7 @@ export function pageOf(
     knowsNext: link !== '' || (outline !== undefined && declaresNext(outline)),
     total: typeof total === 'number' ? total : headerTotal,
     pageCount: find(PAGES),
+    hasMore: find(HAS_MORE),
   };
 }
 

@@ -27,7 +27,7 @@ import {
   withValue,
 } from './parts.ts';
 import type { RequestDraft } from './send.ts';
-import { describeKind, type Variant, variantsOf } from './variants.ts';
+import { type Bound, describeKind, type Variant, valuesBeside, variantsOf } from './variants.ts';
 
 /** A request that violates the document in one place. */
 export interface Mistake extends RequestDraft {
@@ -75,6 +75,10 @@ export const isRepeatKey = ({ in: where, name }: RequestPart): boolean =>
 
 /** Values of the items of one list: some are equal, or begin with others, or sort differently. */
 const NUMBERS = [2, 10, 9, 100, 10, 30, 1];
+
+/** Items with larger numbers than this one could exceed what a service can add up. */
+const MAX_BOUND = 1_000;
+
 const TEXTS = ['Alba', 'Al', 'alba moon', 'Al', 'Zoe', 'bal', 'Ål'];
 const DATES = ['2024-02-29T23:30:00Z', '2024-03-01T01:00:00+05:30', '2024-02-29T23:30:00.5Z'];
 
@@ -321,9 +325,7 @@ export function createRequests(checked: CheckedOperation, item?: string) {
 
     /** Returns the values of an item of a list, which differ by its index. */
     spread(index: number, next: () => number): RequestValues {
-      const { path } = firstKind.choose(next);
-      const sample = index % 3 === 2 ? simplest() : (firstKind.samples[0] ?? simplest());
-      let values: RequestValues = { ...sample, path };
+      let values = index % 3 === 2 ? firstKind.choose(next) : full(next);
       const part = firstKind.parts.find(({ in: where }) => where === 'body');
       const { body } = values;
       if (part === undefined || !isObject(body)) return values;
@@ -431,13 +433,24 @@ function spreadValue(outline: Outline, value: unknown, index: number): unknown {
   const pick = <T>(list: readonly T[]) => list[index % list.length] as T;
   if (outline.constants.length > 0) return pick(outline.constants);
   if (typeof value === 'boolean') return index % 2 === 0;
-  if (typeof value === 'number') return pick(NUMBERS);
+  if (typeof value === 'number') return pick(numbersWithin(outline));
   if (typeof value === 'string') {
     const [format = ''] = outline.formats;
     return /^date/.test(format) ? pick(DATES).slice(0, format === 'date' ? 10 : 99) : pick(TEXTS);
   }
   const isTexts = Array.isArray(value) && outline.item(0).types.has('string');
   return isTexts ? [pick(TEXTS), TEXTS[(index + 2) % TEXTS.length]] : value;
+}
+
+/** Lists numbers for the items of a list: the bounds of their schema, and numbers beside them. */
+function numbersWithin(outline: Outline): readonly Bound[] {
+  const [[minimum = -Infinity], [maximum = Infinity]] = [
+    outline.limits('minimum'),
+    outline.limits('maximum'),
+  ];
+  const bounds = [maximum, minimum].filter((bound) => Math.abs(Number(bound)) <= MAX_BOUND);
+  const besides = bounds.flatMap((bound) => [bound, ...valuesBeside([bound], 1)]);
+  return [...besides, ...NUMBERS].filter((number) => number >= minimum && number <= maximum);
 }
 
 /** Returns a UUID of version 4. */

@@ -174,9 +174,9 @@ function withDistinctItems(sampleOf: Sampler, outline: Outline, list: readonly u
 const listOfLength = (list: readonly unknown[], length: number): unknown[] =>
   Array.from({ length: list.length > 0 ? length : 0 }, (_, index) => list[index] ?? list[0]);
 
-type Bound = number | bigint;
+export type Bound = number | bigint;
 
-const valuesBeside = (bounds: readonly Bound[], step: number): Bound[] =>
+export const valuesBeside = (bounds: readonly Bound[], step: number): Bound[] =>
   bounds.flatMap((bound): Bound[] =>
     typeof bound === 'bigint' ? [bound - 1n, bound + 1n] : [bound - step, bound + step],
   );

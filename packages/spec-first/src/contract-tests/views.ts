@@ -126,6 +126,7 @@ async function readPages(
   let list: List | undefined;
   let next: unknown;
   let linked: ReadonlySet<string> | undefined;
+  let hasMore: unknown;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     let sent = base;
     if (cursor !== undefined && next !== undefined)
@@ -156,6 +157,13 @@ async function readPages(
         `the response has ${count} items for ${limit.name}=${limitValue}`,
         target.operation,
       );
+    if (pages > 0 && typeof hasMore === 'boolean' && hasMore !== count > 0)
+      run.fail(
+        'a page says if there is another one',
+        `a page says ${hasMore}, and the next one has ${count} items`,
+        target.operation,
+      );
+    hasMore = read.hasMore;
     items.push(...read.items);
     const total = read.total ?? list?.total;
     const end = (isComplete: boolean) => {
