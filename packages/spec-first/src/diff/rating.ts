@@ -27,7 +27,7 @@ export interface Change {
   readonly current: unknown;
 }
 
-/** What a change does, and its levels. */
+/** The verb of a change, and its levels. */
 interface Effect {
   readonly verb: string;
   readonly request: Level;
