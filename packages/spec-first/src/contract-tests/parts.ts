@@ -45,6 +45,9 @@ export interface SentBody {
   readonly outline: Outline | undefined;
 }
 
+/** Bytes that are no text in UTF-8. */
+const BYTES = Uint8Array.of(0xff, 0, 0x7f);
+
 const NO_VALUES: RequestValues = { path: {}, query: {}, header: {}, cookie: {} };
 
 /** A parameter or the body. */
@@ -82,7 +85,8 @@ export function sentBodyOf(
   { body, media }: RequestValues,
 ): SentBody {
   const { outline } = media ?? {};
-  if (!isObject(body) || media === undefined) return { sent: body, filled: body, outline };
+  if (body instanceof Uint8Array || !isObject(body) || media === undefined)
+    return { sent: body, filled: body, outline };
   // As in a response, undeclared members are dropped.
   const { value: sent = body } = schemas.at(media.schema, 'response').check(body);
   const { value: filled } = schemas.at(media.schema, 'request').check(sent);
@@ -120,9 +124,6 @@ const MAX_TRIES = 5;
 
 /** The number of samples of one kind of requests. */
 const MAX_SAMPLES = 12;
-
-/** Bytes that are no text in UTF-8. */
-const BYTES = Uint8Array.of(0xff, 0, 0x7f);
 
 /**
  * Returns the requests with one media type. One schema has the parameters and the body as members:
