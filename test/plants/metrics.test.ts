@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { exchange, request } from 'test-support/raw-http';
-import { endAll, type Launched, launch, post } from '../support/launch.ts';
+import { endAll, type Launched, LOADING, launch, post } from '../support/launch.ts';
 
 afterEach(endAll);
 
@@ -68,12 +68,6 @@ test('METRICS_PORT serves request, duration, queue, batch, event-loop and memory
   expect(await service.exit).toBe(0);
 });
 
-/** Writes `loaded` to standard error when the metrics code is loaded. */
-const LOADING = [
-  '--import',
-  'data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(specifier, context, next) { if (specifier === "prom-client") console.error("loaded"); return next(specifier, context); } });',
-];
-
 test('METRICS_HOST is a separate address for metrics and health', async () => {
   const env = { METRICS_PORT: '0', METRICS_HOST: '127.0.0.2', DRAIN_SECONDS: '60' };
   const service = launch(env, { flags: LOADING });
@@ -87,11 +81,4 @@ test('METRICS_HOST is a separate address for metrics and health', async () => {
   service.child.kill('SIGTERM');
   await eventually(async () => (await status('/readyz')) === 503);
   expect([await status('/healthz'), await status('/metrics')]).toEqual([200, 200]);
-});
-
-test('without METRICS_PORT, the metrics code is not loaded', async () => {
-  const service = launch({}, { flags: LOADING });
-  await service.url;
-  expect(service.stderr()).toBe('');
-  expect(service.lines()[0]).not.toHaveProperty('metrics');
 });

@@ -7,6 +7,7 @@ import {
   endAll,
   FAULTY,
   type Launched,
+  LOADING,
   launch,
   MAIN,
   PROJECT,
@@ -43,6 +44,7 @@ async function runLine(line: string): Promise<unknown> {
 describe('a service without configuration', () => {
   const program = `process.kill(process.pid, 'SIGHUP');
     process.on('exit', () => process.stderr.write(process.moduleLoadList.filter((name) => name.includes('undici')).join()));
+    await import(${JSON.stringify(LOADING.at(-1))});
     await import(${JSON.stringify(MAIN)});`;
   let service: Launched;
   let url = '';
@@ -88,7 +90,7 @@ describe('a service without configuration', () => {
     expect(service.stderr()).toBe('');
   });
 
-  test('stops on SIGTERM, and has loaded no HTTP client', async () => {
+  test('stops on SIGTERM, and has loaded neither an HTTP client nor the metrics code', async () => {
     service.child.kill('SIGTERM');
     expect(await service.exit).toBe(0);
     const messages = service.lines().map(({ msg }) => msg);

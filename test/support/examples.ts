@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { expect } from '@jest/globals';
 import { ENVIRONMENT } from 'test-support/environment';
 import { PROJECT } from './launch.ts';
 
@@ -21,4 +22,10 @@ export async function testExample(
     ({ stdout }) => stdout,
     ({ stdout }: { readonly stdout?: string }) => String(stdout),
   );
+}
+
+/** Checks that no test of an example failed, and that contract tests called each operation. */
+export function expectSuccess(output: string): void {
+  expect(output).toMatch(/^ℹ fail 0$/m);
+  expect(output).toMatch(/Contract tests: (\d+) of \1 operations succeeded at least once\./);
 }

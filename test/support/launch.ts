@@ -134,6 +134,12 @@ export const FAULTY = [
   'data:text/javascript,process.on("SIGUSR2", () => { throw Object.assign(new Error("a fault"), { code: "E_FAULT", detail: "a value that a driver quotes" }) })',
 ];
 
+/** Flags of Node that write `loaded` to standard error when the metrics code is loaded. */
+export const LOADING = [
+  '--import',
+  'data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(specifier, context, next) { if (specifier === "prom-client") console.error("loaded"); return next(specifier, context); } });',
+];
+
 /** Returns flags of Node that evaluate an expression during the start, before the store is open. */
 export const whileStarting = (expression: string) => [
   '--import',

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import { randomValues } from 'test-support/random-values';
-import { RowRejected, Unavailable } from '../src/errors.ts';
-import * as postgres from '../src/postgres/database.ts';
-import * as sqlite from '../src/sqlite/database.ts';
-import type notes from './sqlite/notes.ts';
+import { RowRejected, Unavailable } from '../../src/errors.ts';
+import * as postgres from '../../src/postgres/database.ts';
+import * as sqlite from '../../src/sqlite/database.ts';
+import type notes from '../sqlite/notes.ts';
+import { server } from './support.ts';
 
 /** One database, its other connections, and what they do to it. */
 interface Subject {
@@ -33,16 +33,8 @@ const INSERT = 'INSERT INTO notes SELECT unnest($1::int[])';
 const TABLE = 'CREATE TABLE IF NOT EXISTS notes (id int PRIMARY KEY CHECK (id % 7 <> 3))';
 const isInvalid = (id: number): boolean => id % 7 === 3;
 
-let server: PostgresServer;
-let folder: string;
-beforeAll(async () => {
-  server = await startPostgres();
-  folder = mkdtempSync(join(tmpdir(), 'acknowledgements-'));
-});
-afterAll(async () => {
-  await server.remove();
-  rmSync(folder, { recursive: true });
-});
+const folder = mkdtempSync(join(tmpdir(), 'acknowledgements-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 async function createPostgres(): Promise<Subject> {
   const url = await server.createSchema();
@@ -90,7 +82,7 @@ let files = 0;
 async function createSqlite(): Promise<Subject> {
   files += 1;
   const file = join(folder, `${files}.db`);
-  const module = new URL('./sqlite/notes.ts', import.meta.url);
+  const module = new URL('../sqlite/notes.ts', import.meta.url);
   const open = () => sqlite.openDatabase<typeof notes>({ file, module, timeout: 300 });
   let database = await open();
   const other = new DatabaseSync(file, { timeout: 5_000 });
