@@ -3,22 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { type Document, loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
-import { requestListener } from '../adapters/node/index.ts';
-import type { Endpoint } from '../core/call.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
-import type { ServiceOptions } from '../core/prepare.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { authenticatorFor, tokenSchemes } from '../core/security/schemes.ts';
 import { randomToken } from '../core/security/tokens.ts';
-import { createService } from '../core/service.ts';
-import { listen } from '../listener/index.ts';
-import {
-  type AppOptions,
-  createAppService,
-  createListener,
-  failureResponder,
-  rejectForeignHost,
-} from './app.ts';
+import type { Listening } from '../listener/index.ts';
+import type { AppOptions } from './app.ts';
 import {
   type Config,
   ConfigError,
@@ -127,6 +117,9 @@ export async function startService(
   const closable = opening.catch(() => undefined);
   opened.defer(async () => (await closable)?.close?.());
   const documents = await readDocuments(config, definition);
+  // Loaded here, while the backend opens.
+  const { createAppService, createListener, failureResponder } = await import('./app.ts');
+  const { listen } = await import('../listener/index.ts');
   const backend = await opening;
   const parts = partsOf(documents, backend, log, metrics);
   const [first, ...others] = parts;
@@ -150,12 +143,15 @@ export async function startService(
   ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready'));
 
   const { resources } = service;
-  const probes = createProbes(ready, () => service.broken);
-  const operators =
-    metrics && (await serveOperators(config, probes, metrics.read, { ...definition, resources }));
-  if (operators !== undefined) {
-    opened.use(operators.server);
-    opened.defer(() => operators.server.closeAllConnections());
+  let operators: Listening | undefined;
+  if (metrics !== undefined) {
+    const { serveOperators } = await import('./operators.ts');
+    const probes = createProbes(ready, () => service.broken);
+    const options = { ...definition, resources };
+    operators = await serveOperators(config, probes, metrics.read, options);
+    const { server } = operators;
+    opened.use(server);
+    opened.defer(() => server.closeAllConnections());
   }
   const app = await createListener(service, {
     use: backend.use,
@@ -235,6 +231,7 @@ export async function checkService(
   const parts = partsOf(documents, backend, log);
   const [first, ...others] = parts;
   const options = await appOptions(config, parts, log);
+  const { createAppService } = await import('./app.ts');
   await createAppService(
     {
       ...definition,
@@ -255,43 +252,6 @@ async function createMetrics({ METRICS_PORT: port }: Config, lostLines: () => nu
   if (port === undefined) return undefined;
   const metrics = await import('./metrics.ts');
   return metrics.createMetrics(lostLines);
-}
-
-const NO_OPERATIONS = {
-  openapi: '3.1.0',
-  info: { title: 'Metrics and probes', version: '1.0.0' },
-  paths: {},
-};
-
-/**
- * Serves metrics and probes on a separate address. Their requests are neither logged nor counted.
- * With `node:cluster`, each worker needs a separate port: requests to a shared one would reach a
- * random worker.
- */
-async function serveOperators(
-  { HOST, METRICS_HOST, METRICS_PORT: port = 0 }: Config,
-  probes: ReadonlyMap<string, Endpoint>,
-  readMetrics: Endpoint['read'],
-  options: Pick<ServiceOptions, 'codecs' | 'errorBody' | 'resources'>,
-) {
-  const service = await createService(NO_OPERATIONS, {
-    ...options,
-    handlers: {},
-    endpoints: new Map(probes).set('/metrics', { kind: 'probe', read: readMetrics }),
-    // Without CORS: pages of other origins cannot read metrics.
-    intercept: isDevelopment(process.env) ? rejectForeignHost : undefined,
-  });
-  const hostVariable = METRICS_HOST === undefined ? 'HOST' : 'METRICS_HOST';
-  const { resources } = service;
-  const host = METRICS_HOST ?? HOST;
-  const respond = failureResponder(service);
-  return listen(requestListener(service, {}), {
-    host,
-    port,
-    exclusive: true,
-    resources,
-    respond,
-  }).catch(rejectAddress('METRICS_PORT', hostVariable));
 }
 
 /** Returns the documents by name. The one in OPENAPI_FILE has the name `''`. */
