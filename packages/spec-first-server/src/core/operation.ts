@@ -57,7 +57,8 @@ export function planOperation(operation: Operation, context: ServiceContext): Pl
   const readBody = bodyReader(operation, context.bodyLimit, validator);
   const writeReply = replyWriter(operation, validator);
   const challenge = challengesOf(operation, schemes);
-  const failures = { ...context.failures, operation, validator, samples, challenge };
+  const reached = { operation, validator, samples, challenge };
+  const failures = { ...context.failures, reached };
   const deprecation = Object.entries(deprecationOf(operation).headers).flat();
 
   return async (call, record) => {

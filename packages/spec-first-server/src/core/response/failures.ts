@@ -37,35 +37,32 @@ export interface FailureContext {
   readonly codecs: Codecs;
   /** The names that the log may contain. */
   readonly names: ReadonlySet<string>;
+  /** The operation that the request has reached. Its declared response determines the body. */
+  readonly reached?: ReachedOperation;
 }
 
 /** The parts of an operation that its error responses need. */
-interface OperationFailureContext extends FailureContext {
+interface ReachedOperation {
   readonly operation: Operation;
   readonly validator: OperationValidator;
   /**
    * For a mock: generates bodies. They are used if neither the body of `errorBody` nor an example
    * of the document matches the declared schema.
    */
-  readonly samples?: Samples | undefined;
+  readonly samples?: ((media: MediaType) => Iterable<unknown>) | undefined;
   /** Returns the challenges of a 401 (RFC 9110 §11.6.1); empty if the operation needs none. */
   readonly challenge: (presented: boolean) => string;
 }
 
-type Samples = (media: MediaType) => Iterable<unknown>;
-
 /**
  * Returns the answer to an error, with the error body of the document. The cause is only in the
  * record, for the log.
- *
- * @param context that of the operation, if the request has reached one. Its declared response
- *   determines the body.
  */
 export function failureAnswer(
   error: unknown,
   record: CallRecord,
   { method, headers }: Pick<Call, 'method' | 'headers'>,
-  context: FailureContext | OperationFailureContext,
+  context: FailureContext,
 ): Answer {
   const { failure, reply, violations } = failureReply(failureOf(error), context, {
     requestId: record.id,
@@ -215,16 +212,16 @@ function withDeclaredStatus(failure: Failure, operation?: Operation): Failure {
  */
 function failureReply(
   original: Failure,
-  context: FailureContext | OperationFailureContext,
+  context: FailureContext,
   request: RequestFacts,
 ): FailureReply & { readonly failure: Failure } {
-  const operation = 'operation' in context ? context : undefined;
-  const failure = withDeclaredStatus(original, operation?.operation);
+  const failure = withDeclaredStatus(original, context.reached?.operation);
   try {
-    return { failure, ...replyFor(failure, context, operation, request) };
+    return { failure, ...replyFor(failure, context, request) };
   } catch (cause) {
     const failure = internal(cause);
-    return { failure, ...replyFor(failure, { ...context, errorBody: PROBLEM_DETAILS }) };
+    const { codecs, names } = context;
+    return { failure, ...replyFor(failure, { codecs, names, errorBody: PROBLEM_DETAILS }) };
   }
 }
 
@@ -237,72 +234,88 @@ function failureReply(
  */
 function replyFor(
   { status, message, type, headers: errorHeaders = {}, errors, isPresented = true }: Failure,
-  { errorBody, codecs, names }: FailureContext,
-  context?: OperationFailureContext,
-  request?: RequestFacts,
+  { errorBody, codecs, names, reached }: FailureContext,
+  { defaults, ...facts }: RequestFacts = { defaults: [] },
 ): FailureReply {
-  const { defaults = [], ...facts } = request ?? {};
   const problem = { status, message, type, errors, ...facts };
   // A 401 must have a challenge (RFC 9110 §15.5.2), if the operation has a scheme.
-  const challenge = status === 401 && context?.challenge(isPresented);
+  const challenge = status === 401 && reached?.challenge(isPresented);
   const headers = mergeHeaders(
     copyHeaders(errorBody.headers?.(problem)),
     challenge ? { 'WWW-Authenticate': challenge } : {},
     errorHeaders,
   );
-  const operationId = context?.operation.id;
-  const make = (media?: MediaType): unknown =>
-    makeBody(
-      errorBody,
-      problem,
-      operationId ? { operationId, mediaType: media?.type, schema: media?.schema } : undefined,
-    );
-  const declared = context && declaredFor(context.operation, status);
-  const headerViolation =
-    declared && headerViolationOf(context.validator, declared, headers, defaults);
+  const declared = reached && declaredFor(reached.operation, status);
   const violations: string[] = [];
-  const replyWith = (body: WrittenBody): FailureReply => {
-    // An error is not a stream, even if `errorBody` makes one.
-    if (body.items !== undefined) throw new InvalidReply('must be a value');
-    if (headerViolation !== undefined)
-      violations.push(`the headers of the error do not match the document: ${headerViolation}`);
-    return { reply: { status, headers, ...body }, violations };
-  };
-  for (const [contentType, body] of candidates()) {
-    try {
-      const writeBody =
-        context === undefined || declared === undefined
-          ? bodyWriter(codecs, { type: contentType }, contentType)
-          : declaredBody(context.validator, declared, contentType);
-      return replyWith(writeBody(body));
-    } catch (error) {
-      // `errorBody` may use names that the client chose.
-      const violation =
-        error instanceof Violations
-          ? describePlaces(error.violations, names).join('; ')
-          : violationOf(error);
-      if (violation === undefined) throw error;
-      if (violations.length === 0)
-        violations.push(`the body of errorBody does not match the document: ${violation}`);
+  let written: WrittenBody | undefined;
+  for (const write of candidates()) {
+    const result = writtenOrViolation(write, names);
+    if (typeof result !== 'string') {
+      written = result;
+      break;
     }
+    if (violations.length === 0)
+      violations.push(`the body of errorBody does not match the document: ${result}`);
   }
-  if (violations.length === 0) return replyWith({});
-  const { mediaType, make: describe } = PROBLEM_DETAILS;
-  return replyWith(bodyWriter(codecs, { type: mediaType }, mediaType)(describe(problem)));
+  written ??= writeUndeclared(PROBLEM_DETAILS.mediaType, PROBLEM_DETAILS.make(problem));
+  const headerViolation =
+    declared && headerViolationOf(reached.validator, declared, headers, defaults);
+  if (headerViolation !== undefined)
+    violations.push(`the headers of the error do not match the document: ${headerViolation}`);
+  return { reply: { status, headers, ...written }, violations };
 
-  function* candidates(): Generator<[contentType: string, body: unknown]> {
-    if (context === undefined || declared === undefined) {
-      yield [errorBody.mediaType, make()];
+  /** Yields functions that write a body, in the order of preference. */
+  function* candidates(): Generator<() => WrittenBody> {
+    if (reached === undefined || declared === undefined) {
+      const body = make();
+      yield () => writeUndeclared(errorBody.mediaType, body);
       return;
     }
-    const typeOf = ({ type }: MediaType) => (isRange(type) ? errorBody.mediaType : type);
-    for (const media of declared.media) yield [typeOf(media), make(media)];
-    for (const media of declared.media) {
-      for (const { value } of media.examples) yield [typeOf(media), value];
-    }
-    for (const media of declared.media) {
-      for (const value of context.samples?.(media) ?? []) yield [typeOf(media), value];
-    }
+    const { validator, samples } = reached;
+    const { media: mediaTypes } = declared;
+    const writer = (media: MediaType, body: unknown) => () => {
+      const contentType = isRange(media.type) ? errorBody.mediaType : media.type;
+      return declaredBody(validator, declared, contentType)(body);
+    };
+    if (mediaTypes.length === 0) yield () => ({});
+    for (const media of mediaTypes) yield writer(media, make(media));
+    for (const media of mediaTypes)
+      for (const { value } of media.examples) yield writer(media, value);
+    for (const media of mediaTypes)
+      for (const value of samples?.(media) ?? []) yield writer(media, value);
+  }
+
+  function make(media?: MediaType): unknown {
+    const response = { mediaType: media?.type, schema: media?.schema };
+    return makeBody(
+      errorBody,
+      problem,
+      reached && { operationId: reached.operation.id, ...response },
+    );
+  }
+
+  function writeUndeclared(mediaType: string, body: unknown): WrittenBody {
+    return bodyWriter(codecs, { type: mediaType }, mediaType)(body);
+  }
+}
+
+/** Returns the violation of the document if the body does not match it. */
+function writtenOrViolation(
+  write: () => WrittenBody,
+  names: ReadonlySet<string>,
+): WrittenBody | string {
+  try {
+    const written = write();
+    // An error is not a stream, even if `errorBody` makes one.
+    return written.items === undefined ? written : 'must be a value';
+  } catch (error) {
+    // `errorBody` may use names that the client chose.
+    const violation =
+      error instanceof Violations
+        ? describePlaces(error.violations, names).join('; ')
+        : violationOf(error);
+    if (violation === undefined) throw error;
+    return violation;
   }
 }
 
