@@ -39,7 +39,8 @@ export {
 } from './core/response/http-error.ts';
 export type { DeclaredProblem, ErrorBody, Problem } from './core/response/problem.ts';
 export { ConfigError } from './core/security/config-error.ts';
-export type { Credentials, Verifiers, VerifyScheme } from './core/security/schemes.ts';
+export type { Credentials } from './core/security/places.ts';
+export type { Verifiers, VerifyScheme } from './core/security/schemes.ts';
 export {
   type Authenticator,
   type AuthSettings,

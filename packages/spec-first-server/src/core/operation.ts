@@ -12,7 +12,8 @@ import { failureAnswer, failureOf } from './response/failures.ts';
 import { HttpError, InvalidReply } from './response/http-error.ts';
 import { closeItems, ignoreErrors } from './response/item-body.ts';
 import { isAsyncIterable, replyWriter } from './response/reply.ts';
-import { apiKeyQueryNames, authentication, challengesOf } from './security/schemes.ts';
+import { apiKeyQueryNames } from './security/places.ts';
+import { authentication, challengesOf } from './security/requirements.ts';
 import type { Parameters } from './validation/validator.ts';
 
 /** The steps of a call of an operation. Never rejects. */

@@ -25,12 +25,12 @@ import type { AnyAround, Log } from './handlers/types.ts';
 import type { RecordOptions } from './record.ts';
 import type { FailureContext } from './response/failures.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from './response/problem.ts';
+import { unverifiedSchemes } from './security/requirements.ts';
 import {
   authenticatorFor,
   type Schemes,
   schemesOf,
   unusedVerifiers,
-  unverifiedSchemes,
   type Verifiers,
 } from './security/schemes.ts';
 import type { Authenticator, AuthSettings } from './security/tokens.ts';

@@ -9,7 +9,7 @@ import {
   stringifyJson,
   writePath,
 } from 'openapi-document';
-import { credentialPlaceOf } from '../core/security/schemes.ts';
+import { credentialPlaceOf } from '../core/security/places.ts';
 import { ConfigError, SERVER_VARIABLES, type Variables } from './configuration.ts';
 
 export type Started = Awaited<ReturnType<typeof describeStart>>;

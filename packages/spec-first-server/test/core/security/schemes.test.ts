@@ -7,14 +7,9 @@ import { type Issuer, startIssuer } from 'test-support/issuer';
 import { randomValues } from 'test-support/random-values';
 import type { Caller } from '../../../src/core/handlers/types.ts';
 import { Forbidden, HttpError, Unauthorized } from '../../../src/core/response/http-error.ts';
-import {
-  type Authenticated,
-  authentication,
-  bearerToken as read,
-  schemesOf,
-  tokenSchemes,
-  type Verifiers,
-} from '../../../src/core/security/schemes.ts';
+import { bearerToken as read } from '../../../src/core/security/places.ts';
+import { type Authenticated, authentication } from '../../../src/core/security/requirements.ts';
+import { schemesOf, tokenSchemes, type Verifiers } from '../../../src/core/security/schemes.ts';
 import {
   type Authenticator,
   type AuthSettings,
