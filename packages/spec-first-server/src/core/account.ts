@@ -1,5 +1,11 @@
 import { DEFAULT_STEPS } from 'openapi-document';
-import { MEMORY_LIMIT, type Memory, NO_MEMORY, type Resources } from '../http/resources.ts';
+import {
+  type Folders,
+  MEMORY_LIMIT,
+  type Memory,
+  NO_MEMORY,
+  type Resources,
+} from '../http/resources.ts';
 import type { Turns } from '../http/turns.ts';
 import { HttpError } from './response/http-error.ts';
 
@@ -20,6 +26,8 @@ export class Account {
   caller: string;
   /** Divides the CPU time between this call and others. */
   readonly turns: Turns;
+  /** Contains the folder of the call while it has one. */
+  readonly folders: Folders;
   readonly #memory: Memory;
   #cleanups: readonly (() => void)[] | undefined;
   #charged = 0;
@@ -28,8 +36,9 @@ export class Account {
   #isSettled = false;
 
   /** @param client the client's address. */
-  constructor({ memory, turns }: Resources, client: string | undefined) {
+  constructor({ memory, turns, folders }: Resources, client: string | undefined) {
     this.turns = turns;
+    this.folders = folders;
     this.#memory = memory;
     this.caller = client ?? '';
   }

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import type { HttpFailure } from './failures.ts';
 import { Turns } from './turns.ts';
 
@@ -38,8 +39,27 @@ export class Memory {
   }
 }
 
-/** The memory and the CPU time that the calls of a service share, also with the server. */
+/** The folders with files of calls. They are removed if the process ends before their calls. */
+export class Folders {
+  readonly #paths = new Set<string>();
+  readonly #removeAll = (): void => {
+    for (const path of this.#paths) rmSync(path, { recursive: true, force: true });
+  };
+
+  add(path: string): void {
+    if (this.#paths.size === 0) process.on('exit', this.#removeAll);
+    this.#paths.add(path);
+  }
+
+  delete(path: string): void {
+    this.#paths.delete(path);
+    if (this.#paths.size === 0) process.off('exit', this.#removeAll);
+  }
+}
+
+/** What the calls of a service share, also with the server: memory, CPU time, and folders. */
 export class Resources {
   readonly memory = new Memory();
+  readonly folders = new Folders();
   readonly turns = new Turns();
 }

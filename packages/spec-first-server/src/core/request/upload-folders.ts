@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rm, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rm, statSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Account } from '../account.ts';
@@ -7,19 +7,12 @@ import type { Log } from '../handlers/types.ts';
 /** Includes the host: containers may share a folder, and their processes often have equal ids. */
 const PREFIX = `upload-${hostname()}_`;
 
-/** The folders of this process. The process may end before the calls are settled. */
-const folders = new Set<string>();
-
-function removeAll(): void {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-}
-
 /** Creates a folder for the files of a call. It is removed when the call is settled. */
 export function createUploadFolder(account: Account): string {
-  if (!process.listeners('exit').includes(removeAll)) process.once('exit', removeAll);
+  const { folders } = account;
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
   folders.add(folder);
-  account.defer(() => remove(folder));
+  account.defer(() => remove(folder, () => folders.delete(folder)));
   return folder;
 }
 
@@ -52,6 +45,6 @@ function isInUse(pid: number, folder: string): boolean {
   }
 }
 
-function remove(folder: string): void {
-  rm(folder, { recursive: true, force: true, maxRetries: 5 }, () => folders.delete(folder));
+function remove(folder: string, onRemoved = (): void => {}): void {
+  rm(folder, { recursive: true, force: true, maxRetries: 5 }, onRemoved);
 }

@@ -193,11 +193,12 @@ test('folders of an earlier process with the same id are removed', async () => {
 
 test('a process that ends removes the folders of its uploads', () => {
   const folder = mkdtempSync(join(tmpdir(), 'exit-'));
-  const file = new URL('../../../src/core/request/upload-folders.ts', import.meta.url);
+  const source = (file: string) => new URL(`../../../src/${file}`, import.meta.url);
   const program = `
     import { readdirSync } from 'node:fs';
-    import { createUploadFolder } from '${file}';
-    createUploadFolder({ defer() {} });
+    import { createUploadFolder } from '${source('core/request/upload-folders.ts')}';
+    import { Folders } from '${source('http/resources.ts')}';
+    createUploadFolder({ defer() {}, folders: new Folders() });
     console.log(readdirSync(process.env.TMPDIR).length);
     process.exit(0);
   `;
