@@ -2,10 +2,11 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpFailure, RejectableResponse } from '../http/failures.ts';
+import { beforeHead, onBytes, onLastResponse } from '../http/node-internals.ts';
 import { isLarge } from '../http/request-body.ts';
 import { NO_MEMORY, type Resources } from '../http/resources.ts';
 import type { Arrivals } from './arrivals.ts';
-import { type Lingering, onBytes } from './lingering.ts';
+import type { Lingering } from './lingering.ts';
 
 /** The maximum number of requests of one connection that may wait for a response. */
 const MAX_REQUESTS = 64;
@@ -78,8 +79,7 @@ export class ClientConnection {
   constructor(socket: Socket, server: ServerState) {
     this.socket = socket;
     this.#server = server;
-    // Node calls it after each response with `Connection: close`.
-    socket.destroySoon = () => this.linger();
+    onLastResponse(socket, () => this.linger());
     socket.once('close', () => {
       this.#next.length = 0;
       server.resources.memory.reserve(-REQUEST_BYTES * this.#reserved);
@@ -259,16 +259,11 @@ export class ClientConnection {
     if (this.socket.writable) this.#next.shift()?.();
   }
 
-  /**
-   * Decides whether the connection stays open when Node writes the head of a response. All apps and
-   * frameworks call `writeHead`, at least through Node.
-   */
+  /** Decides whether the connection stays open when Node writes the head of a response. */
   #decideAtHead(response: ServerResponse): void {
-    const { writeHead } = response;
-    response.writeHead = (status: number, ...rest: unknown[]) => {
+    beforeHead(response, () => {
       if (this.#isLast(response)) this.closeAfter(response);
-      return Reflect.apply(writeHead, response, [status, ...rest]);
-    };
+    });
   }
 
   #isLast(response: ServerResponse): boolean {

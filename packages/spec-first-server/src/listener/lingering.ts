@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { onBytes, stopParsing } from '../http/node-internals.ts';
 
 /** The maximum number of connections of a server that linger at the same time. */
 const MAX_LINGERING = 256;
@@ -57,20 +58,10 @@ export class Lingering {
   }
 }
 
-/**
- * Adds a listener for the bytes of a connection of Node's server. Without one, the parser reads
- * from the handle, and its pauses leave the stream as if it were reading: if the connection is
- * paused, nothing would read from it again.
- */
-export function onBytes(socket: Socket, listener: (bytes: Uint8Array) => void): void {
-  socket.on('data', listener);
-  socket._read(0);
-}
-
 function dropBytes(socket: Socket, pause: () => void): void {
   const maxBytesRead = socket.bytesRead + MAX_DROPPED;
-  // Removes the listener of Node's parser, so that no further bytes are parsed.
-  onBytes(socket.removeAllListeners('data'), () => {
+  stopParsing(socket);
+  onBytes(socket, () => {
     if (socket.bytesRead > maxBytesRead) socket.destroy();
     else pause();
   });

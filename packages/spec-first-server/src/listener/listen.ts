@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import {
@@ -10,7 +10,8 @@ import {
   MAX_HEADERS,
   requestFailure,
 } from '../http/failures.ts';
-import { continueRequest, joinPieces } from '../http/request-body.ts';
+import { allowHalfOpen, joinPieces, requestClass } from '../http/node-internals.ts';
+import { continueRequest } from '../http/request-body.ts';
 import type { Resources } from '../http/resources.ts';
 import { Arrivals } from './arrivals.ts';
 import { ClientConnection, type ServerState } from './connection.ts';
@@ -19,7 +20,7 @@ import { type RejectOptions, rejecter } from './reject.ts';
 import { watchMemory } from './watch-memory.ts';
 
 /** Loaded without `import`, which would also load HTTP/2 and undici, and take 40 ms. */
-const { createServer, IncomingMessage } = process.getBuiltinModule('node:http');
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** The interval between two checks of the open connections during a stop, in milliseconds. */
 const STOP_CHECK = 10;
@@ -76,20 +77,6 @@ interface ListenOptions extends RejectOptions {
 export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /**
- * A request. If its connection is closed, it has the mark of an upgrade, which Node does not queue:
- * one chunk may contain 2,400 further requests, and Node would create a response and an error for
- * each of them.
- */
-class ServerRequest extends IncomingMessage {
-  constructor(socket: Socket) {
-    super(socket);
-    // Node sets the property when it has parsed the headers.
-    if (socket.destroyed)
-      Object.defineProperty(this, 'upgrade', { get: () => true, set: () => undefined });
-  }
-}
-
-/**
  * Listens, and passes the requests of each connection to the app one after the other. Rejects
  * requests that the app must not get: bytes that are not HTTP, ambiguous requests, `CONNECT`, an
  * unknown `Expect`, and requests that do not arrive in time.
@@ -105,7 +92,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   const server: Server = createServer(
     {
       ...limits,
-      IncomingMessage: ServerRequest,
+      IncomingMessage: requestClass(),
       maxHeaderSize: MAX_HEADER_SIZE,
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // Limits the memory of unread bodies and responses.
@@ -159,9 +146,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     else socket.destroy();
   });
   server.maxHeadersCount = MAX_HEADERS;
-  // A client may close its side of the connection after its last request. Without this undocumented
-  // option of Node, responses that take more than one round of the event loop would be lost.
-  Object.assign(server, { httpAllowHalfOpen: true });
+  allowHalfOpen(server);
   server.on('connection', (socket) => {
     connections.set(socket, new ClientConnection(socket, state));
     socket.once('close', () => connections.delete(socket));

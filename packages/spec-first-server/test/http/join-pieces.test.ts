@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { joinPieces } from '../../src/http/request-body.ts';
+import { joinPieces } from '../../src/http/node-internals.ts';
 import { createRequest } from '../listener/support.ts';
 
 function createChunked() {

@@ -2,7 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { HttpError } from '../../core/response/http-error.ts';
 import type { Service } from '../../core/service.ts';
 import { requestFailure } from '../../http/failures.ts';
-import { hasBody, joinPieces } from '../../http/request-body.ts';
+import { joinPieces } from '../../http/node-internals.ts';
+import { hasBody } from '../../http/request-body.ts';
 import { clientAddress, NodeCall, type TrustProxy } from './node-call.ts';
 
 export interface NodeOptions {
