@@ -51,12 +51,12 @@ export function accessLog(
       streamStarted === undefined ? durationMs : rounded(streamStarted - record.started);
     const path = operationId === undefined ? call.path : undefined;
     const isListed = inDevelopment || endpoint !== undefined;
-    const isExpected = isListed || status < 400;
+    const isFound = status < 400;
     // A preflight of any path succeeds, so its path may contain a secret, too.
-    const isLogged = isExpected && (isListed || call.method !== 'OPTIONS');
+    const isLogged = isListed || (isFound && call.method !== 'OPTIONS');
     const isProbe = endpoint === 'probe';
     const outageKey = isProbe ? path : operationId;
-    const name = operationId ?? `(${endpoint ?? (isExpected ? 'page' : 'unknown')})`;
+    const name = operationId ?? `(${endpoint ?? (isFound ? 'page' : 'unknown')})`;
     tryObserve?.(name, status, serverMs / 1000);
     // The logger omits undefined properties.
     const entry = {

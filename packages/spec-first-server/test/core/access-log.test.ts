@@ -149,9 +149,11 @@ test.each<[Facts, number, string]>([
   [{ path: '/other' }, 302, '(page)'],
   [{ path: '/other' }, 404, '(unknown)'],
 ])('observe gets the name of the call %j with status %i: %s', (facts, status, name) => {
-  const { end, observed } = started();
-  end(facts, status);
-  expect(observed).toEqual([[name, status, expect.any(Number)]]);
+  for (const inDevelopment of [false, true]) {
+    const { end, observed } = started({ inDevelopment });
+    end(facts, status);
+    expect(observed).toEqual([[name, status, expect.any(Number)]]);
+  }
 });
 
 describe('an outage', () => {

@@ -56,6 +56,7 @@ test.each([
     ['text/plain', 'application/json'],
     'application/json',
   ],
+  ['text/html;Q=0.1, text/plain', ['text/html', 'text/plain'], 'text/plain'],
   ['text/html; level="1,2"; q=0.1, text/plain', ['text/html', 'text/plain'], 'text/plain'],
   [
     'text/html; version=2',

@@ -53,7 +53,9 @@ export class RequestContext implements AnyRequest {
     this.accepts = (...types) => {
       // Parameters that no type has, such as `charset`, exclude none of them.
       const accept = headers.accept?.replace(PARAMETER, (parameter, name: string) =>
-        name === 'q' || types.some((type) => type.includes(`${name}=`)) ? parameter : '',
+        name.toLowerCase() === 'q' || types.some((type) => type.includes(`${name}=`))
+          ? parameter
+          : '',
       );
       return new Negotiator({ headers: { accept: accept || undefined } }).mediaType([...types]);
     };
