@@ -57,7 +57,7 @@ export class Folders {
   }
 }
 
-/** What the calls of a service share, also with the server: memory, CPU time, and folders. */
+/** The memory, CPU time and folders that the calls of a service share, also with the server. */
 export class Resources {
   readonly memory = new Memory();
   readonly folders = new Folders();
