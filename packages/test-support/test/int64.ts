@@ -17,7 +17,3 @@ export const int64 = fc.oneof(
     .map(([near, distance]) => near + distance)
     .filter((value) => value >= MIN && value <= MAX),
 );
-
-/** Returns an integer as handlers receive it: a number if it is safe, else a bigint. */
-export const asReceived = (value: bigint) =>
-  Number.isSafeInteger(Number(value)) ? Number(value) : value;

@@ -220,32 +220,6 @@ describe('the start', () => {
     }
   });
 
-  const urlOf = (): string =>
-    `postgres://postgres:correct%20horse@127.0.0.1:${server.port}/postgres`;
-  test.each<[string, (url: string) => string, RegExp]>([
-    [
-      'a wrong password',
-      (url) => url.replace('correct%20horse', 's3cret'),
-      /password authentication failed.*Correct the PostgreSQL URL/,
-    ],
-
-    [
-      'TLS for a server without TLS',
-      (url) => `${url}?sslmode=require`,
-      /does not support SSL.*sslmode/,
-    ],
-    [
-      'unknown options',
-      (url) => `${url}?options=-cfoo%3D1`,
-      /unrecognized configuration parameter "foo".*options/,
-    ],
-  ])('rejects %s, with advice and without the password', async (_, change, message) => {
-    const error = await open(change(urlOf())).catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(Unusable);
-    expect(String(error)).toMatch(message);
-    expect(String(error)).not.toMatch(/s3cret|correct/);
-  });
-
   test.each<[string, string, RegExp]>([
     [
       'a table with columns of other types',
