@@ -21,79 +21,65 @@ function written(name: string, text: string): string {
   return file;
 }
 
-const notesWith = (fault?: string) => ({
-  document: written('notes.yaml', notes),
-  app: createNotes(fault),
-  credentials: TOKENS.ann,
-  otherCaller: TOKENS.bob,
-});
-const shelfWith = (fault?: string) => ({
-  document: written('shelf.yaml', shelf),
-  app: createShelf(fault),
-  credentials: CREDENTIALS,
-});
-const deskWith = (fault?: string) => ({
-  document: written('desk.json', desk),
-  app: createDesk(fault),
-});
-const bankWith = (fault?: string) => ({
-  document: written('bank.json', bank),
-  app: createBank(fault),
-  credentials: BANK_TOKENS.ann,
-  otherCaller: BANK_TOKENS.bob,
-});
+/** The services with faults: a document, an app with a fault or a habit, and its callers. */
+const SERVICES = {
+  notes: (fault?: string) => ({
+    document: written('notes.yaml', notes),
+    app: createNotes(fault),
+    credentials: TOKENS.ann,
+    otherCaller: TOKENS.bob,
+  }),
+  shelf: (fault?: string) => ({
+    document: written('shelf.yaml', shelf),
+    app: createShelf(fault),
+    credentials: CREDENTIALS,
+  }),
+  desk: (fault?: string) => ({ document: written('desk.json', desk), app: createDesk(fault) }),
+  bank: (fault?: string) => ({
+    document: written('bank.json', bank),
+    app: createBank(fault),
+    credentials: BANK_TOKENS.ann,
+    otherCaller: BANK_TOKENS.bob,
+  }),
+  club: (fault?: string) => ({
+    document: written('club.json', club),
+    app: createClub(fault),
+    credentials: CLUB_TOKENS.ann,
+    otherCaller: CLUB_TOKENS.bob,
+  }),
+  studio: (fault?: string) => ({
+    document: written('studio.json', studio),
+    app: createStudio(fault),
+    credentials: STUDIO_TOKENS.ann,
+    otherCaller: STUDIO_TOKENS.bob,
+  }),
+};
 
-const clubWith = (fault?: string) => ({
-  document: written('club.json', club),
-  app: createClub(fault),
-  credentials: CLUB_TOKENS.ann,
-  otherCaller: CLUB_TOKENS.bob,
-});
-
-const studioWith = (fault?: string) => ({
-  document: written('studio.json', studio),
-  app: createStudio(fault),
-  credentials: STUDIO_TOKENS.ann,
-  otherCaller: STUDIO_TOKENS.bob,
-});
-
-const faults = [
-  ...faultsIn('notes.ts').map((fault) => ['notes', fault, notesWith] as const),
-  ...faultsIn('shelf.ts').map((fault) => ['shelf', fault, shelfWith] as const),
-  ...faultsIn('desk.ts').map((fault) => ['desk', fault, deskWith] as const),
-  ...faultsIn('bank.ts').map((fault) => ['bank', fault, bankWith] as const),
-  ...faultsIn('club.ts').map((fault) => ['club', fault, clubWith] as const),
-  ...faultsIn('studio.ts').map((fault) => ['studio', fault, studioWith] as const),
+/** The faults that contract tests do not find yet. */
+const UNSEEN: readonly string[] = [
+  'desk: only 12 tasks are kept',
+  'bank: a batch loses its last card',
+  'bank: equal slugs replace an article',
 ];
-const missed: string[] = [];
-test.each(faults)('a fault of %s is looked for: %s', async (_, fault, create) => {
-  if ((await failuresOf(create(fault), 1)).length === 0) missed.push(fault);
+
+const services = Object.entries(SERVICES);
+const faults = services.flatMap(([name, create]) =>
+  faultsIn(`${name}.ts`).map((fault) => [`${name}: ${fault}`, fault, create] as const),
+);
+test.each(faults)('the fault is found, unless it is listed: %s', async (title, fault, create) => {
+  const isFound = (await failuresOf(create(fault), 1)).length > 0;
+  expect(isFound).toBe(!UNSEEN.includes(title));
 });
 
-test('95 % of at least 150 faults are found', () => {
+test('there are at least 150 faults', () => {
   expect(faults.length).toBeGreaterThanOrEqual(150);
-  expect(missed.slice(Math.floor(faults.length * 0.05))).toEqual([]);
 });
 
-test('correct services have no failures', async () => {
-  expect(await failuresOf(notesWith())).toEqual([]);
-  expect(await failuresOf(shelfWith())).toEqual([]);
-  expect(await failuresOf(deskWith())).toEqual([]);
-  expect(await failuresOf(bankWith())).toEqual([]);
-  expect(await failuresOf(clubWith())).toEqual([]);
-  expect(await failuresOf(studioWith())).toEqual([]);
-});
-
-test.each(habitsIn('bank.ts'))('a correct bank has no failures if %s', async (habit) => {
-  expect(await failuresOf(bankWith(habit))).toEqual([]);
-});
-
-test.each(habitsIn('desk.ts'))('a correct desk has no failures if %s', async (habit) => {
-  expect(await failuresOf(deskWith(habit))).toEqual([]);
-});
-
-test.each(habitsIn('club.ts'))('a correct club has no failures if %s', async (habit) => {
-  expect(await failuresOf(clubWith(habit))).toEqual([]);
+const habits = services.flatMap(([name, create]) =>
+  ['', ...habitsIn(`${name}.ts`)].map((habit) => [name, habit, create] as const),
+);
+test.each(habits)('a correct %s has no failures, also if %s', async (_name, habit, create) => {
+  expect(await failuresOf(create(habit))).toEqual([]);
 });
 
 test.each(Object.entries(SHAPES))('%s has no failures', async (_, shape) => {
