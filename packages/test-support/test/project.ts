@@ -200,7 +200,7 @@ export function poll(url: string) {
       } catch (error) {
         failures.push(String(error));
       }
-      await pause(50);
+      await pause(100);
     }
   })();
   return {

@@ -1,5 +1,4 @@
 import { symlinkSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/files';
@@ -271,22 +270,4 @@ test('variables of the host do not multiply the base paths', async () => {
     expect(loaded.basePaths).toEqual(['/v1', '/v2']);
     expect(checkDocument(loaded).notices).toEqual([]);
   });
-});
-
-test('nothing is fetched', async () => {
-  const requests: string[] = [];
-  const server = createServer((request, response) =>
-    response.end(String(requests.push(String(request.url)))),
-  );
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const url = `http://127.0.0.1:${Object(server.address()).port}/a.yaml`;
-  const places = `x-a: { $ref: '${url}' }, example: { $ref: '${url}' }, discriminator: { mapping: { a: '${url}' } }`;
-  const text = `${HEAD}paths: { /a: { $ref: '${url}' } }\ncomponents: { schemas: { S: { ${places} } }, examples: { E: { externalValue: '${url}' } } }\n`;
-  await withFiles({ 'openapi.yaml': text }, async (folder) => {
-    expect(await findingsIn(folder)).toContainEqual(
-      expect.stringContaining('is not fetched: only files are read'),
-    );
-  });
-  server.close();
-  expect(requests).toEqual([]);
 });
