@@ -32,16 +32,6 @@ test('each round of the event loop starts to read one connection, the newest fir
   expect(areRead(connections)).toEqual([true, true, true]);
 });
 
-test('a connection that arrives later is read before those that are paused', async () => {
-  const old = await admitSockets(2);
-  await immediate();
-  const [late] = await admitSockets(1);
-  await immediate();
-  expect(areRead([...old, ...(late ? [late] : [])])).toEqual([false, true, true]);
-  await immediate();
-  expect(areRead(old)).toEqual([true, true]);
-});
-
 test('connections that a large first chunk pauses are read after those not read yet', async () => {
   const [first, second, third, fourth] = await admitSockets(4);
   if (!first || !second || !third || !fourth) throw new Error('four sockets');
