@@ -1,8 +1,16 @@
 import { stringifyJson } from '../json/exact.ts';
 import { isJsonType, isTextual } from '../source/media-types.ts';
-import { type Code, decodedBytes, type ItemsCoder, itemTooLarge } from './codec.ts';
+import { type Code, type ItemsCoder, itemTooLarge } from './codec.ts';
 import { readJsonText } from './json.ts';
-import { allBytes, boundaryOf, joined, partsOf, withBoundary } from './parts.ts';
+import {
+  allBytes,
+  boundaryOf,
+  contentTypeOf,
+  joined,
+  partsOf,
+  partText,
+  withBoundary,
+} from './parts.ts';
 
 const RULES = {
   requirement:
@@ -17,12 +25,11 @@ export const mixed: Code<ItemsCoder> = {
   contentType: withBoundary,
 
   async *read(chunks, { contentType }, limit) {
-    for await (const { headers, content } of partsOf(chunks, contentType, RULES)) {
-      const bytes = await allBytes(content, limit, () => itemTooLarge(limit, 'bytes'));
-      // The default is text (RFC 2046 §5.1).
-      const type = headers.get('content-type') ?? 'text/plain';
-      if (isJsonType(type)) yield readJsonText(decodedBytes(bytes));
-      else yield isTextual(type) ? decodedBytes(bytes) : bytes;
+    for await (const part of partsOf(chunks, contentType, RULES)) {
+      const { type, charset } = contentTypeOf(part);
+      const bytes = await allBytes(part.content, limit, () => itemTooLarge(limit, 'bytes'));
+      if (isJsonType(type)) yield readJsonText(partText(bytes, charset));
+      else yield isTextual(type) ? partText(bytes, charset) : bytes;
     }
   },
 

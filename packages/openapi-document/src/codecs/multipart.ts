@@ -1,9 +1,18 @@
 import { formField, formReader } from '../parameters/form-reader.ts';
 import { nameOwners, styledField, writeField } from '../parameters/write-parameter.ts';
 import { isJsonType, isRange, mediaTypeFor } from '../source/media-types.ts';
-import { type Code, decodedBytes, type FormCoder, UnreadableBody } from './codec.ts';
+import { type Code, type FormCoder, UnreadableBody } from './codec.ts';
 import { writeJsonText } from './json.ts';
-import { boundaryOf, type Part, partHeader, partsOf, TEXTS, withBoundary } from './parts.ts';
+import {
+  boundaryOf,
+  contentTypeOf,
+  type Part,
+  partHeader,
+  partsOf,
+  partText,
+  TEXTS,
+  withBoundary,
+} from './parts.ts';
 
 const MAX_BODY_PARTS = 1000;
 
@@ -24,7 +33,8 @@ export const multipart: Code<FormCoder> = {
       partCount += 1;
       if (partCount > MAX_BODY_PARTS)
         throw new UnreadableBody(`must have at most ${MAX_BODY_PARTS} parts`, { status: 413 });
-      const { name, filename, type, charset } = fieldOf(part);
+      const { name, filename } = fieldOf(part);
+      const { type, charset } = contentTypeOf(part);
       const { isFile, isText, types } = formField(format, name, storage.budget);
       const isSentAsFile = filename !== undefined || type === 'application/octet-stream';
       const values = fields.get(name) ?? [];
@@ -34,7 +44,7 @@ export const multipart: Code<FormCoder> = {
         // Browsers send no media type with a text.
         if (isSentAsFile || type !== 'text/plain') checkType(name, types, type);
         const texts = await storage.readText(part.content, (bytes) =>
-          reader.textValues(name, type, decodedText(name, bytes, charset)),
+          reader.textValues(name, type, partText(bytes, charset, name)),
         );
         for (const text of texts) values.push(text);
       } else {
@@ -100,27 +110,14 @@ function fileOf(
 
 /** Reads the headers of a part of a form (RFC 7578 §4.2). @throws {UnreadableBody} */
 function fieldOf({ headers }: Part) {
-  const transferEncoding = headers.get('content-transfer-encoding') ?? 'binary';
-  // Other encodings change the content. Browsers send none, and RFC 7578 §4.7 deprecates them.
-  if (!/^(7bit|8bit|binary)$/i.test(transferEncoding)) {
-    throw new UnreadableBody('must be binary, 8bit or 7bit', {
-      status: 415,
-      subject: 'the Content-Transfer-Encoding of a part',
-    });
-  }
   const { value, parameters } = dispositionOf(headers);
   const { name, filename, 'filename*': extendedFilename } = parameters;
   if (value !== 'form-data' || !name) throw unnamed();
-  // The default is text (RFC 7578 §4.4).
-  const type = partHeader(headers, 'content-type', 'text/plain');
   const sentFilename =
     extendedFilename === undefined ? filename && unescaped(filename) : decoded(extendedFilename);
   return {
     name: unescaped(name),
     filename: sentFilename && withoutFolders(sentFilename),
-    /** In lower case, without parameters. */
-    type: type.value,
-    charset: type.parameters.charset,
   };
 }
 
@@ -152,16 +149,6 @@ function decoded(value: string): string {
     // Reported below.
   }
   throw new UnreadableBody('must be UTF-8', { subject: TEXTS });
-}
-
-/** @throws {UnreadableBody} 415 for an unknown charset, 400 for bytes that are not in it. */
-function decodedText(part: string, bytes: Uint8Array, charset: string | undefined): string {
-  try {
-    return decodedBytes(bytes, TEXTS, charset);
-  } catch (error) {
-    if (error instanceof UnreadableBody) throw error;
-    throw new UnreadableBody('must have a known charset, such as utf-8', { status: 415, part });
-  }
 }
 
 /**

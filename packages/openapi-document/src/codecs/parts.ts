@@ -118,6 +118,35 @@ export function partHeader(headers: Part['headers'], name: string, fallback: str
   return header;
 }
 
+/**
+ * Returns the media type of a part in lower case, without parameters, and its charset. The default
+ * is text (RFC 2046 §5.1).
+ *
+ * @throws {UnreadableBody}
+ */
+export function contentTypeOf({ headers }: Part) {
+  const transferEncoding = headers.get('content-transfer-encoding') ?? 'binary';
+  // Other encodings change the content. Browsers send none, and RFC 7578 §4.7 deprecates them.
+  if (!/^(7bit|8bit|binary)$/i.test(transferEncoding)) {
+    throw new UnreadableBody('must be binary, 8bit or 7bit', {
+      status: 415,
+      subject: 'the Content-Transfer-Encoding of a part',
+    });
+  }
+  const { value, parameters } = partHeader(headers, 'content-type', 'text/plain');
+  return { type: value, charset: parameters.charset };
+}
+
+/** @throws {UnreadableBody} 415 for an unknown charset, 400 for bytes that are not in it. */
+export function partText(bytes: Uint8Array, charset: string | undefined, part?: string): string {
+  try {
+    return decodedBytes(bytes, TEXTS, charset);
+  } catch (error) {
+    if (error instanceof UnreadableBody) throw error;
+    throw new UnreadableBody('must have a known charset, such as utf-8', { status: 415, part });
+  }
+}
+
 class ByteSplitter {
   readonly #chunks: AsyncGenerator<Uint8Array>;
   readonly #missing: () => Error;

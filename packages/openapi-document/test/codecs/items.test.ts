@@ -79,6 +79,7 @@ test('a part is JSON, text or bytes, by its media type', async () => {
     'content-type: text/html; charset=utf-8\r\n\r\n<é>',
     'Content-Type: image/png\r\n\r\né',
     'A: b\r\n\r\n',
+    'Content-Type: text/plain; charset=utf-16le\r\n\r\nH\0i\0',
   ];
   const text = `${parts.map((part) => `--x\r\n${part}\r\n`).join('')}--x--\r\nafter`;
   expect(await itemsOf('multipart/mixed; boundary=x', [text])).toEqual([
@@ -86,7 +87,12 @@ test('a part is JSON, text or bytes, by its media type', async () => {
     '<é>',
     new Uint8Array(Buffer.from('é')),
     '',
+    'Hi',
   ]);
+  const encoded = '--x\r\nContent-Transfer-Encoding: base64\r\n\r\nYQ==\r\n--x--';
+  expect(await itemsOf('multipart/mixed; boundary=x', [encoded])).toBe(
+    'must be binary, 8bit or 7bit',
+  );
   const invalid = '--x\r\nContent-Type: application/json\r\n\r\n{\r\n--x--';
   expect(await itemsOf('multipart/mixed; boundary=x', [invalid])).toBe(
     'must be JSON (invalid at line 1, column 2)',
