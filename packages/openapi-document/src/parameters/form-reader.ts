@@ -63,16 +63,18 @@ export function formReader({ outline, encoding = {} }: FormFormat) {
 
   function objectOf<T>(
     fields: Fields<T>,
-    styled: readonly ReturnType<typeof valueReader>[],
+    styledFields: readonly ReturnType<typeof valueReader>[],
     decode: (text: string) => string,
     budget: Budget | undefined,
   ): Json {
     const names = outline?.names ?? new Set();
+    const isText = (value: string | T) => typeof value === 'string';
+    // Styles apply to texts, not to files.
+    const styled = styledFields.filter(({ name }) => fields.get(name)?.every(isText) ?? true);
     const styledNames = new Set(styled.map((field) => field.name));
     const owners = nameOwnership(styled, names);
     /** A property of the form is no member of a styled field. */
     const isOwn = (name: string) => names.has(name) && !styledNames.has(name);
-    const isText = (value: string | T) => typeof value === 'string';
     const form: Record<string, unknown> = {};
     for (const [name, values] of fields) {
       if (budget !== undefined) spend(budget, values.length);
@@ -101,8 +103,11 @@ export function formReader({ outline, encoding = {} }: FormFormat) {
     const isSingle = values.length === 1;
     if (schema === undefined) return isSingle ? first : values;
     const { contentType } = encoding[name] ?? {};
-    if (isSingle && contentType !== undefined && isJsonType(contentType))
-      return typeof first === 'string' ? readJson(name, schema, first) : first;
+    if (isSingle && contentType !== undefined && isJsonType(contentType)) {
+      const value = typeof first === 'string' ? readJson(name, schema, first) : first;
+      // A client may send each item of an array as a separate part, also if there is only one.
+      return isArray(schema) && !schema.allows(value, budget) ? [value].flat() : value;
+    }
     if (isArray(schema))
       return values.map((value, index) => valueFrom(name, schema.item(index), value, budget));
     if (isSingle) return valueFrom(name, schema, first, budget);

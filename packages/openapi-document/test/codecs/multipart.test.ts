@@ -208,6 +208,17 @@ test.each<[style: object, value: unknown]>([
     expect(() => coder.write(unclear, message)).toThrow('an item is empty or contains');
 });
 
+test('a file is read in the same way if its field has a style, as Swashbuckle declares', async () => {
+  const encodings = { photo: { style: 'form' }, scans: { explode: true }, note: { style: 'form' } };
+  const styled = { ...format, encoding: encodings };
+  const image = (name: string) => sent(name, 'a', '; filename="a.png"', 'image/png');
+  const form = `${image('photo')}${image('scans')}${image('scans')}${sent('note', 'x')}${END}`;
+  const message = { format: styled, contentType: TYPE };
+  const file = expect.any(File);
+  const fields = { photo: file, scans: [file, file], note: 'x' };
+  expect(await coder.read(chunksOf(form, Infinity), message, storage)).toEqual(fields);
+});
+
 describe('a part with an empty filename', () => {
   const type = 'application/octet-stream';
   const unnamed = (name: string, text: string) => sent(name, text, '; filename=""', type);

@@ -76,6 +76,8 @@ describe('a field with an encoding', () => {
     [{ open: { contentType: 'application/json' } }, 'open=1&open=2', { open: ['1', '2'] }],
     [{ tags: { contentType: 'application/json' } }, 'tags=%5B1,2%5D', { tags: [1, 2] }],
     [{ tags: { contentType: 'application/json' } }, 'tags=1&tags=2', { tags: [1, 2] }],
+    [{ tags: { contentType: 'application/json' } }, 'tags=1', { tags: [1] }],
+    [{ points: { contentType: 'application/json' } }, 'points=%7B%7D', { points: [{}] }],
     [{ count: { contentType: 'text/plain' } }, 'count=1', { count: 1 }],
   ])('such as %j is parsed by it: %s', (encoding, text, fields) => {
     expect(readerOf(encoding).urlencoded(text)).toEqual(fields);
