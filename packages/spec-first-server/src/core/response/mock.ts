@@ -9,9 +9,7 @@ import {
   type Example,
   type ItemsCoder,
   isJsonType,
-  isObject,
   type MediaType,
-  mapMembers,
   type Operation,
   parseJson,
   type Schemas,
@@ -80,21 +78,8 @@ export function mock(
     if (reply instanceof HttpError) throw reply;
     if (media === undefined) return reply;
     const coder = codecs.of(media);
-    if (coder.unit === 'items') return { ...reply, body: paced(media, coder, reply.body) };
-    return name === undefined ? lastPage(media, reply, request.query) : reply;
+    return coder.unit === 'items' ? { ...reply, body: paced(media, coder, reply.body) } : reply;
   };
-
-  /**
-   * Leaves out members whose texts the request has as query parameters, or sets them to `null`, if
-   * the schema allows it. A client that follows such a cursor would get the same page forever.
-   */
-  function lastPage(media: MediaType, reply: AnyReply, query: AnyRequest['query']): AnyReply {
-    const cursors = new Set(Object.values(query).filter((value) => typeof value === 'string'));
-    if (cursors.size === 0) return reply;
-    const schema = schemas.at(media.schema, 'response');
-    const pages = [undefined, null].map((end) => replaced(reply.body, cursors, end));
-    return { ...reply, body: pages.find((page) => schema.isValid(page)) ?? reply.body };
-  }
 
   /** Returns the name of the example whose request has the same values as a request. */
   function exampleOfRequest(media: MediaType, request: AnyRequest): string | undefined {
@@ -215,14 +200,6 @@ export function mock(
     else for (const value of valuesOf(schemas, items.schema, 'response')) yield { value: [value] };
   }
 }
-
-/** Replaces members of an object, also of objects in it, but not of the items of lists. */
-const replaced = (value: unknown, members: ReadonlySet<unknown>, replacement: unknown): unknown =>
-  isObject(value)
-    ? mapMembers(value, (member) =>
-        members.has(member) ? replacement : replaced(member, members, replacement),
-      )
-    : value;
 
 /** Returns a value as JSON has it. The values of some formats, such as dates, are objects. */
 const jsonOf = (value: unknown): unknown => parseJson(stringifyJson(value) ?? 'null');
