@@ -55,8 +55,13 @@ export const events: Code<ItemsCoder> = {
     if (data !== undefined) {
       const mode = items?.data ?? 'text';
       const isText = mode === 'text' || (mode === 'mixed' && typeof data === 'string');
-      const lines = isText ? String(data).split(/\r\n|\r|\n/) : [writeJsonText(data)];
-      for (const line of lines) text += `data: ${line}\n`;
+      const dataText = isText ? String(data) : writeJsonText(data);
+      // Readers would return another value.
+      if (dataText.includes('\r') || (isText && readEventData(mode, dataText) !== dataText))
+        throw new TypeError(
+          'the data of an event must not contain a carriage return, or be the JSON of an object',
+        );
+      for (const line of dataText.split('\n')) text += `data: ${line}\n`;
     }
     return `${text}\n`;
   },

@@ -215,11 +215,21 @@ function write(type: string, item: unknown, items?: Partial<Items>) {
 }
 
 test.each<[data: Items['data'], item: object, text: string]>([
-  ['text', { data: 'a\nb\r\nc\rd' }, 'data: a\ndata: b\ndata: c\ndata: d\n\n'],
+  ['text', { data: 'a\nb\n' }, 'data: a\ndata: b\ndata: \n\n'],
   ['text', {}, '\n'],
   ['mixed', { data: 'a' }, 'data: a\n\n'],
 ])('an event with %s data is written: %j', (data, item, text) => {
   expect(write('text/event-stream', item, { data })).toBe(text);
+});
+
+test.each<[data: Items['data'], text: string]>([
+  ['text', 'a\rb'],
+  ['mixed', 'a\r\nb'],
+  ['mixed', '{"a":1}'],
+])('%s data that readers would read as another value is rejected: %j', (data, text) => {
+  expect(() => write('text/event-stream', { data: text }, { data })).toThrow(
+    'the data of an event must not contain a carriage return, or be the JSON of an object',
+  );
 });
 
 test('a member that events do not have is rejected', () => {
