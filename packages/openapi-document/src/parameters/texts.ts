@@ -15,7 +15,9 @@ export function coerce(schema: Outline, text: string, budget?: Budget): unknown 
   const value = scalarOf(types, text);
   const isOnly = value !== null && (types & TYPE_BITS.string) === 0;
   if (value === text || isOnly) return value;
-  return String(value) === text
+  // A request has the nearest double of a bigint, unless its schema has integers of 64 bits.
+  const read = typeof value === 'bigint' && !schema.isWide ? Number(value) : value;
+  return String(read) === text
     ? firstAllowed(schema, value, text, budget)
     : firstAllowed(schema, text, value, budget);
 }

@@ -22,6 +22,7 @@ test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
   ['1e5', [{ anyOf: [integer, { const: 'auto' }] }], 100_000],
   ['9007199254740993', [{ type: ['integer', 'string'] }], '9007199254740993'],
   ['9007199254740993', [{ type: ['integer', 'string'], format: 'int64' }], 2n ** 53n + 1n],
+  ['9007199254740993', [{ type: ['number', 'string'] }], '9007199254740993'],
   ['1234', [{ anyOf: [{ type: 'integer', maximum: 99 }, string] }], '1234'],
   ['12', [{ anyOf: [{ type: 'integer', maximum: 99 }, string] }], 12],
   ['true', [{ anyOf: [{ const: false }, string] }], 'true'],
