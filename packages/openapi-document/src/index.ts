@@ -30,11 +30,16 @@ export {
   type Parameter,
 } from './operations/operations.ts';
 export { basePathsOf } from './operations/servers.ts';
-export { formField, formReader, readParameter } from './parameters/form-reader.ts';
+export {
+  formField,
+  formReader,
+  readParameter,
+  writeForm,
+  writeParameter,
+} from './parameters/forms.ts';
 export { parameterReader } from './parameters/parameter-reader.ts';
 export { ParameterError } from './parameters/read-value.ts';
 export { cookiesOf } from './parameters/texts.ts';
-export { writeForm, writeParameter } from './parameters/write-parameter.ts';
 export type { Annotations } from './schema/annotations.ts';
 export { type Budget, BudgetExceeded } from './schema/budget.ts';
 export { namedTypes } from './schema/facts.ts';

@@ -1,5 +1,6 @@
+import { writeParameter } from '../parameters/forms.ts';
 import { pairsOf } from '../parameters/texts.ts';
-import { nameOwners, type Styled, writeParameter } from '../parameters/write-parameter.ts';
+import { nameOwners, type Styled } from '../parameters/write-value.ts';
 import { matchPath, pathTemplate, writePath } from '../source/path-template.ts';
 import type { Route } from './routes.ts';
 

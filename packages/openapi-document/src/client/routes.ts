@@ -2,7 +2,7 @@ import type { BodyFormat } from '../codecs/codec.ts';
 import type { MediaType } from '../operations/media.ts';
 import type { Operation } from '../operations/operations.ts';
 import type { ServerPath } from '../operations/servers.ts';
-import type { Styled } from '../parameters/write-parameter.ts';
+import type { Styled } from '../parameters/write-value.ts';
 
 /** The parts of an operation that a client needs to call it. */
 export interface Route {
@@ -52,11 +52,13 @@ export const routesOf = <Id extends PropertyKey = string>(operations: readonly O
               allowReserved,
               required,
               outline,
+              form,
               media,
             }) => ({
               ...{ in: where, name, style, explode, json, allowReserved },
               ...((required || outline.defaults.some((value) => value !== null)) &&
                 where !== 'path' && { mustBeSent: true }),
+              ...(form && { form }),
               media: media && { type: media.type, encoding: media.encoding },
             }),
           ),

@@ -1,4 +1,4 @@
-import type { FormEncoding } from '../parameters/write-parameter.ts';
+import type { FormEncoding } from '../parameters/write-value.ts';
 import type { Budget } from '../schema/budget.ts';
 import type { Items } from '../schema/event.ts';
 import type { Outline } from '../schema/outline.ts';

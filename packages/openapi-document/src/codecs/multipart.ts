@@ -1,8 +1,6 @@
-import { formField, formReader } from '../parameters/form-reader.ts';
-import { nameOwners, styledField, writeField } from '../parameters/write-parameter.ts';
-import { isJsonType, isRange, mediaTypeFor } from '../source/media-types.ts';
+import { formField, formParts, formReader } from '../parameters/forms.ts';
+import { isRange, mediaTypeFor } from '../source/media-types.ts';
 import { type Code, type FormCoder, UnreadableBody } from './codec.ts';
-import { writeJsonText } from './json.ts';
 import {
   boundaryOf,
   contentTypeOf,
@@ -26,7 +24,6 @@ export const multipart: Code<FormCoder> = {
   contentType: withBoundary,
 
   async read(chunks, { format, contentType }, storage) {
-    const reader = formReader(format);
     const fields = new Map<string, unknown[]>();
     let partCount = 0;
     for await (const part of partsOf(chunks, contentType, RULES)) {
@@ -35,7 +32,8 @@ export const multipart: Code<FormCoder> = {
         throw new UnreadableBody(`must have at most ${MAX_BODY_PARTS} parts`, { status: 413 });
       const { name, filename } = fieldOf(part);
       const { type, charset } = contentTypeOf(part);
-      const { isFile, isText, types } = formField(format, name, storage.budget);
+      const { kind, types, textValues } = formField(format, name, { budget: storage.budget });
+      const { isFile, isText } = kind;
       const isSentAsFile = filename !== undefined || type === 'application/octet-stream';
       const values = fields.get(name) ?? [];
       if (!isFile || !isSentAsFile) {
@@ -44,7 +42,7 @@ export const multipart: Code<FormCoder> = {
         // Browsers send no media type with a text.
         if (isSentAsFile || type !== 'text/plain') checkType(name, types, type);
         const texts = await storage.readText(part.content, (bytes) =>
-          reader.textValues(name, type, partText(bytes, charset, name)),
+          textValues(type, partText(bytes, charset, name)),
         );
         for (const text of texts) values.push(text);
       } else {
@@ -58,35 +56,24 @@ export const multipart: Code<FormCoder> = {
       }
       fields.set(name, values);
     }
-    return storage.run(() => reader.multipart(fields, storage.budget));
+    return storage.run(() => formReader(format).multipart(fields, storage.budget));
   },
 
-  write(fields, { format: { encoding = {} }, contentType }) {
+  write(fields, { format: { encoding }, contentType }) {
     const boundary = boundaryOf(contentType);
     const pieces: (string | Blob)[] = [];
-    const claim = nameOwners(Object.keys(Object(fields)));
     const add = (name: string, content: string | Blob, filename?: string, type?: string) => {
+      if (unescaped(escaped(name)) !== name)
+        throw new TypeError(`a field cannot have the name ${JSON.stringify(name)}`);
       const suffix = filename === undefined ? '' : `; filename="${escaped(filename)}"`;
       const typeLine = type === undefined ? '' : `\r\nContent-Type: ${type}`;
       const disposition = `form-data; name="${escaped(name)}"${suffix}`;
       const head = `--${boundary}\r\nContent-Disposition: ${disposition}${typeLine}\r\n\r\n`;
       pieces.push(head, content, '\r\n');
     };
-    for (const [name, value] of Object.entries<unknown>(Object(fields))) {
-      const type = encoding[name]?.contentType;
-      const items: unknown[] = [value].flat();
-      const isStyled = styledField(name, encoding[name]) !== undefined;
-      if (value === undefined) continue;
-      if (items.some((item) => item instanceof Blob)) {
-        for (const item of items) add(name, ...fileOf(item, type));
-      } else if (type !== undefined && !isStyled && isJsonType(type)) {
-        add(name, writeJsonText(value), undefined, type);
-      } else
-        for (const [key, text] of writeField(name, value, encoding[name])) {
-          claim(name, key);
-          add(key, text);
-        }
-    }
+    for (const { name, text, file, type } of formParts(Object(fields), encoding, true))
+      if (text === undefined) add(name, ...fileOf(file, type));
+      else add(name, text, undefined, type);
     return new Blob([...pieces, `--${boundary}--\r\n`]);
   },
 };

@@ -1,5 +1,4 @@
-import { formReader } from '../parameters/form-reader.ts';
-import { writeForm } from '../parameters/write-parameter.ts';
+import { formReader, writeForm } from '../parameters/forms.ts';
 import { type Code, type TextCoder, UnreadableBody } from './codec.ts';
 
 /** Forms without files (https://url.spec.whatwg.org/#application/x-www-form-urlencoded). */

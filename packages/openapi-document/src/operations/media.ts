@@ -1,7 +1,7 @@
 import type { BodyFormat } from '../codecs/codec.ts';
 import { readEventData } from '../codecs/events.ts';
 import { jsonOrText } from '../parameters/texts.ts';
-import type { FormEncoding } from '../parameters/write-parameter.ts';
+import type { FormEncoding } from '../parameters/write-value.ts';
 import { decodedEvent, eventDataOf, type Items } from '../schema/event.ts';
 import type { Outline } from '../schema/outline.ts';
 import type { Schemas } from '../schema/schemas.ts';
@@ -14,7 +14,7 @@ import {
   type Json,
   resolveRef,
 } from '../source/document.ts';
-import { essenceOf } from '../source/media-types.ts';
+import { essenceOf, isForm } from '../source/media-types.ts';
 
 /** A Media Type Object (`source`, OpenAPI 3.1 §4.8.14) with its name. */
 export interface MediaType extends BodyFormat {
@@ -41,15 +41,16 @@ export const mediaOf = (schemas: Schemas, content: unknown, parentPointer: strin
   entriesOf(content).map(([type, value]) => {
     const source = resolveRef(schemas.root, value) ?? {};
     const { schema } = source;
+    const outline = schemas.outline(schema);
     const items = itemsOf(schemas.tree, type, source);
     const pointer = `${parentPointer}/content/${escapePointerToken(type)}`;
     const examples = examplesOf(schemas.root, { source, pointer });
     return {
       type,
       schema,
-      outline: schemas.outline(schema),
+      outline,
       items,
-      encoding: encodingOf(source.encoding),
+      encoding: encodingOf(source.encoding, isForm(type) ? outline : undefined),
       examples: items === undefined ? examples : examples.map((each) => decoded(items, each)),
       pointer,
       source,
@@ -65,20 +66,25 @@ function itemsOf(tree: SchemaTree, type: string, source: Json): Items | undefine
   return { schema: isEvents ? decodedEvent(tree, schema, data) : schema, data };
 }
 
-const encodingOf = (encoding: unknown): FormEncoding =>
-  Object.fromEntries(
-    entriesOf(encoding).map(([name, value]) => {
-      const { contentType, style, explode } = asObject(value);
-      return [
-        name,
-        {
-          ...(typeof contentType === 'string' && { contentType }),
-          ...(typeof style === 'string' && { style }),
-          ...(typeof explode === 'boolean' && { explode }),
-        },
-      ];
-    }),
-  );
+/** @param form the outline of a form. */
+function encodingOf(encoding: unknown, form: Outline | undefined): FormEncoding {
+  const declared = asObject(encoding);
+  const names = new Set([...Object.keys(declared), ...(form?.names ?? [])]);
+  const entries = [...names].map((name): [string, FormEncoding[string]] => {
+    const { contentType, style, explode } = asObject(declared[name]);
+    const ambiguousForm = form?.member(name).ambiguousForm;
+    return [
+      name,
+      {
+        ...(typeof contentType === 'string' && { contentType }),
+        ...(typeof style === 'string' && { style }),
+        ...(typeof explode === 'boolean' && { explode }),
+        ...(ambiguousForm && { form: ambiguousForm }),
+      },
+    ];
+  });
+  return Object.fromEntries(entries.filter(([, field]) => Object.keys(field).length > 0));
+}
 
 /** Returns a string unchanged, since it is a serialized sequence. */
 function decoded({ data }: Items, example: Example): Example {

@@ -1,4 +1,4 @@
-import type { Styled } from '../parameters/write-parameter.ts';
+import type { Styled } from '../parameters/write-value.ts';
 import type { Outline } from '../schema/outline.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import {
@@ -238,6 +238,7 @@ function parameterOf(
   const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? defaultStyle);
   const [media] = mediaOf(schemas, source.content, pointer);
   const schema = media === undefined ? schemaOf(schemas, source) : media.schema;
+  const outline = schemas.outline(schema);
   const styled = {
     in: where,
     name,
@@ -246,7 +247,8 @@ function parameterOf(
     allowReserved: source.allowReserved === true,
     json: media !== undefined && isJsonType(media.type),
     schema,
-    outline: schemas.outline(schema),
+    outline,
+    form: outline.ambiguousForm,
     media,
   };
   return {

@@ -1,10 +1,10 @@
 import { type Budget, BudgetExceeded } from '../schema/budget.ts';
 import { escapePointerToken } from '../source/document.ts';
 import { matchPath, type PathTemplate } from '../source/path-template.ts';
-import { parameterValueReader } from './form-reader.ts';
+import { parameterValueReader } from './forms.ts';
 import { nameOwnership, ParameterError, type Readable } from './read-value.ts';
 import { cookiesOf, pairsOf } from './texts.ts';
-import type { Styled } from './write-parameter.ts';
+import type { Styled } from './write-value.ts';
 
 /** The parts of a request that hold parameters. */
 interface ParameterSource {

@@ -14,7 +14,7 @@ import {
   percentDecoded,
   splitOnce,
 } from './texts.ts';
-import { type Styled, styleOf } from './write-parameter.ts';
+import { type Styled, styleOf } from './write-value.ts';
 
 /** Thrown if a parameter or a form field cannot be parsed. */
 export class ParameterError extends Error {
@@ -83,14 +83,14 @@ export function valueReader(parameter: Readable) {
   const shape = json ? 'json' : formOf(outline.typeBits);
   const isDeep = style === 'deepObject';
   /** True if each property of an object is a separate name in the query. */
-  const isSpread = exploded === '&' && explode && shape === 'object';
+  const isSpread = where === 'query' && explode && shape === 'object';
   const properties = outline.names;
   /**
-   * True for an exploded object with `additionalProperties`. Its members are all query names that
-   * no other parameter declares. A declared property is no member, either, if it is the name of
+   * True for an exploded object with members of any name. Its members are all query names that no
+   * other parameter declares. A declared property is no member, either, if it is the name of
    * another parameter.
    */
-  const takesAnyName = isSpread && outline.describesOtherMembers;
+  const takesAnyName = isSpread && outline.otherMembers.length > 0;
 
   return {
     in: where,
@@ -125,20 +125,16 @@ export function valueReader(parameter: Readable) {
   };
 
   /** In the style `matrix`, the text contains the name of the parameter. */
-  function fromText(
-    text: string | undefined,
-    decode: Decode,
-    budget: Budget | undefined,
-    isExploded = explode,
-  ): unknown {
+  function fromText(text: string | undefined, decode: Decode, budget: Budget | undefined): unknown {
     if (!text?.startsWith(prefix)) return undefined;
     if (shape === 'json') return readJson(name, outline, decode(text));
     const unnamed = (part: string) => {
-      if (where !== 'path' || !isNamed) return part;
+      if (!isNamed) return part;
       const [key, value] = splitOnce(part, '=');
       if (decode(key) === name) return value;
       throw new ParameterError(name, `must begin with ${prefix}${name}=`);
     };
+    const isExploded = explode && where !== 'query';
     const bare = text.slice(prefix.length);
     if (shape === 'text') return coerce(outline, decode(unnamed(bare)), budget);
     const list = isExploded ? bare : unnamed(bare);
@@ -181,7 +177,7 @@ export function valueReader(parameter: Readable) {
     if (isArray && values.length > 0 && explode)
       return coerceItems(outline, values.map(decode), budget);
     if (values.length > 1) throw new ParameterError(name, onceReason());
-    return fromText(values[0], decode, budget, false);
+    return fromText(values[0], decode, budget);
   }
 
   function onceReason(): string {

@@ -7,7 +7,7 @@ import type { TypeName } from '../schema/json-types.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import type { Union } from '../schema/unions.ts';
-import type { Json } from '../source/document.ts';
+import { isObject, type Json } from '../source/document.ts';
 import { essenceOf, isJsonLines, isJsonSequence } from '../source/media-types.ts';
 import { patternTexts } from './pattern-texts.ts';
 import { numbersFor, rotated, textsFor } from './scalars.ts';
@@ -358,7 +358,7 @@ class Sampler {
       add(name);
       if (!members.has(name)) return undefined;
     }
-    const isOpen = schema.describesOtherMembers || schema.namePatterns.length > 0;
+    const isOpen = schema.otherMembers.some(isObject);
     const isFull = (usual: number) => members.size >= Math.min(max, Math.max(min, usual));
     for (const name of schema.names)
       if (!needed.has(name) && !isFull(addsOptional ? Infinity : 0) && this.#wants()) add(name);

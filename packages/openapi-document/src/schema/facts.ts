@@ -136,6 +136,16 @@ export class Facts {
     });
   }
 
+  /** The schemas of members whose names `properties` does not list. */
+  get otherMembers(): readonly unknown[] {
+    return this.schemas
+      .flatMap(({ additionalProperties, unevaluatedProperties, patternProperties }) => [
+        additionalProperties ?? unevaluatedProperties ?? false,
+        ...Object.values(asObject(patternProperties)),
+      ])
+      .filter((schema) => schema !== false);
+  }
+
   /** The patterns in `patternProperties`. */
   get namePatterns(): readonly string[] {
     const lists = this.values('patternProperties').map((members) => Object.keys(asObject(members)));

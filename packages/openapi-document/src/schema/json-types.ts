@@ -25,6 +25,10 @@ export function formOf(types: number): Form {
   return (types & TYPE_BITS.object) === 0 ? 'text' : 'object';
 }
 
+/** The types of values in a form. */
+export const typesIn = (form: Form): number =>
+  form === 'text' ? SCALARS | TYPE_BITS.null : TYPE_BITS[form];
+
 export const SCALARS = TYPE_BITS.string | TYPE_BITS.number | TYPE_BITS.boolean;
 
 /** Allows every value. */

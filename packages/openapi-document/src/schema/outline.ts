@@ -10,6 +10,7 @@ import {
   TYPE_BITS,
   type TypeName,
   typeNames,
+  typesIn,
 } from './json-types.ts';
 import { subschemasOf } from './keywords.ts';
 import { type Context, DEFAULT_STEPS } from './model.ts';
@@ -117,11 +118,9 @@ export class Outline extends Facts {
     return formOf(this.typeBits);
   }
 
-  /** True if `additionalProperties` describes members of any name. */
-  get describesOtherMembers(): boolean {
-    return this.schemas.some(
-      ({ additionalProperties: schema }) => isObject(schema) || schema === true,
-    );
+  /** The form in which texts are read, if values may have several forms. See `Styled.form`. */
+  get ambiguousForm(): Form | undefined {
+    return (this.typeBits & ~typesIn(this.form)) === 0 ? undefined : this.form;
   }
 
   /**
@@ -143,9 +142,13 @@ export class Outline extends Facts {
     if (existing !== undefined) return existing;
     const member = this.#outline(
       this.schemas.flatMap((schema) => {
-        const declared = tree.declared(schema, listed, matched);
-        const others = schema.additionalProperties ?? schema.unevaluatedProperties ?? [];
-        return declared.length > 0 ? declared : others;
+        const declaredBy = (inner: Json) => tree.declared(inner, listed, matched);
+        const declared = declaredBy(schema);
+        if (declared.length > 0) return declared;
+        const isEvaluated = tree.applied(schema).some((inner) => declaredBy(inner).length > 0);
+        return (
+          schema.additionalProperties ?? (isEvaluated ? [] : schema.unevaluatedProperties) ?? []
+        );
       }),
     );
     if (members.size === MAX_MEMBERS) members.clear();

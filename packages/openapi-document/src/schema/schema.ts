@@ -1,4 +1,4 @@
-import { entriesOf, isObject, type Json } from '../source/document.ts';
+import { entriesOf, type Json } from '../source/document.ts';
 import { type Budget, BudgetExceeded, UNLIMITED } from './budget.ts';
 import { baseTagName } from './discriminator.ts';
 import { Facts } from './facts.ts';
@@ -120,13 +120,6 @@ export class Schema extends Facts {
       propertyNames === undefined ? [] : [context.tree.schemaOf(propertyNames)],
     );
     return schemas.length === 0 ? undefined : new Schema(context.setOf(schemas));
-  }
-
-  /** True if a schema describes members with names that are not listed. */
-  get describesOtherMembers(): boolean {
-    return this.schemas.some(({ additionalProperties, unevaluatedProperties }) =>
-      isObject(additionalProperties ?? unevaluatedProperties),
-    );
   }
 
   /** Returns the schema of a member, or `undefined` if the member is removed or rejected. */

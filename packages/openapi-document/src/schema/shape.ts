@@ -3,7 +3,6 @@ import {
   asObject,
   capitalized,
   decoded,
-  entriesOf,
   escapePointerToken,
   type Json,
   pointerTokens,
@@ -279,11 +278,7 @@ export class Shapes {
   /** Returns the shapes of members that `properties` does not name. */
   #others(parts: readonly Json[]): Shape[] {
     const { tree, view } = this.#context;
-    return parts
-      .flatMap((part) => [
-        part.additionalProperties ?? part.unevaluatedProperties ?? false,
-        ...entriesOf(part.patternProperties).map(([, schema]) => schema),
-      ])
+    return new Facts(parts).otherMembers
       .map((schema) => tree.schemaOf(schema))
       .filter((schema) => schema !== NOTHING && !tree.isOneWay(schema, view))
       .map((schema) => this.of([schema]));

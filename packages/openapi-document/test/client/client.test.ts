@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { type ClientOptions, clientOf, writeParameters } from '../../src/client/client.ts';
 import type { ParameterInput } from '../../src/client/parameters.ts';
 import type { Route } from '../../src/client/routes.ts';
-import type { Styled } from '../../src/parameters/write-parameter.ts';
+import type { Styled } from '../../src/parameters/write-value.ts';
 
 const GET: Route = { method: 'GET', path: '/a', parameters: [], media: [], responses: [] };
 const EVENTS: Route = {

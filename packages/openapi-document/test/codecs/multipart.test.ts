@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FormCoder, FormStorage } from '../../src/codecs/codec.ts';
 import { Codecs } from '../../src/codecs/codecs.ts';
-import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
+import type { FormEncoding } from '../../src/parameters/write-value.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
 
 const file = { type: 'string', format: 'binary' };

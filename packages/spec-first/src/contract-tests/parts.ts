@@ -283,7 +283,7 @@ function bodyReader(media: MediaType, coder: Coder): (value: unknown) => unknown
   if (coder.unit !== 'parts')
     return (value) => (isTextOrBytes(coder) ? value : parseJson(stringifyJson(value) ?? 'null'));
   const reader = formReader(media);
-  const isText = (name: string) => formField(media, name).isText;
+  const isText = (name: string) => formField(media, name).kind.isText;
   return (form) => {
     const fields = Object.entries(asObject(form));
     const texts = Object.fromEntries(fields.filter(([name]) => isText(name)));

@@ -214,8 +214,8 @@ async function* one(item: unknown): AsyncGenerator<unknown> {
 
 function formWithFiles(media: MediaType, form: unknown, index: number): object {
   const fields = Object.entries(Object(form)).map(([name, value]) => {
-    const { isText, types } = formField(media, name);
-    if (isText) return [name, value];
+    const { kind, types } = formField(media, name);
+    if (kind.isText) return [name, value];
     const type = concreteType(types[index % types.length] ?? '*/*');
     const files = [value].flat().map((item) => fileOf(item, type));
     return [name, Array.isArray(value) ? files : files[0]];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { formField, formReader } from '../../src/parameters/form-reader.ts';
-import { type FormEncoding, writeForm } from '../../src/parameters/write-parameter.ts';
+import { formField, formReader, writeForm } from '../../src/parameters/forms.ts';
+import type { FormEncoding } from '../../src/parameters/write-value.ts';
 import { createSchemas } from '../../src/schema/schemas.ts';
 
 const integer = { type: 'integer' };
@@ -99,6 +99,19 @@ describe('a field with an encoding', () => {
       expect(() => writeForm(unclear, encoding)).toThrow('which is not its own');
   });
 
+  test('that is a map has no files of other fields', () => {
+    const map = { type: 'object', additionalProperties: integer };
+    const form = {
+      outline: outlineOf({ properties: { map } }),
+      encoding: { map: { style: 'form' } },
+    };
+    const fields = new Map<string, (string | object)[]>([
+      ['a', ['1']],
+      ['b', [form]],
+    ]);
+    expect(formReader(form).multipart(fields)).toEqual({ map: { a: 1 }, b: form });
+  });
+
   test('must be JSON if its media type is JSON and its schema allows no string', () => {
     const { urlencoded } = readerOf({ count: { contentType: 'application/json' } });
     expect(() => urlencoded('count=x')).toThrow('count must be JSON');
@@ -139,13 +152,16 @@ test.each<[properties: object, encoding: { contentType?: string }, kinds: string
 ])('a part of a form of %j with the encoding %j is %s', (properties, field, kinds) => {
   const encoding: FormEncoding = { field };
   const format = { outline: outlineOf({ properties }), encoding };
-  const { isFile, isText, types } = formField(format, 'field');
+  const { kind, types } = formField(format, 'field');
+  const { isFile, isText } = kind;
   expect([...(isFile ? ['file'] : []), ...(isText ? ['text'] : [])].join(' or ')).toBe(kinds);
   expect(types).toEqual(field.contentType?.split(', ') ?? []);
 });
 
 test('a text part of JSON may contain all items of an array', () => {
-  const { textValues } = readerOf({ pair: { contentType: 'application/json' } });
+  const encoding = { pair: { contentType: 'application/json' } };
+  const textValues = (name: string, type: string, text: string) =>
+    formField({ outline: outlineOf(schema), encoding }, name).textValues(type, text);
   expect(textValues('tags', 'application/json', '[1,2]')).toEqual([1, 2]);
   for (const [name, type, text] of [
     ['tags', 'text/plain', '[1]'],
@@ -156,11 +172,8 @@ test('a text part of JSON may contain all items of an array', () => {
     ['other', 'application/json', '[1]'],
   ] as const)
     expect(textValues(name, type, text)).toEqual([text]);
-  const form = formReader({
-    outline: outlineOf({ properties: { constructor: integers } }),
-    encoding: {},
-  });
-  expect(form.textValues('constructor', 'application/json', '[1]')).toEqual([1]);
+  const form = { outline: outlineOf({ properties: { constructor: integers } }) };
+  expect(formField(form, 'constructor').textValues('application/json', '[1]')).toEqual([1]);
 });
 
 test('the budget pays for fields and the patterns of names', () => {

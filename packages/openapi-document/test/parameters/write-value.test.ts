@@ -1,10 +1,6 @@
 import { expect, test } from '@jest/globals';
-import {
-  type FormEncoding,
-  type Styled,
-  writeForm,
-  writeParameter,
-} from '../../src/parameters/write-parameter.ts';
+import { writeForm, writeParameter } from '../../src/parameters/forms.ts';
+import type { FormEncoding, Styled } from '../../src/parameters/write-value.ts';
 
 const DEFAULTS = { name: 'value', explode: false, json: false };
 
