@@ -50,7 +50,7 @@ export const mediaOf = (schemas: Schemas, content: unknown, parentPointer: strin
       schema,
       outline,
       items,
-      encoding: encodingOf(source.encoding, isForm(type) ? outline : undefined),
+      encoding: encodingOf(type, source.encoding, outline),
       examples: items === undefined ? examples : examples.map((each) => decoded(items, each)),
       pointer,
       source,
@@ -66,24 +66,25 @@ function itemsOf(tree: SchemaTree, type: string, source: Json): Items | undefine
   return { schema: isEvents ? decodedEvent(tree, schema, data) : schema, data };
 }
 
-/** @param form the outline of a form. */
-function encodingOf(encoding: unknown, form: Outline | undefined): FormEncoding {
-  const declared = asObject(encoding);
-  const names = new Set([...Object.keys(declared), ...(form?.names ?? [])]);
-  const entries = [...names].map((name): [string, FormEncoding[string]] => {
-    const { contentType, style, explode } = asObject(declared[name]);
-    const ambiguousForm = form?.member(name).ambiguousForm;
+/** Adds the forms of fields whose schemas allow several. See `Styled.form`. */
+function encodingOf(type: string, declared: unknown, outline: Outline): FormEncoding {
+  const fields = entriesOf(declared).map(([name, value]): [string, FormEncoding[string]] => {
+    const { contentType, style, explode } = asObject(value);
     return [
       name,
       {
         ...(typeof contentType === 'string' && { contentType }),
         ...(typeof style === 'string' && { style }),
         ...(typeof explode === 'boolean' && { explode }),
-        ...(ambiguousForm && { form: ambiguousForm }),
       },
     ];
   });
-  return Object.fromEntries(entries.filter(([, field]) => Object.keys(field).length > 0));
+  const encoding = Object.fromEntries(fields);
+  for (const name of isForm(type) ? outline.names : []) {
+    const form = outline.member(name).ambiguousForm;
+    if (form !== undefined) encoding[name] = { ...encoding[name], form };
+  }
+  return encoding;
 }
 
 /** Returns a string unchanged, since it is a serialized sequence. */

@@ -82,7 +82,7 @@ export function formField(
     write(value: unknown): readonly FormPart[] {
       const items: readonly unknown[] = [value].flat();
       if (isPlain && items.some((item) => item instanceof Blob)) {
-        checkForm(styled, value, true);
+        if (items.length < 2) checkForm(field.form, value, true);
         return items.map((file) => ({ name, file, type: contentType }));
       }
       const pairs = isStyled || isJson ? writePairs(styled, value) : writeItems(value);
@@ -126,12 +126,13 @@ export function formField(
   };
 
   function writeItems(value: unknown) {
-    checkForm(styled, value, true);
+    const items: readonly unknown[] = [value].flat();
+    if (items.length < 2) checkForm(field.form, value, true);
     if (field.form === 'text' && typeof value === 'string' && isComposite(jsonOrText(value)))
       throw new TypeError('its schema has several forms, and its text would be read as JSON');
-    return [value]
-      .flat()
-      .flatMap((item) => writePairs({ ...styled, json: isComposite(item), form: undefined }, item));
+    return items.flatMap((item) =>
+      writePairs({ ...styled, json: isComposite(item), form: undefined }, item),
+    );
   }
 
   /** @param structures the types that are written as JSON. */

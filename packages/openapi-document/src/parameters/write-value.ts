@@ -79,17 +79,14 @@ type Pair = readonly [name: string, text: string];
  * @throws {TypeError} for a value whose text stands for another one.
  */
 export function writePairs(parameter: Styled, value: unknown): Pair[] {
-  const { name, style, explode, json } = parameter;
-  const encode = encoderOf(parameter);
-  if (!isComposite(value) || json || (!explode && style !== 'deepObject'))
+  const { name, style, explode, json, form } = parameter;
+  const isDeep = style === 'deepObject';
+  if (!isComposite(value) || json || !(explode || isDeep))
     return [[name, writeText(parameter, value)]];
-  checkForm(parameter, value);
-  if (style === 'deepObject') return deepPairs(name, value, encode);
-  if (Array.isArray(value)) return value.map((item): Pair => [name, encode(scalar(item))]);
-  return repeated(membersOf(value)).map(([key, item]) => {
-    if (key === '') throw new TypeError('it has a member without a name');
-    return [key, encode(scalar(item))];
-  });
+  const isRepeated = Array.isArray(value) && value.length > 1 && !isDeep;
+  if (!isRepeated) checkForm(form, value, isDeep);
+  const encode = encoderOf(parameter);
+  return isDeep ? deepPairs(name, value, encode) : explodedPairs(name, value, encode);
 }
 
 /**
@@ -98,54 +95,43 @@ export function writePairs(parameter: Styled, value: unknown): Pair[] {
  * @throws {TypeError} for a value whose text stands for another one.
  */
 export function writeText(parameter: Styled, value: unknown): string {
-  const { name, in: where, json, explode } = parameter;
+  const { name, in: where, style, json, explode, form } = parameter;
   const { prefix, delimiter, exploded, isNamed } = styleOf(parameter);
   const encode = encoderOf(parameter);
   if (json) {
     const text = jsonOf(value);
     return where === 'header' ? asciiJson(text) : encode(text);
   }
-  checkForm(parameter, value);
-  const namePrefix = isNamed ? `${encode(name)}=` : '';
-  if (!isComposite(value)) return prefix + namePrefix + encode(scalar(value));
-  if (!explode || where === 'query')
-    return prefix + namePrefix + joined(flat(value).map(encode), delimiter);
-  const parts = Array.isArray(value)
-    ? value.map((item) => namePrefix + encode(scalar(item)))
-    : (isNamed ? repeated(membersOf(value)) : membersOf(value)).map(
-        ([key, item]) => `${joined([encode(key)], '=')}=${encode(scalar(item))}`,
-      );
+  checkForm(form, value, style === 'deepObject');
+  const start = prefix + (isNamed ? `${encode(name)}=` : '');
+  if (!isComposite(value)) return start + encode(scalar(value));
+  if (!explode || where === 'query') return start + joined(flat(value).map(encode), delimiter);
+  const hasNames = isNamed || !Array.isArray(value);
+  const parts = explodedPairs(name, value, encode).map(([key, text]) =>
+    hasNames ? `${joined([encode(key)], '=')}=${text}` : text,
+  );
   return prefix + joined(parts, exploded);
 }
 
-/** Repeats the name of a list for each item. */
-const repeated = (members: readonly [string, unknown][]): [string, unknown][] =>
-  members.flatMap(([key, inner]) =>
-    Array.isArray(inner) && inner.length > 0
-      ? inner.map((item): [string, unknown] => [key, item])
-      : [[key, inner]],
-  );
+/** Returns a pair for each item or member. The name of a list in an object is repeated. */
+function explodedPairs(name: string, value: object, encode: (text: string) => string): Pair[] {
+  if (Array.isArray(value)) return value.map((item): Pair => [name, encode(scalar(item))]);
+  return membersOf(value).flatMap(([key, inner]) => {
+    if (key === '') throw new TypeError('it has a member without a name');
+    const isList = Array.isArray(inner) && inner.length > 0;
+    return explodedPairs(key, isList ? inner : [inner], encode);
+  });
+}
 
 /**
  * @param hasStructure true if the text shows that it is an object.
- * @throws {TypeError} for a value that is not in the form of the texts. See `Styled.form`.
+ * @throws {TypeError} for a value in another form than that in which it is read. See `Styled.form`.
  */
-export function checkForm(
-  { in: where, style, explode, form }: Styled,
-  value: unknown,
-  hasStructure = style === 'deepObject',
-): void {
+export function checkForm(form: Form | undefined, value: unknown, hasStructure: boolean): void {
   if (form === undefined) return;
   const valueForm = formOf(typeBitOf(value));
-  const isRepeated =
-    where === 'query' &&
-    style !== 'deepObject' &&
-    explode &&
-    Array.isArray(value) &&
-    value.length > 1;
-  const isList = (each: Form) => each === 'array';
-  const isSame = hasStructure ? isList(valueForm) === isList(form) : valueForm === form;
-  if (!isSame && !isRepeated)
+  const isRead = hasStructure ? (valueForm === 'array') === (form === 'array') : valueForm === form;
+  if (!isRead)
     throw new TypeError(`its schema has several forms, and its text would be read as ${form}`);
 }
 
