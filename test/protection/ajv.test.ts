@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { createSchemas, stringifyJson } from 'openapi-document';
+import { Schemas, stringifyJson } from 'openapi-document';
 import { randomly } from './randomly.ts';
 import { FORMATS, type Keywords, mapKeywords, opened, type Schema } from './schemas.ts';
 import { documentOf } from './serve.ts';
@@ -23,7 +23,7 @@ function compile(schema: Schema): (value: unknown) => boolean {
 
 /** Returns the schema of requests and that of replies. */
 function read(schema: Schema) {
-  const schemas = createSchemas(documentOf({ Root: schema }));
+  const schemas = new Schemas(documentOf({ Root: schema }));
   const root = '#/components/schemas/Root';
   return { request: schemas.at(root, 'request'), reply: schemas.at(root, 'response') };
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createSchemas, type Document, loadDocument } from 'openapi-document';
+import { type Document, loadDocument, Schemas } from 'openapi-document';
 import { documentWith } from 'test-support/document-of';
 import { withFiles } from 'test-support/files';
 import { generateSource } from '../src/generator.ts';
 
-const schemasOf = ({ root }: Document) => createSchemas(root);
+const schemasOf = ({ root }: Document) => new Schemas(root);
 
 const DOCUMENT = `openapi: 3.2.0
 info: { title: Garden, version: 1.0.0 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSchemas, type Json } from 'openapi-document';
+import { type Json, Schemas } from 'openapi-document';
 import { withText } from 'test-support/titles';
 import { schemaTypes, type Use } from '../src/schema-types.ts';
 import type { Values } from '../src/type-text.ts';
@@ -30,7 +30,7 @@ function typesOf(
   components: object = {},
   { isServer = true, values = 'received' }: { isServer?: boolean; values?: Values } = {},
 ) {
-  const schemas = createSchemas({ components: { schemas: components } });
+  const schemas = new Schemas({ components: { schemas: components } });
   const uses = (['response', 'request'] as const).map((direction) =>
     sources.map((schema): Use => ({ schema, direction })),
   );
@@ -202,7 +202,7 @@ describe('the properties of a form', () => {
     Loop: { allOf: [ref('Loop'), ref('Form')] },
   };
   const formType = (schema: object, direction: 'request' | 'response', form?: Json) => {
-    const schemas = createSchemas({ components: { schemas: components } });
+    const schemas = new Schemas({ components: { schemas: components } });
     const use = { schema, direction, form };
     return lineOf(schemaTypes(schemas, [use], true).typeOf(use, 'received'));
   };
@@ -386,7 +386,7 @@ describe('a named type', () => {
     ],
   ])('of the schemas %j is named %j in TypeScript', (names, aliases) => {
     const components = Object.fromEntries(names.map((name) => [name, { ...text }]));
-    const schemas = createSchemas({ components: { schemas: components } });
+    const schemas = new Schemas({ components: { schemas: components } });
     const { components: members } = schemaTypes(schemas, [], true);
     expect(members).toEqual(names.map((name, index) => ({ name, type: aliases[index] })));
   });

@@ -8,7 +8,7 @@ import { stringifyJson } from '../json/exact.ts';
 import { UNLIMITED } from '../schema/budget.ts';
 import { KEYWORDS, SUBSCHEMA } from '../schema/keywords.ts';
 import type { Violation } from '../schema/model.ts';
-import { createSchemas } from '../schema/schemas.ts';
+import { Schemas } from '../schema/schemas.ts';
 import {
   asObject,
   escapePointerToken,
@@ -74,7 +74,7 @@ const schemasOf = onFirstUse((version: '3.1' | '3.2') => {
     if ($ref === '#/$defs/schema') return SUBSCHEMA;
     return OBJECTS.test($ref) ? { type: 'object' } : value;
   });
-  const schemas = createSchemas({
+  const schemas = new Schemas({
     ...official,
     // The version is checked when the document is loaded.
     properties: { ...asObject(official.properties), openapi: true, ...READ_ONLY },

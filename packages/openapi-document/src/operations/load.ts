@@ -1,5 +1,5 @@
 import type { Formats } from '../schema/formats.ts';
-import { createSchemas, type Schemas } from '../schema/schemas.ts';
+import { Schemas } from '../schema/schemas.ts';
 import { asObject, entriesOf, type Json, resolveRef } from '../source/document.ts';
 import { loadSource, type Source } from '../source/load.ts';
 import { type Operation, operationsOf, reachable, webhooksOf } from './operations.ts';
@@ -52,7 +52,7 @@ interface LoadOptions {
 }
 
 function partsOf(root: Json, formats: Formats | undefined) {
-  const schemas = createSchemas(root, { formats });
+  const schemas = new Schemas(root, { formats });
   const { operations, unreachable } = reachable(operationsOf(schemas));
   const schemes = entriesOf(asObject(root.components).securitySchemes);
   return {

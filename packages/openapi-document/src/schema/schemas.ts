@@ -25,7 +25,7 @@ export class Schemas {
   readonly #outlineOf: (schemas: readonly Json[]) => Outline;
 
   /** @param root the bundled document: each `$ref` points into it. */
-  constructor(root: Json, { formats }: SchemasOptions) {
+  constructor(root: Json, { formats }: SchemasOptions = {}) {
     const tree = new SchemaTree(root, formats);
     this.tree = tree;
     this.#contextOf = onFirstUse((view) => createContext(tree, view));
@@ -79,10 +79,6 @@ interface Described {
   readonly shape: Shape;
   readonly annotations: Annotations;
 }
-
-/** Creates the schemas of a bundled document: each `$ref` points into `root`. */
-export const createSchemas = (root: Json, options: SchemasOptions = {}): Schemas =>
-  new Schemas(root, options);
 
 function createContext(tree: SchemaTree, view: View): Context {
   const counter = new SelectionCounter();

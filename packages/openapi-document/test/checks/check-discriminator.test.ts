@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkDiscriminator } from '../../src/checks/check-discriminator.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 import { valueAt } from '../../src/source/document.ts';
 import { findingsOf } from '../support/findings.ts';
 
@@ -21,7 +21,7 @@ function findingsIn(schemas: object, pointer = '/components/schemas/S'): string[
   const root = { components: { schemas: { ...SCHEMAS, ...schemas } } };
   const schema = Object(valueAt(root, pointer));
   const findings = findingsOf((report) =>
-    checkDiscriminator(createSchemas(root), schema, pointer, report),
+    checkDiscriminator(new Schemas(root), schema, pointer, report),
   );
   return findings.map((finding) => finding.replace(`notice ${pointer}/discriminator`, ''));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkNames } from '../../src/checks/check-names.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 import { findingsOf } from '../support/findings.ts';
 
 const ROOT = {
@@ -8,7 +8,7 @@ const ROOT = {
 };
 
 const findingsIn = (schema: object): string[] =>
-  findingsOf((report) => checkNames(createSchemas(ROOT), { ...schema }, '/s', report));
+  findingsOf((report) => checkNames(new Schemas(ROOT), { ...schema }, '/s', report));
 
 const BASE = { $ref: '#/components/schemas/Base' };
 

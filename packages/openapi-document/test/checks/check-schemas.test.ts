@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkSchemas } from '../../src/checks/check-schemas.ts';
 import type { Formats } from '../../src/schema/formats.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 import { findingsOf } from '../support/findings.ts';
 
 const PLACE = '/components/schemas/S';
 
 /** The findings of a schema, with pointers that begin at the schema. */
 function findingsIn(S: unknown, formats?: Formats): string[] {
-  const schemas = createSchemas({ components: { schemas: { S } } }, { formats });
+  const schemas = new Schemas({ components: { schemas: { S } } }, { formats });
   const findings = findingsOf((report) => checkSchemas(schemas, report));
   return findings.map((finding) => finding.replace(` ${PLACE}`, ' '));
 }
@@ -80,7 +80,7 @@ test('the headers of parts of a body are not checked', () => {
   const mixed = { prefixEncoding: [{ encoding: { a: part } }] };
   const root = { components: { mediaTypes: { body, mixed } } };
   expect(
-    findingsOf((report) => checkSchemas(createSchemas(root), report)).filter((finding) =>
+    findingsOf((report) => checkSchemas(new Schemas(root), report)).filter((finding) =>
       /parts/.test(finding),
     ),
   ).toEqual(
@@ -94,7 +94,7 @@ test('the headers of parts of a body are not checked', () => {
 test('only schemas are checked', () => {
   const parameters = { P: { type: 5, pattern: '(', format: 'colour' } };
   expect(
-    findingsOf((report) => checkSchemas(createSchemas({ components: { parameters } }), report)),
+    findingsOf((report) => checkSchemas(new Schemas({ components: { parameters } }), report)),
   ).toEqual([]);
 });
 
@@ -121,7 +121,7 @@ test.each<[dialect: string, isKnown: boolean]>([
   const message = `${dialect} is read as JSON Schema 2020-12`;
   expect(findingsIn({ $schema: dialect })).toEqual(isKnown ? [] : [`notice /$schema ${message}`]);
   const root = { jsonSchemaDialect: dialect };
-  expect(findingsOf((report) => checkSchemas(createSchemas(root), report))).toEqual(
+  expect(findingsOf((report) => checkSchemas(new Schemas(root), report))).toEqual(
     isKnown ? [] : [`notice /jsonSchemaDialect ${message}`],
   );
 });
@@ -130,7 +130,7 @@ describe('a schema that refers to itself for the same value is a problem', () =>
   const T = { $ref: '#/components/schemas/T' };
   const self = { $ref: `#${PLACE}` };
   const check = (schemas: object) =>
-    findingsOf((report) => checkSchemas(createSchemas({ components: { schemas } }), report));
+    findingsOf((report) => checkSchemas(new Schemas({ components: { schemas } }), report));
   const cycle = (pointer: string, path: string) =>
     `problem ${pointer} the schema refers to itself for the same value, so validation would not end: ${path}`;
 

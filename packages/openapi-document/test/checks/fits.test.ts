@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkExamples, misfitOf } from '../../src/checks/fits.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 
 const root = {
   components: {
@@ -30,14 +30,14 @@ test.each<[value: unknown, schema: object, misfit: string | undefined]>([
   [{ id: 'x', name: 'Fern' }, Plant, '/id must be integer'],
   [{ id: 1 }, Plant, '/name is required'],
 ])('%p with the schema %p has the misfit %s', (value, schema, misfit) => {
-  expect(misfitOf(createSchemas(root), { ...schema }, value)).toBe(misfit);
+  expect(misfitOf(new Schemas(root), { ...schema }, value)).toBe(misfit);
 });
 
 test('a schema that refers to itself for the same value has no misfits', () => {
   const S = { anyOf: [{ $ref: '#/components/schemas/S' }], default: 1 };
   const circular = { components: { schemas: { S } } };
-  expect(misfitOf(createSchemas(circular), S, 1)).toBeUndefined();
-  expect(checkExamples(createSchemas(circular))).toEqual([]);
+  expect(misfitOf(new Schemas(circular), S, 1)).toBeUndefined();
+  expect(checkExamples(new Schemas(circular))).toEqual([]);
 });
 
 describe('examples that do not match their schemas', () => {
@@ -85,7 +85,7 @@ describe('examples that do not match their schemas', () => {
     // The examples of other media types are serialized.
     [{ requestBody: { content: { 'application/xml': body, 'text/plain': body } } }, []],
   ])('of the operation %j are found at %j', (members, pointers) => {
-    expect(checkExamples(createSchemas(example(members)))).toEqual(
+    expect(checkExamples(new Schemas(example(members)))).toEqual(
       pointers.map((pointer) => ({
         pointer: `/paths/~1a/post${pointer}`,
         message: expect.stringMatching(/^the example does not fit its schema: .*must be integer$/),
@@ -95,7 +95,7 @@ describe('examples that do not match their schemas', () => {
 
   test('of a schema are found in example and in each item of examples', () => {
     const S = { properties: { n: { ...integer, example: 'x', examples: [1, 'y', 'z'] } } };
-    const findings = checkExamples(createSchemas({ components: { schemas: { S } } }));
+    const findings = checkExamples(new Schemas({ components: { schemas: { S } } }));
     expect(findings.map(({ pointer }) => pointer)).toEqual([
       '/components/schemas/S/properties/n/example',
       '/components/schemas/S/properties/n/examples/1',

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import type { BodyFormat, Codec, CodecFacts } from '../../src/codecs/codec.ts';
 import { Codecs } from '../../src/codecs/codecs.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 
 type Unit = CodecFacts['unit'];
 
 const items: BodyFormat['items'] = { data: 'text' };
-const outlineOf = (schema: object) => createSchemas({ Row: { type: 'object' } }).outline(schema);
+const outlineOf = (schema: object) => new Schemas({ Row: { type: 'object' } }).outline(schema);
 
 test.each<[type: string, unit: Unit, unitWithItems: Unit]>([
   ['application/json', 'value', 'value'],

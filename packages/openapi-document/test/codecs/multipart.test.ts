@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { FormCoder, FormStorage } from '../../src/codecs/codec.ts';
 import { Codecs } from '../../src/codecs/codecs.ts';
 import type { FormEncoding } from '../../src/parameters/write-value.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 
 const file = { type: 'string', format: 'binary' };
 const schema = {
@@ -24,7 +24,7 @@ const encoding = {
   any: { contentType: '*/*' },
 };
 const TYPE = 'multipart/form-data; boundary=b';
-const outline = createSchemas({}).outline(schema);
+const outline = new Schemas({}).outline(schema);
 const format = { type: 'multipart/form-data', encoding, outline };
 
 const codecs = new Codecs();
@@ -197,7 +197,7 @@ test.each<[style: object, value: unknown]>([
   const styled = {
     ...format,
     encoding: { p: style },
-    outline: createSchemas({}).outline({ properties }),
+    outline: new Schemas({}).outline({ properties }),
   };
   const message = { format: styled, contentType: TYPE };
   const written = await coder.write({ p: value }, message).text();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { examplesOf, mediaOf } from '../../src/operations/media.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 
 function mediaType(type: string, source: unknown, root: object = {}) {
-  const [media] = mediaOf(createSchemas({ ...root }), { [type]: source }, '/at');
+  const [media] = mediaOf(new Schemas({ ...root }), { [type]: source }, '/at');
   if (media === undefined) throw new Error('there is no media type');
   return media;
 }
@@ -14,7 +14,7 @@ test('a Media Type Object may be a reference, or not an object', () => {
     schema: { type: 'string' },
   });
   expect(mediaType('text/plain', null)).toMatchObject({ schema: undefined, source: {} });
-  expect(mediaOf(createSchemas({}), undefined, '')).toEqual([]);
+  expect(mediaOf(new Schemas({}), undefined, '')).toEqual([]);
 });
 
 test('only the data of events is decoded', () => {

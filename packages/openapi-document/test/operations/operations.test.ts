@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { declaredFor } from '../../src/operations/declared-for.ts';
 import { type Operation, operationsOf, webhooksOf } from '../../src/operations/operations.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 import { operationObjects, pathItemsIn } from '../../src/source/path-items.ts';
 
 function operationOf(operation: object, item: object = {}, root: object = {}): Operation {
   const [first] = operationsOf(
-    createSchemas({ ...root, paths: { '/a/{id}': { ...item, post: operation } } }),
+    new Schemas({ ...root, paths: { '/a/{id}': { ...item, post: operation } } }),
   );
   if (first === undefined) throw new Error('there is no operation');
   return first;
@@ -75,7 +75,7 @@ test.each<[members: object, schema: unknown]>([
 });
 
 describe('an id', () => {
-  const idsOf = (paths: object) => operationsOf(createSchemas({ paths })).map(({ id }) => id);
+  const idsOf = (paths: object) => operationsOf(new Schemas({ paths })).map(({ id }) => id);
 
   test('is the operationId, or the method and the path', () => {
     const paths = {
@@ -115,8 +115,8 @@ test('webhooks and callbacks are listed as operations', () => {
   };
   const callbacks = { done: { $ref: '#/Callback' }, failed: {}, none: { $ref: '#/None' } };
   const paths = { '/a': { get: { operationId: 'a', callbacks } } };
-  const operations = operationsOf(createSchemas({ ...root, paths }));
-  const webhooks = webhooksOf(createSchemas(root), operations);
+  const operations = operationsOf(new Schemas({ ...root, paths }));
+  const webhooks = webhooksOf(new Schemas(root), operations);
   expect(webhooks.map(({ id, method, path, pointer }) => [id, method, path, pointer])).toEqual([
     ['a', 'post', 'sent', '/webhooks/sent/post'],
     ['putAB', 'put', 'a.b', '/webhooks/a.b/put'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { formField, formReader, writeForm } from '../../src/parameters/forms.ts';
 import type { FormEncoding } from '../../src/parameters/write-value.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 
 const integer = { type: 'integer' };
 const integers = { type: 'array', items: integer };
@@ -18,7 +18,7 @@ const schema = {
     open: {},
   },
 };
-const outlineOf = (source: unknown) => createSchemas({}).outline(source);
+const outlineOf = (source: unknown) => new Schemas({}).outline(source);
 const readerOf = (encoding: FormEncoding = {}) =>
   formReader({ outline: outlineOf(schema), encoding });
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { textOf } from 'test-support/titles';
 import { ParameterError, valueReader } from '../../src/parameters/read-value.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 
 type Parameter = Omit<Parameters<typeof valueReader>[0], 'outline'> & { readonly schema: unknown };
 
@@ -21,7 +21,7 @@ const parameter = (members: Partial<Parameter>): Parameter => ({
   ...members,
 });
 const readerOf = (declared: Parameter) =>
-  valueReader({ ...declared, outline: createSchemas({}).outline(declared.schema) });
+  valueReader({ ...declared, outline: new Schemas({}).outline(declared.schema) });
 const reader = (members: Partial<Parameter>) => readerOf(parameter(members));
 const read = (members: Partial<Parameter>, text: string | undefined) => reader(members).read(text);
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { coerce, coerceObject, cookiesOf, type PathText } from '../../src/parameters/texts.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 
-const schemas = createSchemas({ components: { schemas: { Count: { type: 'integer' } } } });
+const schemas = new Schemas({ components: { schemas: { Count: { type: 'integer' } } } });
 const integer = { type: 'integer' };
 const string = { type: 'string' };
 
@@ -43,7 +43,7 @@ test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
 test('an empty text is null if a format of the service rejects it', () => {
   const formats = { iban: (text: string) => text !== '' };
   const schema = { type: ['string', 'null'], format: 'iban' };
-  expect(coerce(createSchemas({}, { formats }).outline(schema), '')).toBeNull();
+  expect(coerce(new Schemas({}, { formats }).outline(schema), '')).toBeNull();
 });
 
 describe('an object', () => {

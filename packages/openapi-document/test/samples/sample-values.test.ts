@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { withText } from 'test-support/titles';
 import { Codecs } from '../../src/codecs/codecs.ts';
 import { bodiesOf, valuesOf } from '../../src/samples/sample-values.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 import { documentOf, only } from '../support/operations.ts';
 
 const integer = { type: 'integer' };
@@ -53,7 +53,7 @@ const root = {
     },
   },
 };
-const schemas = createSchemas(root, { formats: { iban: (value) => value === 'DE1' } });
+const schemas = new Schemas(root, { formats: { iban: (value) => value === 'DE1' } });
 const samples = (schema: unknown) => [...valuesOf(schemas, schema, 'request')];
 
 test('the first value has all members of its direction, with examples and defaults', () => {
@@ -206,7 +206,7 @@ describe('the bodies of a response', () => {
     const document = await documentOf({ '/a': { get: { responses } } });
     const [media] = only(document.operations).responses.flatMap((response) => response.media);
     if (media === undefined) throw new Error('the response has no body');
-    return [...bodiesOf(createSchemas(document.root), new Codecs(), type, media)];
+    return [...bodiesOf(new Schemas(document.root), new Codecs(), type, media)];
   };
   const list = { type: 'array', minItems: 2, maxItems: 2, items: { const: 1 } };
 

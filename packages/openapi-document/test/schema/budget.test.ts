@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { BudgetExceeded, spend } from '../../src/schema/budget.ts';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 import type { Json } from '../../src/source/document.ts';
 
 const ROOT = { $ref: '#/components/schemas/Root' };
 
 /** Returns the keywords that a request violates. */
 function check(root: Json, value: unknown) {
-  const schemas = createSchemas({ components: { schemas: { Root: root } } });
+  const schemas = new Schemas({ components: { schemas: { Root: root } } });
   return schemas
     .at(ROOT, 'request')
     .check(value)
@@ -23,7 +23,7 @@ test('a budget can be spent to the last step', () => {
 });
 
 test('a long list of distinct numbers is not too expensive', () => {
-  const schema = createSchemas({}).at({ type: 'array', uniqueItems: true }, 'request');
+  const schema = new Schemas({}).at({ type: 'array', uniqueItems: true }, 'request');
   const list = Array.from({ length: 400_000 }, (_, index) => index);
   expect(schema.isValid(list)).toBe(true);
 });
@@ -76,7 +76,7 @@ test.each<[schema: object, cheap: unknown, expensive: unknown]>([
 ])('numbers with many digits cost steps: %j', (schema, cheap, expensive) => {
   const stepsAfter = (value: unknown) => {
     const budget = { steps: 1_000 };
-    createSchemas({}).at(schema, 'request').check(value, { budget });
+    new Schemas({}).at(schema, 'request').check(value, { budget });
     return budget.steps;
   };
   expect(stepsAfter(expensive)).toBeLessThan(stepsAfter(cheap));
@@ -85,7 +85,7 @@ test.each<[schema: object, cheap: unknown, expensive: unknown]>([
 test('many names that match no pattern are one member', () => {
   const schema = { patternProperties: { '^x-': { type: 'string' } } };
   const parts = Array.from({ length: 100 }, (_, index) => ({ properties: { [`p${index}`]: {} } }));
-  const schemas = createSchemas({});
+  const schemas = new Schemas({});
   const rules = schemas.at({ allOf: [schema, ...parts] }, 'request');
   expect(rules.member('a')?.isSame(rules.member('b') as never)).toBe(true);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { withText } from 'test-support/titles';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 
-const outlineOf = (schema: unknown, root = {}) => createSchemas(root).outline(schema);
+const outlineOf = (schema: unknown, root = {}) => new Schemas(root).outline(schema);
 
 test('an outline has the facts of a schema, its references and its alternatives, each once', () => {
   const root = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 import { temporalFormats } from '../../src/schema/temporal-formats.ts';
 import type { View } from '../../src/schema/tree.ts';
 import type { Json } from '../../src/source/document.ts';
@@ -9,7 +9,7 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 /** Returns the value that a view reads, or its violations. */
 function read(schemas: Json, schema: unknown, view: View, value: unknown, extension = {}) {
   const root = { ...extension, components: { schemas } };
-  const result = createSchemas(root).at(schema, view).check(value);
+  const result = new Schemas(root).at(schema, view).check(value);
   return result.violations?.map(({ path, keyword }) => `${path} ${keyword}`) ?? result.value;
 }
 
@@ -141,7 +141,7 @@ test.each<[schema: object, value: object]>([
   };
   const page = 'maxProperties' in schema ? {} : { page: 1 };
   expect(read({}, declared, 'request', value)).toEqual({ ...value, ...page });
-  const shape = JSON.stringify(createSchemas({}).shape(declared, 'request'));
+  const shape = JSON.stringify(new Schemas({}).shape(declared, 'request'));
   const filled = [...shape.matchAll(/"name":"(mode|page)".*?"isFilled":(true|false)/g)];
   for (const [, name, isFilled] of filled)
     expect([name, isFilled]).toEqual([name, String(name === 'page' && name in page)]);
@@ -186,7 +186,7 @@ test.each<View>(['request', 'sent', 'example'])(
 );
 
 test('a text in a union becomes a value of the type of its format', () => {
-  const schemas = createSchemas({}, { formats: temporalFormats });
+  const schemas = new Schemas({}, { formats: temporalFormats });
   const parsed = (schema: object, text: string) =>
     Object(schemas.at(schema, 'request').check(text, { parsesFormats: true }).value).constructor
       .name;

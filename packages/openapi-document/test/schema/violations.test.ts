@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 
-const schemas = createSchemas({});
+const schemas = new Schemas({});
 const violationsOf = (schema: object | boolean, value: unknown, maxViolations?: number) =>
   schemas.at(schema, 'example').check(value, { maxViolations }).violations ?? [];
 

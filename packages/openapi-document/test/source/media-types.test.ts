@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createSchemas } from '../../src/schema/schemas.ts';
+import { Schemas } from '../../src/schema/schemas.ts';
 import { isJsonType, mediaTypeFor } from '../../src/source/media-types.ts';
 
 test.each([
@@ -30,7 +30,7 @@ test.each<[schema: unknown, constrained: boolean]>([
   [{ anyOf: [{}, { $ref: '#/Short' }] }, true],
 ])('the schema %j restricts text: %j', (schema, constrained) => {
   const root = { Any: {}, Short: { type: 'string', maxLength: 1 } };
-  expect(createSchemas(root).outline(schema).restrictsBytes).toBe(constrained);
+  expect(new Schemas(root).outline(schema).restrictsBytes).toBe(constrained);
 });
 
 test.each([

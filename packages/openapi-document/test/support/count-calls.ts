@@ -4,7 +4,7 @@
  */
 import { Session } from 'node:inspector/promises';
 import { parentPort } from 'node:worker_threads';
-import { checkDocument, createSchemas, loadDocument } from 'openapi-document';
+import { checkDocument, loadDocument, Schemas } from 'openapi-document';
 
 const session = new Session();
 session.connect();
@@ -16,7 +16,7 @@ async function useDocument(file: string): Promise<void> {
   const { problems, broken, notices } = checkDocument(loaded);
   loaded.describe([...problems, ...notices]);
   for (const findings of broken.values()) loaded.describe(findings);
-  const schemas = createSchemas(loaded.root);
+  const schemas = new Schemas(loaded.root);
   for (const { requestBody } of loaded.operations)
     for (const { schema } of requestBody?.media ?? []) schemas.at(schema, 'request').unions;
 }

@@ -1,10 +1,10 @@
 import {
   Codecs,
-  createSchemas,
   type Document,
   loadDocument,
   mediaTypesOf,
   type Operation,
+  Schemas,
   stringifyJson,
 } from 'openapi-document';
 import type { CheckedOperation } from '../../src/contract-tests/check-response.ts';
@@ -25,7 +25,7 @@ export function operationIn({ operations }: Document, id: string): Operation {
 }
 
 export const checkedOperation = ({ root }: Document, operation: Operation): CheckedOperation => ({
-  schemas: createSchemas(root),
+  schemas: new Schemas(root),
   codecs,
   operation,
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSchemas } from 'openapi-document';
+import { Schemas } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
 import { variantsOf } from '../../src/contract-tests/variants.ts';
 
 const variants = (schema: unknown, value: unknown) => {
-  const schemas = createSchemas({});
+  const schemas = new Schemas({});
   const sampleOf = (source: unknown) => [...valuesOf(schemas, source, 'request').take(1)];
   return [...variantsOf(sampleOf, schemas.outline(schema), value)];
 };
@@ -39,7 +39,7 @@ describe('variants', () => {
     'url',
     'uuid',
   ])('of a text in the format %s are valid and invalid', (format) => {
-    const schema = createSchemas({}).at({ type: 'string', format }, 'sent');
+    const schema = new Schemas({}).at({ type: 'string', format }, 'sent');
     const texts = values({ format }, 'a').filter((value) => typeof value === 'string');
     expect(new Set(texts.map((text) => schema.isValid(text)))).toEqual(new Set([true, false]));
   });

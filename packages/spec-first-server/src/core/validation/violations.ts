@@ -1,9 +1,6 @@
-import type { Violation } from 'openapi-document';
+import { MAX_VIOLATIONS, type Violation } from 'openapi-document';
 
 export type { Violation } from 'openapi-document';
-
-/** The maximum number of violations. A client may send thousands of undeclared parameters. */
-const MAX_VIOLATIONS = 20;
 
 /** The maximum number of characters. Paths can be long, since clients choose names of members. */
 const MAX_LENGTHS = { path: 200, message: 1_000 };
@@ -19,6 +16,7 @@ export class Violations extends Error {
 
   constructor(violations: readonly Violation[], isComplete = true) {
     const distinct = new Map<string, Violation>();
+    // A client may send thousands of undeclared parameters.
     const isListed = violations.length <= MAX_VIOLATIONS;
     for (const violation of violations.slice(0, MAX_VIOLATIONS).map(shortened))
       distinct.set(`${violation.path} ${violation.message}`.trim(), violation);

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { createSchemas, loadDocument } from 'openapi-document';
+import { loadDocument, Schemas } from 'openapi-document';
 import { codecsOf } from 'test-support/codecs';
 import { Account } from '../../../src/core/account.ts';
 import type { Call } from '../../../src/core/call.ts';
@@ -36,7 +36,7 @@ const codecs = await codecsOf(operations);
 const readers = new Map(
   operations.map((operation) => [
     operation.path,
-    bodyReader(operation, LIMIT, createValidators(createSchemas(root), { codecs })(operation)),
+    bodyReader(operation, LIMIT, createValidators(new Schemas(root), { codecs })(operation)),
   ]),
 );
 
