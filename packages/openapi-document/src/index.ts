@@ -32,7 +32,7 @@ export {
 export { basePathsOf } from './operations/servers.ts';
 export {
   formField,
-  formReader,
+  readFields,
   readParameter,
   writeForm,
   writeParameter,

@@ -1,4 +1,4 @@
-import { formField, formParts, formReader } from '../parameters/forms.ts';
+import { formField, formParts, readFields } from '../parameters/forms.ts';
 import { isRange, mediaTypeFor } from '../source/media-types.ts';
 import { type Code, type FormCoder, UnreadableBody } from './codec.ts';
 import {
@@ -25,6 +25,7 @@ export const multipart: Code<FormCoder> = {
 
   async read(chunks, { format, contentType }, storage) {
     const fields = new Map<string, unknown[]>();
+    const options = { isPlain: true, budget: storage.budget };
     let partCount = 0;
     for await (const part of partsOf(chunks, contentType, RULES)) {
       partCount += 1;
@@ -32,7 +33,7 @@ export const multipart: Code<FormCoder> = {
         throw new UnreadableBody(`must have at most ${MAX_BODY_PARTS} parts`, { status: 413 });
       const { name, filename } = fieldOf(part);
       const { type, charset } = contentTypeOf(part);
-      const { kind, types, textValues } = formField(format, name, { budget: storage.budget });
+      const { kind, types, textValues } = formField(format, name, options);
       const { isFile, isText } = kind;
       const isSentAsFile = filename !== undefined || type === 'application/octet-stream';
       const values = fields.get(name) ?? [];
@@ -56,7 +57,7 @@ export const multipart: Code<FormCoder> = {
       }
       fields.set(name, values);
     }
-    return storage.run(() => formReader(format).multipart(fields, storage.budget));
+    return storage.run(() => readFields(format, fields, options));
   },
 
   write(fields, { format: { encoding }, contentType }) {

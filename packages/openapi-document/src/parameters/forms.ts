@@ -5,6 +5,7 @@ import type { Outline } from '../schema/outline.ts';
 import type { Json } from '../source/document.ts';
 import { essenceOf, isJsonType, URLENCODED } from '../source/media-types.ts';
 import {
+  decoderOf,
   nameOwnership,
   ParameterError,
   type Readable,
@@ -25,9 +26,6 @@ import {
   writeText,
 } from './write-value.ts';
 
-/** The values of fields by name: strings, and files of type `T`. */
-export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
-
 /** A part of a form. It has a text or a file. */
 interface FormPart {
   readonly name: string;
@@ -35,6 +33,12 @@ interface FormPart {
   readonly file?: unknown;
   /** The declared media type of a file or of JSON. */
   readonly type?: string | undefined;
+}
+
+interface FieldOptions {
+  /** True for parts of a multipart form, which are not percent-encoded. */
+  readonly isPlain?: boolean;
+  readonly budget?: Budget | undefined;
 }
 
 interface FormFormat {
@@ -47,13 +51,11 @@ interface FormFormat {
  * (OpenAPI 3.1 §4.8.15) is serialized like a query parameter, and one with a JSON media type as
  * JSON. In other fields, each item of an array is a separate part, and objects and arrays in it are
  * JSON. The values of a field with files are files.
- *
- * @param isPlain true for parts of a multipart form, which are not percent-encoded.
  */
 export function formField(
   { outline: form, encoding = {} }: FormFormat,
   name: string,
-  { isPlain = false, budget }: { readonly isPlain?: boolean; readonly budget?: Budget } = {},
+  { isPlain = false, budget }: FieldOptions = {},
 ) {
   const field = encoding[name] ?? {};
   const { contentType, style = 'form' } = field;
@@ -108,7 +110,9 @@ export function formField(
      *
      * @throws {ParameterError | BudgetExceeded}
      */
-    read(values: readonly unknown[]): unknown {
+    read(encoded: readonly unknown[]): unknown {
+      const decode = decoderOf(styled);
+      const values = encoded.map((value) => (typeof value === 'string' ? decode(value) : value));
       const [first] = values;
       const isSingle = values.length === 1;
       if (outline === undefined) return isSingle ? first : values;
@@ -148,59 +152,55 @@ export function formField(
 
 const STRUCTURES = TYPE_BITS.object | TYPE_BITS.array;
 
-/** Prepares to parse forms. Their fields are in the formats that `formField` describes. */
-export function formReader(format: FormFormat) {
+/**
+ * Parses the fields of a form, in the formats that `formField` describes.
+ *
+ * @param fields the values by name: texts, and files in their place.
+ * @param options.budget pays for the fields, and the patterns of their names.
+ * @throws {URIError | ParameterError | BudgetExceeded}
+ */
+export function readFields(
+  format: FormFormat,
+  fields: ReadonlyMap<string, readonly unknown[]>,
+  options: FieldOptions = {},
+): Json {
   const { outline, encoding = {} } = format;
-  return {
-    /**
-     * Parses `application/x-www-form-urlencoded`.
-     *
-     * @param budget pays for the fields, and the patterns of their names.
-     * @throws {URIError | ParameterError | BudgetExceeded}
-     */
-    urlencoded: (text: string, budget?: Budget) =>
-      objectOf<never>(pairsOf(text), percentDecoded, { isPlain: false, budget }),
-    /** Converts the fields of `multipart/form-data`. @throws {ParameterError | BudgetExceeded} */
-    multipart: <T>(fields: Fields<T>, budget?: Budget) =>
-      objectOf(fields, (text) => text, { isPlain: true, budget }),
-  };
-
-  function objectOf<T>(
-    fields: Fields<T>,
-    decode: (text: string) => string,
-    options: { readonly isPlain: boolean; readonly budget: Budget | undefined },
-  ): Json {
-    const { budget } = options;
-    const names = outline?.names ?? new Set();
-    const isText = (value: string | T): value is string => typeof value === 'string';
-    // Styles apply to texts, not to files.
-    const texts = new Map(
-      [...fields].flatMap(([name, values]) =>
-        values.every(isText) ? [[name, values] as const] : [],
-      ),
-    );
-    const styled = Object.keys(encoding).flatMap((name) => {
-      const hasFiles = fields.has(name) && !texts.has(name);
-      return hasFiles ? [] : (formField(format, name, options).reader ?? []);
-    });
-    const styledNames = new Set(styled.map(({ name }) => name));
-    const owners = nameOwnership(styled, names);
-    /** A property of the form is no member of a styled field. */
-    const isOwn = (name: string) => !texts.has(name) || (names.has(name) && !styledNames.has(name));
-    const form: Record<string, unknown> = {};
-    for (const [name, values] of fields) {
-      if (budget !== undefined) spend(budget, values.length);
-      if (!isOwn(name) && (owners.acceptsAnyName || owners.isDeclared(name))) continue;
-      const decodedValues = values.map((value) => (isText(value) ? decode(value) : value));
-      put(form, name, formField(format, name, options).read(decodedValues));
-    }
-    for (const reader of styled) {
-      const value = reader.fromPairs(texts, owners.foreignTo(reader), decode, budget);
-      if (value !== undefined) put(form, reader.name, value);
-    }
-    return form;
+  const { budget } = options;
+  const names = outline?.names ?? new Set();
+  // Styles apply to texts, not to files.
+  const texts = new Map(
+    [...fields].flatMap(([name, values]) =>
+      values.every((value) => typeof value === 'string') ? [[name, values] as const] : [],
+    ),
+  );
+  const styled = Object.keys(encoding).flatMap((name) => {
+    const hasFiles = fields.has(name) && !texts.has(name);
+    return hasFiles ? [] : (formField(format, name, options).reader ?? []);
+  });
+  const styledNames = new Set(styled.map(({ name }) => name));
+  const owners = nameOwnership(styled, names);
+  /** A property of the form is no member of a styled field. */
+  const isOwn = (name: string) => !texts.has(name) || (names.has(name) && !styledNames.has(name));
+  const form: Record<string, unknown> = {};
+  for (const [name, values] of fields) {
+    if (budget !== undefined) spend(budget, values.length);
+    if (!isOwn(name) && (owners.acceptsAnyName || owners.isDeclared(name))) continue;
+    put(form, name, formField(format, name, options).read(values));
   }
+  for (const reader of styled) {
+    const value = reader.fromPairs(texts, owners.foreignTo(reader), budget);
+    if (value !== undefined) put(form, reader.name, value);
+  }
+  return form;
 }
+
+/**
+ * Parses `application/x-www-form-urlencoded`, like `readFields`.
+ *
+ * @throws {URIError | ParameterError | BudgetExceeded}
+ */
+export const readForm = (format: FormFormat, text: string, budget?: Budget): Json =>
+  readFields(format, pairsOf(text), { budget });
 
 /**
  * Serializes the fields of a form.
@@ -254,16 +254,19 @@ export function writeParameter(parameter: Styled, value: unknown): string {
 const isForm = ({ style, media }: Styled): boolean =>
   style === 'querystring' && essenceOf(media?.type ?? '') === URLENCODED;
 
-/** Prepares to parse a parameter. Its value may be the whole query, as a form. */
+/** Prepares to parse a parameter. Its value may be the whole query. */
 export function parameterValueReader(parameter: Readable): ReturnType<typeof valueReader> {
-  const { outline, media } = parameter;
+  const { name, style, json, outline, media } = parameter;
   const reader = valueReader(parameter);
-  if (!isForm(parameter)) return reader;
-  const form = formReader({ outline, encoding: media?.encoding });
+  if (style !== 'querystring') return reader;
   return {
     ...reader,
-    read: (query, _pairs, _isForeign, budget) =>
-      query ? form.urlencoded(query, budget) : undefined,
+    read(query, _pairs, _isForeign, budget) {
+      if (!query) return undefined;
+      if (isForm(parameter)) return readForm({ outline, encoding: media?.encoding }, query, budget);
+      const text = percentDecoded(query);
+      return json ? readJson(name, outline, text) : coerce(outline, text, budget);
+    },
   };
 }
 

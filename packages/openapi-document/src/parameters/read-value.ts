@@ -45,8 +45,6 @@ export function readJson(name: string, schema: Outline, text: string): unknown {
   }
 }
 
-type Decode = (part: string) => string;
-
 /** A parameter, a header or a field with the facts that its values are read with. */
 export type Readable = Styled & { readonly outline: Outline };
 
@@ -76,11 +74,21 @@ export function nameOwnership(
   };
 }
 
+/** Returns a function that decodes a text by the place of a parameter, like `encoderOf`. */
+export function decoderOf({
+  in: where,
+  isPlain,
+}: Pick<Styled, 'in' | 'isPlain'>): (text: string) => string {
+  if (isPlain) return (text) => text;
+  return where === 'header' ? (text) => text.trim() : percentDecoded;
+}
+
 /** Prepares to parse a value by its style. */
 export function valueReader(parameter: Readable) {
   const { name, in: where, style, outline, json, explode } = parameter;
   const { prefix, delimiter, delimiters, exploded, isNamed } = styleOf(parameter);
   const shape = json ? 'json' : formOf(outline.typeBits);
+  const decode = decoderOf(parameter);
   const isDeep = style === 'deepObject';
   /** True if each property of an object is a separate name in the query. */
   const isSpread = where === 'query' && explode && shape === 'object';
@@ -116,16 +124,13 @@ export function valueReader(parameter: Readable) {
       isForeign: (name: string) => boolean = () => false,
       budget?: Budget,
     ): unknown {
-      if (style === 'querystring') return text ? fromWholeQuery(text, budget) : undefined;
-      if (where === 'query') return fromPairs(pairs, isForeign, percentDecoded, budget);
-      if (where === 'header') return fromText(text, (part) => part.trim(), budget);
-      const single = where === 'cookie' ? cookieText(pairs.get(name)) : text;
-      return fromText(single, percentDecoded, budget);
+      if (where === 'query') return fromPairs(pairs, isForeign, budget);
+      return fromText(where === 'cookie' ? cookieText(pairs.get(name)) : text, budget);
     },
   };
 
   /** In the style `matrix`, the text contains the name of the parameter. */
-  function fromText(text: string | undefined, decode: Decode, budget: Budget | undefined): unknown {
+  function fromText(text: string | undefined, budget: Budget | undefined): unknown {
     if (!text?.startsWith(prefix)) return undefined;
     if (shape === 'json') return readJson(name, outline, decode(text));
     const unnamed = (part: string) => {
@@ -153,12 +158,7 @@ export function valueReader(parameter: Readable) {
   }
 
   /** Parses a parameter of a query or a form. */
-  function fromPairs(
-    pairs: Pairs,
-    isForeign: (name: string) => boolean,
-    decode: Decode,
-    budget?: Budget,
-  ): unknown {
+  function fromPairs(pairs: Pairs, isForeign: (name: string) => boolean, budget?: Budget): unknown {
     if (isDeep || isSpread) {
       const entries = [...pairs].flatMap(([key, texts]) => {
         const isMember = isSpread && (takesAnyName || properties.has(key)) && !isForeign(key);
@@ -177,7 +177,7 @@ export function valueReader(parameter: Readable) {
     if (isArray && values.length > 0 && explode)
       return coerceItems(outline, values.map(decode), budget);
     if (values.length > 1) throw new ParameterError(name, onceReason());
-    return fromText(values[0], decode, budget);
+    return fromText(values[0], budget);
   }
 
   function onceReason(): string {
@@ -205,10 +205,5 @@ export function valueReader(parameter: Readable) {
    */
   function cookieText(values: readonly string[] | undefined): string | undefined {
     return explode && shape === 'array' ? values?.join(',') : values?.[0];
-  }
-
-  function fromWholeQuery(query: string, budget: Budget | undefined): unknown {
-    const text = percentDecoded(query);
-    return json ? readJson(name, outline, text) : coerce(outline, text, budget);
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { formField, formReader, writeForm } from '../../src/parameters/forms.ts';
+import { formField, readFields, readForm, writeForm } from '../../src/parameters/forms.ts';
 import type { FormEncoding } from '../../src/parameters/write-value.ts';
+import type { Budget } from '../../src/schema/budget.ts';
 import { Schemas } from '../../src/schema/schemas.ts';
 
 const integer = { type: 'integer' };
@@ -19,8 +20,10 @@ const schema = {
   },
 };
 const outlineOf = (source: unknown) => new Schemas({}).outline(source);
-const readerOf = (encoding: FormEncoding = {}) =>
-  formReader({ outline: outlineOf(schema), encoding });
+const formOf = (format: Parameters<typeof readForm>[0]) => ({
+  urlencoded: (text: string, budget?: Budget) => readForm(format, text, budget),
+});
+const readerOf = (encoding: FormEncoding = {}) => formOf({ outline: outlineOf(schema), encoding });
 
 describe('a form without an encoding', () => {
   test.each<[text: string, fields: object]>([
@@ -88,7 +91,7 @@ describe('a field with an encoding', () => {
     const object = { type: 'object', properties: { x: integer, q: integer } };
     const properties = { map, object, q: { type: 'string' } };
     const encoding = { map: { style: 'form' }, object: { style: 'form' } };
-    const { urlencoded } = formReader({ outline: outlineOf({ properties }), encoding });
+    const { urlencoded } = formOf({ outline: outlineOf({ properties }), encoding });
     const value = { map: { a: 1, b: 2 }, object: { x: 3 }, q: '4' };
     expect(urlencoded('a=1&b=2&x=3&q=4')).toEqual(value);
     expect(urlencoded(writeForm(value, encoding))).toEqual(value);
@@ -109,7 +112,7 @@ describe('a field with an encoding', () => {
       ['a', ['1']],
       ['b', [form]],
     ]);
-    expect(formReader(form).multipart(fields)).toEqual({ map: { a: 1 }, b: form });
+    expect(readFields(form, fields, { isPlain: true })).toEqual({ map: { a: 1 }, b: form });
   });
 
   test('must be JSON if its media type is JSON and its schema allows no string', () => {
@@ -122,7 +125,7 @@ describe('a field with an encoding', () => {
       anyOf: [{ properties: { a: integers } }, { properties: { a: integer } }],
     };
     const encoding = { a: { style: 'form', explode: false } };
-    const { urlencoded } = formReader({ outline: outlineOf(alternatives), encoding });
+    const { urlencoded } = formOf({ outline: outlineOf(alternatives), encoding });
     expect(urlencoded('a=1')).toEqual({ a: 1 });
   });
 });
@@ -178,9 +181,9 @@ test('a text part of JSON may contain all items of an array', () => {
 
 test('the budget pays for fields and the patterns of names', () => {
   const plain = { steps: 10 };
-  expect(formReader({}).urlencoded('a=1&a=2&b=3', plain)).toEqual({ a: ['1', '2'], b: '3' });
+  expect(formOf({}).urlencoded('a=1&a=2&b=3', plain)).toEqual({ a: ['1', '2'], b: '3' });
   expect(plain.steps).toBe(7);
-  const { urlencoded } = formReader({
+  const { urlencoded } = formOf({
     outline: outlineOf({ patternProperties: { '^a+$': integer } }),
   });
   const budget = { steps: 1_000 };

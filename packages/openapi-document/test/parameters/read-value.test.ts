@@ -1,9 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { textOf } from 'test-support/titles';
-import { ParameterError, valueReader } from '../../src/parameters/read-value.ts';
+import { parameterValueReader } from '../../src/parameters/forms.ts';
+import { ParameterError } from '../../src/parameters/read-value.ts';
 import { Schemas } from '../../src/schema/schemas.ts';
 
-type Parameter = Omit<Parameters<typeof valueReader>[0], 'outline'> & { readonly schema: unknown };
+type Parameter = Omit<Parameters<typeof parameterValueReader>[0], 'outline'> & {
+  readonly schema: unknown;
+};
 
 const integer = { type: 'integer' };
 const string = { type: 'string' };
@@ -21,7 +24,7 @@ const parameter = (members: Partial<Parameter>): Parameter => ({
   ...members,
 });
 const readerOf = (declared: Parameter) =>
-  valueReader({ ...declared, outline: new Schemas({}).outline(declared.schema) });
+  parameterValueReader({ ...declared, outline: new Schemas({}).outline(declared.schema) });
 const reader = (members: Partial<Parameter>) => readerOf(parameter(members));
 const read = (members: Partial<Parameter>, text: string | undefined) => reader(members).read(text);
 

@@ -4,7 +4,6 @@ import {
   type Coder,
   concreteType,
   formField,
-  formReader,
   isObject,
   type Json,
   type MediaType,
@@ -14,6 +13,7 @@ import {
   ParameterError,
   parameterReader,
   parseJson,
+  readFields,
   stringifyJson,
   type Violation,
   writeForm,
@@ -282,7 +282,6 @@ function bodyReader(media: MediaType, coder: Coder): (value: unknown) => unknown
   // An integer beyond 2^53 becomes a bigint.
   if (coder.unit !== 'parts')
     return (value) => (isTextOrBytes(coder) ? value : parseJson(stringifyJson(value) ?? 'null'));
-  const reader = formReader(media);
   const isText = (name: string) => formField(media, name).kind.isText;
   return (form) => {
     const fields = Object.entries(asObject(form));
@@ -292,8 +291,10 @@ function bodyReader(media: MediaType, coder: Coder): (value: unknown) => unknown
       .filter(([name]) => !isText(name))
       .flatMap(([name, value]) => [value].flat().map((item) => [name, fileOf(item)] as const));
     const byName = Map.groupBy([...pairs, ...files], ([name]) => name);
-    return reader.multipart(
+    return readFields(
+      media,
       new Map([...byName].map(([name, list]) => [name, list.map(([, value]) => value)])),
+      { isPlain: true },
     );
   };
 }
