@@ -1,6 +1,6 @@
 import { writeParameter } from '../parameters/forms.ts';
 import { pairsOf } from '../parameters/texts.ts';
-import { nameOwners, type Styled } from '../parameters/write-value.ts';
+import { attempt as attemptFor, nameOwners, type Styled } from '../parameters/write-value.ts';
 import { matchPath, pathTemplate, writePath } from '../source/path-template.ts';
 import type { Route } from './routes.ts';
 
@@ -43,7 +43,7 @@ export function writeParameters(
   const sent = parameters.flatMap((parameter) => {
     const values = input[parameter.in] ?? {};
     const value = Object.hasOwn(values, parameter.name) ? values[parameter.name] : undefined;
-    const text = textOf(parameter, value);
+    const text = attempt(parameter, () => textOf(parameter, value));
     return text === undefined ? [] : [{ parameter, text }];
   });
   const sentIn = (place: Styled['in']) => sent.filter(({ parameter }) => parameter.in === place);
@@ -56,10 +56,11 @@ export function writeParameters(
   const pathTexts = new Map(textsIn('path'));
   const writtenPath = writePath(template, (name) => pathTexts.get(name) ?? `{${name}}`);
   const captures = matchPath(template, writtenPath) ?? [];
-  for (const { parameter, text } of sentIn('path')) {
-    if (captures[template.names.indexOf(parameter.name)] !== text)
-      throw unsendable(parameter, 'its end would be part of another parameter');
-  }
+  for (const { parameter, text } of sentIn('path'))
+    attempt(parameter, () => {
+      if (captures[template.names.indexOf(parameter.name)] !== text)
+        throw new TypeError('its end would be part of another parameter');
+    });
   const inQuery = parameters.filter(({ in: where }) => where === 'query');
   const claim = nameOwners(inQuery.map(({ name }) => name));
   for (const { parameter, text } of sentIn('query'))
@@ -71,29 +72,23 @@ export function writeParameters(
   return { url: query === '' ? writtenPath : `${writtenPath}?${query}`, headers };
 }
 
-/** Returns `undefined` if the parameter is left out. */
+/** Returns `undefined` if the parameter is left out. @throws {TypeError} */
 function textOf(parameter: Route['parameters'][number], value: unknown): string | undefined {
   const { in: where, json, mustBeSent = false } = parameter;
   const canBeLeftOut = where !== 'path' && !mustBeSent;
   if (value === undefined || (value === null && !json && canBeLeftOut)) return undefined;
-  const text = attempt(parameter, () => writeParameter(parameter, value));
+  const text = writeParameter(parameter, value);
   const isMissing = text === '' && (where === 'query' || where === 'cookie');
   if (isMissing && canBeLeftOut) return undefined;
   if (isMissing || (value === null && !json))
-    throw unsendable(parameter, 'it has no text, but must be sent');
-  if (where === 'path' && !isSendable(where, text))
-    throw new TypeError(`the path parameter ${parameter.name} cannot be "${text}"`);
+    throw new TypeError('it has no text, but must be sent');
   if (isSendable(where, text)) return text;
-  throw unsendable(parameter, `a ${where} cannot contain its characters`);
+  throw new TypeError(
+    where === 'path'
+      ? 'a path cannot have the segments "", "." and ".."'
+      : `a ${where} cannot contain its characters`,
+  );
 }
 
-function attempt<Result>(parameter: Styled, write: () => Result): Result {
-  try {
-    return write();
-  } catch (error) {
-    throw unsendable(parameter, error instanceof Error ? error.message : String(error));
-  }
-}
-
-const unsendable = ({ in: where, name, style }: Styled, reason: string): TypeError =>
-  new TypeError(`the ${where} parameter ${name} cannot be sent (style ${style}): ${reason}`);
+const attempt = <Result>({ in: where, name, style }: Styled, write: () => Result): Result =>
+  attemptFor(`the ${where} parameter ${name} (style ${style})`, write);

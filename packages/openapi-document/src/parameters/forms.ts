@@ -14,6 +14,7 @@ import {
 } from './read-value.ts';
 import { coerce, firstAllowed, jsonOrText, pairsOf, percentDecoded } from './texts.ts';
 import {
+  attempt,
   checkForm,
   encoderOf,
   type FormEncoding,
@@ -211,16 +212,13 @@ export function formParts(fields: object, encoding: FormEncoding = {}, isPlain =
   const claim = nameOwners(Object.keys(fields));
   const encode = encoderOf({ in: 'query', isPlain });
   return membersOf(fields).flatMap(([name, value]) => {
-    try {
+    return attempt(`the field ${name}`, () => {
       const parts = formField({ encoding }, name, { isPlain }).write(value);
       return parts.map((part) => {
         claim(name, part.name);
         return { ...part, name: encode(part.name) };
       });
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new TypeError(`the field ${name} cannot be sent: ${reason}`);
-    }
+    });
   });
 }
 

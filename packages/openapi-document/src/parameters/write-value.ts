@@ -144,6 +144,19 @@ function joined(parts: readonly string[], separator: string): string {
 }
 
 /**
+ * @param subject of the message.
+ * @throws {TypeError} for any error.
+ */
+export function attempt<Result>(subject: string, write: () => Result): Result {
+  try {
+    return write();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`${subject} cannot be sent: ${reason}`);
+  }
+}
+
+/**
  * Returns a function that checks that an exploded object has no name of another parameter or field.
  *
  * @param names those of the parameters or fields.

@@ -52,7 +52,7 @@ const parameter = (where: Styled['in'], name: string, style = 'form'): Styled =>
 test.each(['', '.', '..'])('a call cannot have the path parameter "%s"', (id) => {
   const parameters = [parameter('path', 'id')];
   expect(() => writeParameters({ path: '/a/{id}', parameters }, { path: { id } })).toThrow(
-    new TypeError(`the path parameter id cannot be "${id}"`),
+    'the path parameter id (style simple) cannot be sent: a path cannot have the segments',
   );
 });
 

@@ -186,28 +186,6 @@ test('the source is closed if the form is rejected', async () => {
   expect(isClosed).toBe(true);
 });
 
-test.each<[style: object, value: unknown]>([
-  [{ style: 'form', explode: false }, ['a%2Cb', 'c d']],
-  [{ style: 'spaceDelimited' }, ['a,b', 'c%20d']],
-  [{ style: 'pipeDelimited' }, ['a b', 'c,d']],
-  [{ style: 'form' }, ['a,b', 'c']],
-  [{ style: 'deepObject' }, { a: 'x&y' }],
-])('a field with the encoding %j has the values that were written: %j', async (style, value) => {
-  const properties = { p: Array.isArray(value) ? { type: 'array' } : { type: 'object' } };
-  const styled = {
-    ...format,
-    encoding: { p: style },
-    outline: new Schemas({}).outline({ properties }),
-  };
-  const message = { format: styled, contentType: TYPE };
-  const written = await coder.write({ p: value }, message).text();
-  const chunks = chunksOf(written, Infinity);
-  expect(await coder.read(chunks, message, storage)).toEqual({ p: value });
-  const unclear = { p: ['a,b|c d', 'e'] };
-  if (!('explode' in style || /form|deep/.test(Object(style).style)))
-    expect(() => coder.write(unclear, message)).toThrow('an item is empty or contains');
-});
-
 test('a file is read in the same way if its field has a style, as Swashbuckle declares', async () => {
   const encodings = { photo: { style: 'form' }, scans: { explode: true }, note: { style: 'form' } };
   const styled = { ...format, encoding: encodings };

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { writeForm, writeParameter } from '../../src/parameters/forms.ts';
+import { formParts, writeForm, writeParameter } from '../../src/parameters/forms.ts';
 import type { FormEncoding, Styled } from '../../src/parameters/write-value.ts';
 
 const DEFAULTS = { name: 'value', explode: false, json: false };
@@ -20,4 +20,9 @@ test.each<[fields: object, encoding: FormEncoding, text: string]>([
   [{ a: [1, 2] }, { a: { contentType: 'application/json', explode: false } }, 'a=1,2'],
 ])('the form %j with the encoding %j is %s', (fields, encoding, text) => {
   expect(writeForm(fields, encoding)).toBe(text);
+});
+
+test('the parts of a multipart form are not percent-encoded', () => {
+  const parts = formParts({ a: ['1', '%20'] }, { a: { style: 'spaceDelimited' } }, true);
+  expect(parts).toEqual([{ name: 'a', text: '1 %20' }]);
 });
