@@ -102,7 +102,8 @@ describe('a value that would arrive as another one is rejected', () => {
   ])('%s', (_title, path, parameters, input, place) => {
     const write = () => writeParameters({ path, parameters }, input);
     expect(write).toThrow(TypeError);
-    expect(write).toThrow(`the ${place} cannot be sent`);
+    expect(write).toThrow(place);
+    expect(write).toThrow('cannot be sent');
   });
 });
 
