@@ -178,18 +178,17 @@ export function readFields(
     const hasFiles = fields.has(name) && !texts.has(name);
     return hasFiles ? [] : (formField(format, name, options).reader ?? []);
   });
-  const styledNames = new Set(styled.map(({ name }) => name));
-  const owners = nameOwnership(styled, names);
-  /** A property of the form is no member of a styled field. */
-  const isOwn = (name: string) => !texts.has(name) || (names.has(name) && !styledNames.has(name));
+  // Another property of the form is no member of a styled field.
+  const others = names.difference(new Set(styled.map(({ name }) => name)));
+  const ownersOf = nameOwnership(styled, others);
   const form: Record<string, unknown> = {};
   for (const [name, values] of fields) {
     if (budget !== undefined) spend(budget, values.length);
-    if (!isOwn(name) && (owners.acceptsAnyName || owners.isDeclared(name))) continue;
+    if (texts.has(name) && ownersOf(name).length > 0) continue;
     put(form, name, formField(format, name, options).read(values));
   }
   for (const reader of styled) {
-    const value = reader.fromPairs(texts, owners.foreignTo(reader), budget);
+    const value = reader.fromPairs(texts, (name) => ownersOf(name).includes(reader), budget);
     if (value !== undefined) put(form, reader.name, value);
   }
   return form;
@@ -259,7 +258,7 @@ export function parameterValueReader(parameter: Readable): ReturnType<typeof val
   if (style !== 'querystring') return reader;
   return {
     ...reader,
-    read(query, _pairs, _isForeign, budget) {
+    read(query, _pairs, _isOwn, budget) {
       if (!query) return undefined;
       if (isForm(parameter)) return readForm({ outline, encoding: media?.encoding }, query, budget);
       const text = percentDecoded(query);

@@ -36,9 +36,8 @@ export function parameterReader(
 ) {
   const readers = parameters.map(parameterValueReader);
   const inQuery = readers.filter((reader) => reader.in === 'query');
-  const owners = nameOwnership(inQuery, ignored);
+  const ownersOf = nameOwnership(inQuery, ignored);
   const hasWholeQuery = parameters.some(({ style }) => style === 'querystring');
-  const acceptsAnyName = hasWholeQuery || owners.acceptsAnyName;
 
   return ({ path, query, headers }: ParameterSource, budget?: Budget) => {
     const values: Record<Styled['in'], Record<string, unknown>> = {
@@ -57,7 +56,7 @@ export function parameterReader(
     const pairs = { query: pairsOf(query), cookie: cookiesOf(headers.cookie) };
     const queryText = hasWholeQuery && ignored.size > 0 ? withoutNames(query, ignored) : query;
     for (const name of pairs.query.keys()) {
-      if (acceptsAnyName || owners.isDeclared(name)) continue;
+      if (hasWholeQuery || ignored.has(name) || ownersOf(name).length > 0) continue;
       const message = 'is not a parameter of this operation';
       violations.push({
         path: `/query/${escapePointerToken(name)}`,
@@ -78,7 +77,7 @@ export function parameterReader(
       }[where];
       try {
         const named = where === 'cookie' ? pairs.cookie : pairs.query;
-        const value = reader.read(text, named, owners.foreignTo(reader), budget);
+        const value = reader.read(text, named, (other) => ownersOf(other).includes(reader), budget);
         if (value !== undefined) values[where][name] = value;
       } catch (error) {
         violations.push({

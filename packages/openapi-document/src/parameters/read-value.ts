@@ -49,30 +49,30 @@ export function readJson(name: string, schema: Outline, text: string): unknown {
 export type Readable = Styled & { readonly outline: Outline };
 
 /**
- * Tells to which of several parameters or fields the names of a query or a form belong.
+ * Returns a function that returns the parameters or fields to which a name of a query or a form
+ * belongs: those with the name, or else the exploded objects with such a property, or else the
+ * exploded objects with members of any name.
  *
  * @param others names that belong to none of them.
  */
-export function nameOwnership(
-  readers: readonly ReturnType<typeof valueReader>[],
-  others: ReadonlySet<string>,
-) {
-  const namesOf = (isSpread: boolean) =>
-    readers.filter((reader) => reader.isSpread === isSpread).flatMap(({ names }) => [...names]);
-  const whole = new Set([...others, ...namesOf(false)]);
-  const spread = new Set(namesOf(true));
-  const isWhole = (name: string) =>
-    whole.has(name) || readers.some(({ deepPath }) => deepPath(name) !== undefined);
-  return {
-    acceptsAnyName: readers.some(({ takesAnyName }) => takesAnyName),
-    isDeclared: (name: string) => isWhole(name) || spread.has(name),
-    /** Returns a function that returns true for the names of others. */
-    foreignTo:
-      ({ names }: { readonly names: ReadonlySet<string> }) =>
-      (name: string) =>
-        isWhole(name) || (spread.has(name) && !names.has(name)),
+export function nameOwnership(readers: readonly ValueReader[], others: ReadonlySet<string>) {
+  return (name: string): readonly ValueReader[] => {
+    if (others.has(name)) return [];
+    const owners = (isSpread: boolean) =>
+      readers.filter(
+        (reader) =>
+          reader.isSpread === isSpread &&
+          (reader.names.has(name) || reader.deepPath(name) !== undefined),
+      );
+    const candidates = [owners(false), owners(true)];
+    return (
+      candidates.find((list) => list.length > 0) ??
+      readers.filter(({ takesAnyName }) => takesAnyName)
+    );
   };
 }
+
+type ValueReader = ReturnType<typeof valueReader>;
 
 /** Returns a function that decodes a text by the place of a parameter, like `encoderOf`. */
 export function decoderOf({
@@ -91,7 +91,8 @@ export function valueReader(parameter: Readable) {
   const decode = decoderOf(parameter);
   const isDeep = style === 'deepObject';
   /** True if each property of an object is a separate name in the query. */
-  const isSpread = where === 'query' && explode && shape === 'object';
+  const isQueryStyle = where === 'query' && /^form$|Delimited$/.test(style);
+  const isSpread = isQueryStyle && explode && shape === 'object';
   const properties = outline.names;
   /**
    * True for an exploded object with members of any name. Its members are all query names that no
@@ -114,17 +115,17 @@ export function valueReader(parameter: Readable) {
      * returns.
      *
      * @param pairs the names and values of the query or the cookies. By default, those in `text`.
-     * @param isForeign returns true for the names of other parameters.
+     * @param isOwn returns false for the names of other parameters.
      * @param budget pays for the patterns of names.
      * @throws {URIError | ParameterError | BudgetExceeded}
      */
     read(
       text: string | undefined,
       pairs: Pairs = where === 'query' ? pairsOf(text ?? '') : cookiesOf(text),
-      isForeign: (name: string) => boolean = () => false,
+      isOwn?: (name: string) => boolean,
       budget?: Budget,
     ): unknown {
-      if (where === 'query') return fromPairs(pairs, isForeign, budget);
+      if (where === 'query') return fromPairs(pairs, isOwn, budget);
       return fromText(where === 'cookie' ? cookieText(pairs.get(name)) : text, budget);
     },
   };
@@ -158,10 +159,14 @@ export function valueReader(parameter: Readable) {
   }
 
   /** Parses a parameter of a query or a form. */
-  function fromPairs(pairs: Pairs, isForeign: (name: string) => boolean, budget?: Budget): unknown {
+  function fromPairs(
+    pairs: Pairs,
+    isOwn: (name: string) => boolean = () => true,
+    budget?: Budget,
+  ): unknown {
     if (isDeep || isSpread) {
       const entries = [...pairs].flatMap(([key, texts]) => {
-        const isMember = isSpread && (takesAnyName || properties.has(key)) && !isForeign(key);
+        const isMember = isSpread && (takesAnyName || properties.has(key)) && isOwn(key);
         const path = isMember ? [key] : deepPath(key);
         if (path === undefined) return [];
         if (path.length > MAX_DEPTH)

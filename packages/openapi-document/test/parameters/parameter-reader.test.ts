@@ -79,9 +79,9 @@ describe('names in a query that no parameter declares', () => {
     ['an object', ['x'], [inQuery('a', point, { explode: false })], 'a=x,1&x=2'],
     [
       'a deepObject',
-      ['ab'],
-      [inQuery('a', point, { style: 'deepObject' })],
-      'a[x]=1&a=2&a[z]=3&ab=4',
+      ['ab', 'x'],
+      [inQuery('a', point, { style: 'deepObject', explode: true })],
+      'a[x]=1&a=2&a[z]=3&ab=4&x=5',
     ],
     ['an open object', [], [inQuery('a', open)], 'z=1'],
     [
