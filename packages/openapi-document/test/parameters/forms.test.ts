@@ -71,6 +71,7 @@ describe('a field with an encoding', () => {
       { point: { x: 3, y: 'a b' }, other: 'x' },
     ],
     [{ point: { explode: true } }, 'x=1&y=2&z=3', { point: { x: 1, y: '2' }, z: '3' }],
+    [{ point: { explode: true } }, 'point=%7B%22x%22:1%7D', { point: { x: 1 } }],
     [{ open: { contentType: 'application/json' } }, 'open=%5B1%5D', { open: [1] }],
     [{ open: { contentType: 'application/x+json' } }, 'open=%5B1%5D', { open: [1] }],
     [{ open: { contentType: 'Application/JSON; charset=utf-8' } }, 'open=%5B1%5D', { open: [1] }],
