@@ -1,4 +1,5 @@
 import { jsonOrText } from '../parameters/texts.ts';
+import { scalar } from '../parameters/write-value.ts';
 import type { EventData } from '../schema/event.ts';
 import { asObject } from '../source/document.ts';
 import { type Code, type ItemsCoder, itemTooLarge, type UnreadableBody } from './codec.ts';
@@ -55,7 +56,7 @@ export const events: Code<ItemsCoder> = {
     if (data !== undefined) {
       const mode = items?.data ?? 'text';
       const isText = mode === 'text' || (mode === 'mixed' && typeof data === 'string');
-      const dataText = isText ? String(data) : writeJsonText(data);
+      const dataText = isText ? scalar(data) : writeJsonText(data);
       // Readers would return another value.
       if (dataText.includes('\r') || (isText && readEventData(mode, dataText) !== dataText))
         throw new TypeError(

@@ -222,7 +222,8 @@ export function scalar(value: unknown): string {
 
 /** @throws {TypeError} for a value that JSON cannot represent. */
 function jsonOf(value: unknown): string {
-  const text = Number.isNaN(value) ? undefined : stringifyJson(value);
+  const text =
+    typeof value === 'number' && !Number.isFinite(value) ? undefined : stringifyJson(value);
   if (text === undefined) throw new TypeError(`JSON has no ${String(value)}`);
   return text;
 }

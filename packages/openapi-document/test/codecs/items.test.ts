@@ -232,6 +232,10 @@ test.each<[data: Items['data'], text: string]>([
   );
 });
 
+test('an object is no text of an event', () => {
+  expect(() => write('text/event-stream', { data: {} }, { data: 'text' })).toThrow(TypeError);
+});
+
 test('a member that events do not have is rejected', () => {
   expect(() => write('text/event-stream', { data: 'a', name: 'b' })).toThrow(
     new TypeError('an event must only have data, event, id and retry, got name'),
