@@ -17,6 +17,7 @@ export {
   type ValueCoder,
 } from './codecs/codec.ts';
 export { Codecs } from './codecs/codecs.ts';
+export { allBytes } from './codecs/parts.ts';
 export { parseJson, stringifyJson } from './json/exact.ts';
 export { bodyLimitOf, parseSize } from './operations/body-limit.ts';
 export { declaredFor } from './operations/declared-for.ts';

@@ -6,7 +6,7 @@ import {
   allBytes,
   boundaryOf,
   contentTypeOf,
-  joined,
+  joinedBytes,
   partsOf,
   partText,
   withBoundary,
@@ -29,7 +29,7 @@ export const mixed: Code<ItemsCoder> = {
       const { type, charset } = contentTypeOf(part);
       const bytes = await allBytes(part.content, limit, () => itemTooLarge(limit, 'bytes'));
       if (isJsonType(type)) yield readJsonText(partText(bytes, charset));
-      else yield isTextual(type) ? partText(bytes, charset) : bytes;
+      else yield isTextual(type) ? partText(bytes, charset) : bytes.slice();
     }
   },
 
@@ -37,7 +37,7 @@ export const mixed: Code<ItemsCoder> = {
     const text = typeof item === 'string' ? item : (stringifyJson(item) ?? '');
     const head = `--${boundaryOf(contentType)}\r\nContent-Type: ${typeOf(item)}\r\n\r\n`;
     if (!(item instanceof Uint8Array)) return `${head}${text}\r\n`;
-    return joined(joined(encoder.encode(head), item), encoder.encode('\r\n'));
+    return joinedBytes(joinedBytes(encoder.encode(head), item), encoder.encode('\r\n'));
   },
 
   end: ({ contentType }) => `--${boundaryOf(contentType)}--\r\n`,

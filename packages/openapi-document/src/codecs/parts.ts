@@ -27,6 +27,7 @@ export const TEXTS = 'texts and names in the body';
 
 const encoder = new TextEncoder();
 const LINE_BREAK = encoder.encode('\r\n');
+const EMPTY = new Uint8Array();
 const EMPTY_LINE = encoder.encode('\r\n\r\n');
 
 const invalidHeaders = (): UnreadableBody =>
@@ -150,7 +151,7 @@ export function partText(bytes: Uint8Array, charset: string | undefined, part?: 
 class ByteSplitter {
   readonly #chunks: AsyncGenerator<Uint8Array>;
   readonly #missing: () => Error;
-  #unread: Uint8Array = new Uint8Array();
+  #unread: Uint8Array = EMPTY;
 
   /** @param missing creates the error for a missing separator. */
   constructor(chunks: AsyncGenerator<Uint8Array>, missing: () => Error) {
@@ -170,7 +171,7 @@ class ByteSplitter {
       if (index >= 0) return;
       const { done, value } = await this.#chunks.next();
       if (done) throw this.#missing();
-      this.#unread = this.#unread.length === 0 ? value : joined(this.#unread, value);
+      this.#unread = this.#unread.length === 0 ? value : joinedBytes(this.#unread, value);
     }
   }
 
@@ -202,30 +203,47 @@ function indexOf(bytes: Uint8Array, separator: Uint8Array): number {
   return -1;
 }
 
-/** Reads chunks to their end. @param tooLarge creates the error for more bytes than the limit. */
+/**
+ * Reads chunks to their end. Stops as soon as there are more bytes than the limit.
+ *
+ * @param tooLarge creates the error for more bytes.
+ * @param declaredLength the number of bytes, or 0 if it is unknown.
+ * @param failureOf returns the error to throw for an error.
+ */
 export async function allBytes(
   chunks: Chunks,
   limit: number,
   tooLarge: () => Error,
+  declaredLength = 0,
+  failureOf = (error: unknown) => error,
 ): Promise<Uint8Array> {
   // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
-  let bytes = new Uint8Array();
+  let bytes = EMPTY;
   let size = 0;
-  for await (const chunk of chunks) {
-    const end = size + chunk.length;
-    if (end > limit) throw tooLarge();
-    if (end > bytes.length) {
-      const larger = new Uint8Array(2 * end);
-      larger.set(bytes);
-      bytes = larger;
+  const iterator = chunks[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value: chunk } = await iterator.next();
+      if (done) return bytes.subarray(0, size);
+      const end = size + chunk.length;
+      if (end > limit) throw tooLarge();
+      // Most bodies arrive in one piece, which is not copied.
+      if (size === 0 && end > 0 && end === declaredLength) return chunk;
+      if (end > bytes.length) {
+        const larger = new Uint8Array(Math.max(end, Math.min(8 * end, declaredLength || limit)));
+        larger.set(bytes);
+        bytes = larger;
+      }
+      bytes.set(chunk, size);
+      size = end;
     }
-    bytes.set(chunk, size);
-    size = end;
+  } catch (error) {
+    await iterator.return?.();
+    throw failureOf(error);
   }
-  return bytes.slice(0, size);
 }
 
-export function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+export function joinedBytes(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(one.length + other.length);
   bytes.set(one);
   bytes.set(other, one.length);

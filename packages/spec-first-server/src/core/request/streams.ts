@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type ItemsCoder, type Message, UnreadableBody } from 'openapi-document';
+import { allBytes, type ItemsCoder, type Message, UnreadableBody } from 'openapi-document';
 import { type Account, estimatedSize } from '../account.ts';
 import type { Bytes } from '../call.ts';
 import { HttpError } from '../response/http-error.ts';
@@ -11,39 +11,18 @@ import { type Check, Violations } from '../validation/validator.ts';
  * @param declaredLength the `Content-Length` in bytes, or 0.
  * @throws {HttpError} 400 or 413
  */
-export async function readBytes(
+export const readBytes = (
   body: AsyncIterable<Bytes>,
   limit: number,
-  declaredLength = 0,
-): Promise<Buffer> {
-  // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
-  let bytes = EMPTY;
-  let size = 0;
-  const chunks = body[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const { done, value: chunk } = await chunks.next();
-      if (done) return bytes.subarray(0, size);
-      const end = size + chunk.length;
-      if (end > limit) throw tooLarge(limit);
-      // Most bodies arrive in one piece, which is not copied.
-      if (size === 0 && end > 0 && end === declaredLength) return asBuffer(chunk);
-      if (end > bytes.length) {
-        const capacity = Math.max(end, Math.min(8 * end, declaredLength || limit));
-        const largerBuffer = Buffer.allocUnsafeSlow(capacity);
-        bytes.copy(largerBuffer, 0, 0, size);
-        bytes = largerBuffer;
-      }
-      bytes.set(chunk, size);
-      size = end;
-    }
-  } catch (error) {
-    await chunks.return?.();
-    throw isRejection(error) ? error : cutOff();
-  }
-}
-
-const EMPTY = Buffer.alloc(0);
+  declaredLength?: number,
+): Promise<Bytes> =>
+  allBytes(
+    body,
+    limit,
+    () => tooLarge(limit),
+    declaredLength,
+    (error) => (isRejection(error) ? error : cutOff()),
+  );
 
 export const asBuffer = (bytes: Bytes): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
