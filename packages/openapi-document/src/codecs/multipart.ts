@@ -33,26 +33,26 @@ export const multipart: Code<FormCoder> = {
         throw new UnreadableBody(`must have at most ${MAX_BODY_PARTS} parts`, { status: 413 });
       const { name, filename } = fieldOf(part);
       const { type, charset } = contentTypeOf(part);
-      const { kind, types, textValues } = formField(format, name, options);
-      const { isFile, isText } = kind;
+      const field = formField(format, name, options);
+      const { isFile, isText } = field.kind();
       const isSentAsFile = filename !== undefined || type === 'application/octet-stream';
       const values = fields.get(name) ?? [];
       if (!isFile || !isSentAsFile) {
         if (!isSentAsFile && !isText)
           throw new UnreadableBody('must be a file, with a filename', { part: name });
         // Browsers send no media type with a text.
-        if (isSentAsFile || type !== 'text/plain') checkType(name, types, type);
+        if (isSentAsFile || type !== 'text/plain') checkType(name, field.types(), type);
         const texts = await storage.readText(part.content, (bytes) =>
-          textValues(type, partText(bytes, charset, name)),
+          field.textValues(type, partText(bytes, charset, name)),
         );
         for (const text of texts) values.push(text);
       } else {
-        if (filename !== '') checkType(name, types, type);
+        if (filename !== '') checkType(name, field.types(), type);
         const file = await storage.readFile(part.content, filename ?? '', type);
         // For a file input without a file, browsers send an empty part with an empty filename
         // (https://html.spec.whatwg.org/#constructing-the-form-data-set).
         if (filename === '' && file.size === 0) continue;
-        if (filename === '') checkType(name, types, type);
+        if (filename === '') checkType(name, field.types(), type);
         values.push(file);
       }
       fields.set(name, values);

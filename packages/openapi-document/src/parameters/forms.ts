@@ -61,10 +61,15 @@ export function formField(
   const field = encoding[name] ?? {};
   const { contentType, style = 'form' } = field;
   const isStyled = field.style !== undefined || field.explode !== undefined;
-  const isJson = !isStyled && isJsonType(contentType ?? '');
+  const isJson = !isStyled && contentType !== undefined && isJsonType(contentType);
   const explode = field.explode ?? style === 'form';
   const styled: Styled = {
-    ...{ in: 'query', name, style, explode, json: isJson, isPlain },
+    in: 'query',
+    name,
+    style,
+    explode,
+    json: isJson,
+    isPlain,
     form: field.form,
   };
   const outline = form?.member(name, budget);
@@ -74,9 +79,11 @@ export function formField(
   return {
     name,
     /** The declared media types. */
-    types: contentType?.split(',').map(essenceOf) ?? [],
+    types() {
+      return contentType?.split(',').map(essenceOf) ?? [];
+    },
     /** Tells if the field, or an item of it, may be a file or a text: both without a schema. */
-    get kind() {
+    kind() {
       return outline?.fieldKind(contentType) ?? { isFile: true, isText: true };
     },
     reader: isStyled && outline ? valueReader({ ...styled, outline }) : undefined,
@@ -184,7 +191,7 @@ export function readFields(
   const form: Record<string, unknown> = {};
   for (const [name, values] of fields) {
     if (budget !== undefined) spend(budget, values.length);
-    if (texts.has(name) && ownersOf(name).length > 0) continue;
+    if (styled.length > 0 && texts.has(name) && ownersOf(name).length > 0) continue;
     put(form, name, formField(format, name, options).read(values));
   }
   for (const reader of styled) {

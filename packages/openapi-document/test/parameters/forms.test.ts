@@ -156,10 +156,10 @@ test.each<[properties: object, encoding: { contentType?: string }, kinds: string
 ])('a part of a form of %j with the encoding %j is %s', (properties, field, kinds) => {
   const encoding: FormEncoding = { field };
   const format = { outline: outlineOf({ properties }), encoding };
-  const { kind, types } = formField(format, 'field');
-  const { isFile, isText } = kind;
+  const declared = formField(format, 'field');
+  const { isFile, isText } = declared.kind();
   expect([...(isFile ? ['file'] : []), ...(isText ? ['text'] : [])].join(' or ')).toBe(kinds);
-  expect(types).toEqual(field.contentType?.split(', ') ?? []);
+  expect(declared.types()).toEqual(field.contentType?.split(', ') ?? []);
 });
 
 test('a text part of JSON may contain all items of an array', () => {

@@ -282,7 +282,7 @@ function bodyReader(media: MediaType, coder: Coder): (value: unknown) => unknown
   // An integer beyond 2^53 becomes a bigint.
   if (coder.unit !== 'parts')
     return (value) => (isTextOrBytes(coder) ? value : parseJson(stringifyJson(value) ?? 'null'));
-  const isText = (name: string) => formField(media, name).kind.isText;
+  const isText = (name: string) => formField(media, name).kind().isText;
   return (form) => {
     const fields = Object.entries(asObject(form));
     const texts = Object.fromEntries(fields.filter(([name]) => isText(name)));

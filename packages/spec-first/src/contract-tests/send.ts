@@ -214,8 +214,9 @@ async function* one(item: unknown): AsyncGenerator<unknown> {
 
 function formWithFiles(media: MediaType, form: unknown, index: number): object {
   const fields = Object.entries(Object(form)).map(([name, value]) => {
-    const { kind, types } = formField(media, name);
-    if (kind.isText) return [name, value];
+    const field = formField(media, name);
+    if (field.kind().isText) return [name, value];
+    const types = field.types();
     const type = concreteType(types[index % types.length] ?? '*/*');
     const files = [value].flat().map((item) => fileOf(item, type));
     return [name, Array.isArray(value) ? files : files[0]];
