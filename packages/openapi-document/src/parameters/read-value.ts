@@ -56,19 +56,22 @@ export type Readable = Styled & { readonly outline: Outline };
  * @param others names that belong to none of them.
  */
 export function nameOwnership(readers: readonly ValueReader[], others: ReadonlySet<string>) {
+  const byName = (isSpread: boolean) => {
+    const lists = new Map<string, ValueReader[]>();
+    for (const reader of readers)
+      if (reader.isSpread === isSpread)
+        for (const name of reader.names) lists.set(name, [...(lists.get(name) ?? []), reader]);
+    return lists;
+  };
+  const whole = byName(false);
+  const spread = byName(true);
+  const open = readers.filter(({ takesAnyName }) => takesAnyName);
   return (name: string): readonly ValueReader[] => {
     if (others.has(name)) return [];
-    const owners = (isSpread: boolean) =>
-      readers.filter(
-        (reader) =>
-          reader.isSpread === isSpread &&
-          (reader.names.has(name) || reader.deepPath(name) !== undefined),
-      );
-    const candidates = [owners(false), owners(true)];
-    return (
-      candidates.find((list) => list.length > 0) ??
-      readers.filter(({ takesAnyName }) => takesAnyName)
-    );
+    const owners = whole.get(name);
+    if (owners !== undefined) return owners;
+    const deep = readers.find(({ deepPath }) => deepPath(name) !== undefined);
+    return deep === undefined ? (spread.get(name) ?? open) : [deep];
   };
 }
 
