@@ -7,26 +7,16 @@ import type { Route } from './routes.ts';
 /** The values of parameters, by location and name. */
 export type ParameterInput = Partial<Record<Styled['in'], Readonly<Record<string, unknown>>>>;
 
-/** Matches text that is sent unchanged in a header (RFC 9110 §5.5). */
-const HEADER = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/;
-
-/** Matches pairs of cookies (RFC 6265 §4.2.1). Spaces and commas are common in values. */
-const COOKIE = /^(?! )[\x20-\x3a\x3c-\x7e]+(?<! )$/;
-
-/** Returns true if the text of a parameter is sent unchanged. */
-function isSendable(where: Styled['in'], text: string): boolean {
-  switch (where) {
-    case 'path':
-      // URL parsers remove the segments `.` and `..`, so the request would have another path.
-      return !/^\.{0,2}$/.test(text);
-    case 'header':
-      return HEADER.test(text);
-    case 'cookie':
-      return COOKIE.test(text);
-    default:
-      return true;
-  }
-}
+/** Match the texts of parameters that are sent unchanged. */
+const SENDABLE: Readonly<Record<Styled['in'], RegExp>> = {
+  // URL parsers remove the segments `.` and `..`, so the request would have another path.
+  path: /^(?!\.{0,2}$)/,
+  query: /^/,
+  // RFC 9110 §5.5
+  header: /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/,
+  // RFC 6265 §4.2.1. Spaces and commas are common in values.
+  cookie: /^(?! )[\x20-\x3a\x3c-\x7e]+(?<! )$/,
+};
 
 /**
  * Serializes the parameters of a call. Leaves out `null`, and an empty array or object if its style
@@ -48,12 +38,10 @@ export function writeParameters(
   });
   const sentIn = (place: Styled['in']) => sent.filter(({ parameter }) => parameter.in === place);
   const textsIn = (place: Styled['in']) =>
-    sentIn(place).map(({ parameter, text }) => [parameter.name, text] as const);
+    new Map(sentIn(place).map(({ parameter, text }) => [parameter.name, text]));
   const joined = (place: Styled['in'], separator: string) =>
-    textsIn(place)
-      .flatMap(([, text]) => text || [])
-      .join(separator);
-  const pathTexts = new Map(textsIn('path'));
+    [...textsIn(place).values()].filter((text) => text !== '').join(separator);
+  const pathTexts = textsIn('path');
   const writtenPath = writePath(template, (name) => pathTexts.get(name) ?? `{${name}}`);
   const captures = matchPath(template, writtenPath) ?? [];
   for (const { parameter, text } of sentIn('path'))
@@ -82,7 +70,7 @@ function textOf(parameter: Route['parameters'][number], value: unknown): string 
   if (isMissing && canBeLeftOut) return undefined;
   if (isMissing || (value === null && !json))
     throw new TypeError('it has no text, but must be sent');
-  if (isSendable(where, text)) return text;
+  if (SENDABLE[where].test(text)) return text;
   throw new TypeError(
     where === 'path'
       ? 'a path cannot have the segments "", "." and ".."'
