@@ -97,7 +97,10 @@ export function documentPart(document: Document): Part {
     const isComposite = !isText && (outline.types.has('array') || outline.types.has('object'));
     const members = () => ({
       // Only some values depend on `style` and `explode`.
-      serialization: writeParameter(parameter, isComposite ? composite : 'a'),
+      serialization: writeParameter(
+        { ...parameter, form: undefined },
+        isComposite ? composite : 'a',
+      ),
       schema: schemaPart(schema),
     });
     const pointer = pointers.get(source) ?? parameter.pointer;

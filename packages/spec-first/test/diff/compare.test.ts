@@ -377,12 +377,13 @@ test.each(RATED)('rates a change from %j to %j: %s', async (before, after, level
   expect(both.map((each) => each.join(' ')).join(', ')).toBe(levels);
 });
 
-test('a whole query that is a text may have a list as its schema', async () => {
+test.each([
+  ['a whole query that is a text', { content: { 'text/plain': { schema: list({}) } } }],
+  ['a parameter that may be a text', { schema: { type: ['string', 'array'] }, explode: false }],
+])('%s may have a list as its schema', async (_title, parameter) => {
+  const where = 'content' in parameter ? 'querystring' : 'query';
   const documentOf = (required: boolean) =>
-    documentWith({
-      openapi: '3.2.0',
-      ...query({ in: 'querystring', required, content: { 'text/plain': { schema: list({}) } } }),
-    });
+    documentWith({ openapi: '3.2.0', ...query({ in: where, required, ...parameter }) });
   const [before, after] = await Promise.all([documentOf(false), documentOf(true)]);
   expect(differencesBetween(before, after)).toHaveLength(1);
 });
