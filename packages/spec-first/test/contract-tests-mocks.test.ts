@@ -35,7 +35,7 @@ test('a test of an operation without success names the mock that creates its res
   const app = createApp({ document, handlers: { getBooking }, missing: 'mock' });
   const [message] = Object.values(await failedTests({ document, app }, 'getBooking'));
   expect(message).toMatch(
-    /status 404: its resources come from createBooking, which is still a mock: implement it\n/,
+    /\(6 × 404\): its resources come from createBooking, which is still a mock: implement it\n/,
   );
 });
 

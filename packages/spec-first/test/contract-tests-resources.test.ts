@@ -108,7 +108,7 @@ describe('contract tests', () => {
       'GET /invoices/{number} (getInvoice) follows the document',
     ]);
     expect(failed[String(title)]).toMatch(
-      /reason: {3}(\d+) of \1 valid requests have the status 404: add an example of a successful request to the document, add data in `seed`, or add getInvoice to `mayReject`\n/,
+      /reason: {3}(\d+) valid requests have failed \(\1 × 404\): add an example of a successful request to the document, add data in `seed`, or add getInvoice to `mayReject`\n/,
     );
     expect(summary).toMatch(
       /^Contract tests: 3 of 5 operations succeeded at least once\. CONTRACT_SEED=\d+\n/,
@@ -229,7 +229,7 @@ describe('the advice of contract tests for requests that fail', () => {
       () => false,
     );
     expect(failed['GET /rooms/{room} (getRoom) follows the document']).toContain(
-      'valid requests have the status 404: its resources come from addRoom, which never succeeds\n',
+      '(14 × 404): its resources come from addRoom, which never succeeds\n',
     );
   });
 

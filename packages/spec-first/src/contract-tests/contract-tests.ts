@@ -35,13 +35,15 @@ import {
 } from './send.ts';
 import { randomFrom } from './sequences.ts';
 import type { TestLog } from './test-log.ts';
-import { explore, type Outcome, testOperation } from './test-operation.ts';
+import { explore, type Outcome, statusesOf, testOperation } from './test-operation.ts';
 import type { Exchange, Failure, Target, World } from './world.ts';
 
 export type { Credentials } from './credentials.ts';
 export { type TestLog, testLog } from './test-log.ts';
 
-type CredentialSource = Credentials | string | (() => Credentials | string);
+type CredentialValue = Credentials | string;
+
+type CredentialSource = CredentialValue | (() => CredentialValue | Promise<CredentialValue>);
 
 /** The options of `contractTests`. Either `app` or `url` is required. */
 export interface ContractTestOptions {
@@ -58,7 +60,8 @@ export interface ContractTestOptions {
   readonly url?: string | (() => string | Promise<string>);
   /**
    * A credential for each security scheme, by the scheme's name: a token, an API key or
-   * `user:password`; or one for all schemes. A function may be called several times in each test.
+   * `user:password`; or one for all schemes. A function is called when the first test begins, and
+   * may resolve to the credentials of a login.
    */
   readonly credentials?: CredentialSource;
   /** Registers a test: `test` of `node:test`, Jest or Vitest. */
@@ -150,44 +153,60 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const outcomes = new Map<Operation, Outcome>(skipped.map((operation) => [operation, SKIPPED]));
   const counts = new Map<string, number>();
 
-  const createTarget = onFirstUse((operation: Operation): Target => {
-    const secrets = secretsFor(document, operation, readCredentials(options.credentials));
-    const checked = {
-      schemas,
-      codecs,
-      operation: withoutClientParameters(operation, secrets),
-    };
-    const resource = operations.find(
-      ({ path }) => path.endsWith('}') && collectionPathOf(path) === operation.path,
-    );
-    const { otherCaller } = options;
-    const others = otherCaller && readCredentials(otherCaller);
-    // The other caller may have no credential for an operation, such as a session.
-    const otherSecrets =
-      others && canCall(operation, others, document)
-        ? secretsFor(document, operation, others, 'OTHER_TOKEN')
-        : undefined;
-    return { ...checked, secrets, otherSecrets, requests: createRequests(checked, resource?.path) };
-  });
-
-  /** The test of the operation itself reports the error. */
-  function targetOf({ id }: Operation): Target | undefined {
-    const operation = operations.find((other) => other.id === id);
-    try {
-      return operation && createTarget(operation);
-    } catch {
-      return undefined;
-    }
+  /** The credentials of the callers, and the operations as these may call them. */
+  async function prepareCallers() {
+    const { credentials = {}, unscoped, otherCaller } = options;
+    const own = await readCredentials(credentials);
+    const others = otherCaller && (await readCredentials(otherCaller));
+    const ofUnscoped = unscoped && (await readCredentials(unscoped));
+    const createTarget = onFirstUse((operation: Operation): Target => {
+      const secrets = secretsFor(document, operation, own);
+      const checked = {
+        schemas,
+        codecs,
+        operation: withoutClientParameters(operation, secrets),
+      };
+      const resource = operations.find(
+        ({ path }) => path.endsWith('}') && collectionPathOf(path) === operation.path,
+      );
+      // The other caller may have no credential for an operation, such as a session.
+      const otherSecrets =
+        others && canCall(operation, others, document)
+          ? secretsFor(document, operation, others, 'OTHER_TOKEN')
+          : undefined;
+      const requests = createRequests(checked, resource?.path);
+      return { ...checked, secrets, otherSecrets, requests };
+    });
+    const insufficientSecretsOf = (operation: Operation, target: Target) =>
+      insufficientSecrets(
+        document,
+        operation,
+        target.secrets,
+        own,
+        ofUnscoped,
+        target.otherSecrets,
+      );
+    return { createTarget, insufficientSecretsOf };
   }
 
-  async function start(): Promise<World> {
+  async function start() {
     const sender = await senderFor(document, options);
+    const { createTarget, insufficientSecretsOf } = await prepareCallers();
     const basePath = new URL(sender.root).pathname.replace(/\/$/, '');
     // The URL of a running service may have another path than the servers of the document.
     const basePaths = [basePath, ...operations.flatMap((each) => each.basePaths)];
     const knowledge = new Knowledge(operations, basePaths);
     knowledge.addSeeds((await options.seed?.()) ?? {});
     const random = randomFrom(randomSeed);
+    /** The test of the operation itself reports the error. */
+    const targetOf = ({ id }: Operation): Target | undefined => {
+      const operation = operations.find((other) => other.id === id);
+      try {
+        return operation && createTarget(operation);
+      } catch {
+        return undefined;
+      }
+    };
     const state = {
       otherKnowledge: knowledge.ofOtherCaller(),
       countingLater: new Set<string>(),
@@ -197,9 +216,9 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     };
     const world = { sender, knowledge, counts, ...state, randomSeed, random, targetOf };
     await explore(world, operations);
-    return world;
+    return { world, createTarget, insufficientSecretsOf };
   }
-  const startedWorld = onFirstUse((_: typeof options) => start());
+  const started = onFirstUse((_: typeof options) => start());
 
   /** The operations and checks of reported failures. A wrong list fails the tests of all items. */
   const reported = new Set<string>();
@@ -228,21 +247,14 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   )) {
     // Jest would take a declared parameter for a callback.
     const testOnce = async (...[context]: readonly unknown[]) => {
-      const world = await startedWorld(options);
+      const { world, createTarget, insufficientSecretsOf } = await started(options);
       const target = createTarget(operation);
-      const { credentials, unscoped, mayReject = [], mayChange = [] } = options;
+      const { mayReject = [], mayChange = [] } = options;
       const outcome = await testOperation({
         world,
         target,
         runs,
-        insufficientSecrets: insufficientSecrets(
-          document,
-          operation,
-          target.secrets,
-          readCredentials(credentials),
-          unscoped && readCredentials(unscoped),
-          target.otherSecrets,
-        ),
+        insufficientSecrets: insufficientSecretsOf(operation, target),
         mayReject: mayReject.includes(operation.id),
         mayChange: mayChange.includes(operation.id),
       });
@@ -276,7 +288,7 @@ const SKIPPED: Outcome = {
   ...{ hasSucceeded: false, isSkipped: true },
 };
 
-const readCredentials = (source: CredentialSource = {}) =>
+const readCredentials = async (source: CredentialSource): Promise<CredentialValue> =>
   typeof source === 'function' ? source() : source;
 
 /** Headers of the connection and of the encoding of the body. Only the client may set them. */
@@ -362,9 +374,8 @@ function summaryOf(
   const skipped = [...outcomes].filter(([, { isSkipped }]) => isSkipped);
   const successCount = tested.filter(([, { hasSucceeded }]) => hasSucceeded).length;
   const lines = tested.map(([operation, { responses, notes }]) => {
-    const byStatus = Map.groupBy(responses, ({ status }) => status);
-    const statuses = [...byStatus].map(([status, list]) => `${list.length} × ${status}`).join(', ');
     const successes = responses.filter(isSuccess).length;
+    const statuses = statusesOf(responses);
     const successRate = `${successes} of ${responses.length} valid ones succeeded (${statuses})`;
     const mocked = responses.some(isMock) ? ', mocked' : '';
     const count = counts.get(operation.id) ?? 0;

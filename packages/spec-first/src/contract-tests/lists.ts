@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asObject, type Outline, stringifyJson } from 'openapi-document';
+import { asObject, mapMembers, type Outline, stringifyJson } from 'openapi-document';
 import { isPrivate } from './callers.ts';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
 import { isEqualScalar, isTime } from './compare.ts';
@@ -479,6 +479,16 @@ function sharesWord(one: string, other: string): boolean {
   );
 }
 
+/** Returns a body whose links to the URL of its request have no query. */
+function withoutQueries(body: unknown, { url }: ReceivedResponse): unknown {
+  const { pathname } = new URL(url);
+  const shorten = (value: unknown): unknown =>
+    typeof value === 'string' && value.includes(pathname)
+      ? value.replace(/\?.*/, '')
+      : mapMembers(value, shorten);
+  return shorten(body);
+}
+
 /**
  * Checks that a request without a query parameter has the same response as one with its default.
  * Ignores responses that differ when they are repeated.
@@ -488,7 +498,9 @@ function sharesWord(one: string, other: string): boolean {
 export async function checkDefaults(run: Run, target: Target): Promise<void> {
   const values = await requiredValues(run, target);
   const contentOf = (response: ReceivedResponse) =>
-    response.status < 300 ? (pageOf(target, response)?.items ?? parsedBody(response)) : undefined;
+    response.status < 300
+      ? withoutQueries(pageOf(target, response)?.items ?? parsedBody(response), response)
+      : undefined;
   const read = async (sent: RequestValues) => contentOf(await run.send(target, { values: sent }));
   for (const part of target.requests.parameters) {
     const [preset] = part.outline.defaults;
