@@ -8,8 +8,8 @@ import { isSuccess, type Run, type Target } from './world.ts';
 export const CALLERS = 'a resource belongs to its caller';
 
 /**
- * Returns true if only its owner may use a resource: the service refuses another caller, or leaves
- * the resource out of the list of another caller. `undefined` if its owner cannot read it.
+ * Returns true if only its owner may use a resource: the service refuses another caller, or the list
+ * of another caller has no resource of its owner. `undefined` if its owner cannot read it.
  */
 export async function isPrivate(
   run: Run,
@@ -25,7 +25,10 @@ export async function isPrivate(
   const ownList = await readView(run, collection, path);
   const otherList = await run.asOther(() => readView(run, collection, path));
   if (!ownList?.entries.has(key)) return isRead ? false : undefined;
-  return otherList?.isComplete === true && !otherList.entries.has(key);
+  return (
+    otherList?.isComplete === true &&
+    otherList.entries.keys().every((each) => !ownList.entries.has(each))
+  );
 }
 
 /**

@@ -276,6 +276,11 @@ export async function checkNewAfterDeletion(run: Run, target: Target): Promise<v
     collectionPathOf(each).startsWith(`${template}/`),
   );
   for (const child of below) await run.create(child, { within: path });
+  const viewOf = async (child: string) => {
+    const reader = knowledge.readerOf(collectionPathOf(child));
+    return reader && (await readView(run, reader, path));
+  };
+  const former = await Promise.all(below.map(viewOf));
   const values = await run.values(target, target.requests.simplest(), { within: path });
   const { response } = await run.sendAndLearn(target, { values });
   if (response.status >= 300) return;
@@ -288,15 +293,19 @@ export async function checkNewAfterDeletion(run: Run, target: Target): Promise<v
   if (keyOf(template, paths.get(template) ?? {}) !== id) return;
   if (creator.operation.path !== template && taken === undefined)
     run.fail(NEW_ID, `the id ${id} is that of a deleted resource`, creator.operation, created);
-  for (const child of below) {
-    const reader = knowledge.readerOf(collectionPathOf(child));
-    const view = reader && (await readView(run, reader, path));
-    if (view?.isList && view.entries.size > 0)
+  for (const [index, child] of below.entries()) {
+    const view = await viewOf(child);
+    // A service may create others with the new resource.
+    const before = [...(former[index]?.entries.values() ?? [])];
+    const left = view?.entries
+      .values()
+      .find((item) => view.isList && before.some((other) => isDeepStrictEqual(item, other)));
+    if (left !== undefined)
       run.fail(
         'a deleted resource is gone',
-        `a new resource with its id has ${excerptOf([...view.entries.values()][0])} of it`,
+        `a new resource with its id has ${excerptOf(left)} of it`,
         undefined,
-        view.response,
+        view?.response,
       );
   }
 }

@@ -194,7 +194,7 @@ export async function readState(
   const resource = { template, path: { ...chosenIds, ...values.path } };
   const isWide = run.effects === 'all';
   // A service may refuse to delete a resource that has others below it.
-  const kind = kindOf(knowledge, operation, template);
+  const kind = kindOf(knowledge, operation, template, values);
   const isEmpty = kind === 'delete' && !run.world.succeeded.has(operation.id);
   if (isWide) await addRelated(run, resource, kind === 'delete', isEmpty);
   if (isWide) await addNamesake(run, resource);
@@ -206,8 +206,12 @@ function kindOf(
   knowledge: Knowledge,
   { method, path }: Operation,
   template: string,
+  { query }: RequestValues,
 ): State['kind'] {
-  if (path === template) return method === 'delete' ? 'delete' : 'store';
+  // A query may select the items of a list that are deleted.
+  const selectsItems = knowledge.itemOf(path) !== undefined && Object.keys(query).length > 0;
+  if (path === template && method === 'delete') return selectsItems ? 'act' : 'delete';
+  if (path === template) return 'store';
   return method === 'post' && knowledge.itemOf(path) === template ? 'store' : 'act';
 }
 
@@ -537,6 +541,7 @@ function checkStored(
   const check = 'a change is stored';
   const shown = pairs.find(({ own = '', after }) => after.entries.has(own));
   const isOnlyListed = pairs.every(({ own }) => own !== '');
+  const state = { ...asObject(shown?.after.entries.get(shown.own ?? '')), ...asObject(sent) };
   const isMerge = /merge-patch/.test(sentMedia?.type ?? '');
   const omitsNull = isMerge || !run.world.knowledge.showsNull;
   for (const { before, after, own } of pairs) {
@@ -552,7 +557,7 @@ function checkStored(
       // A list may show resources in some states only.
       const isWhole =
         after.entries.size === 0 ||
-        [...after.entries.values()].some((other) => isAlike(after, other, asObject(sent)));
+        [...after.entries.values()].some((other) => isAlike(after, other, state));
       if (after.isComplete && (shown !== undefined || isOnlyListed) && isWhole)
         fail('a stored resource is listed', `${get} lacks ${own} after the request`);
       continue;

@@ -85,6 +85,8 @@ export class Knowledge {
   readonly #paths = new Map<string, Json[]>();
   /** Ids, newest first, by normalized names such as `paymentid`. */
   readonly #ids = new Map<string, unknown[]>();
+  /** The names and the texts of all ids that were shown, also of those that are deleted. */
+  readonly #shownIds = new Set<string>();
   readonly #etags = new Map<string, string>();
   /** The path parameters of the requests that created resources, by the addresses of these. */
   readonly #origins = new Map<string, Json>();
@@ -199,6 +201,9 @@ export class Knowledge {
   idsOf(name: string): readonly unknown[] {
     return this.#ids.get(normalizedName(name)) ?? [];
   }
+
+  hasShownId = (name: string, id: unknown): boolean =>
+    this.#shownIds.has(`${normalizedName(name)} ${id}`);
 
   etagOf({ path }: Operation, values: Json): string | undefined {
     return this.#etags.get(addressOf(resourcePathOf(path), values));
@@ -431,6 +436,7 @@ export class Knowledge {
       return idNameOfParameter(template, own) === name && path[own] === id;
     });
     if (isIgnored) return;
+    this.#shownIds.add(`${name} ${id}`);
     const distinct = new Set([id, ...(this.#ids.get(name) ?? [])]);
     this.#ids.set(name, [...distinct].slice(0, MAX_KNOWN));
   }

@@ -20,7 +20,7 @@ const SIZE = /^(size|first|count|take|top|rows)$/i;
 
 /** Names of parameters with the cursor of a page: a text from a response, or the id of an item. */
 const CURSOR = /^(cursor|((page|next|continuation)_?)?token|continuation)$/i;
-const AFTER = /^(((start|starting)_?)?after|(last|since|after|from)(_?id)?|marker)$/i;
+const AFTER = /^(((start|starting)_?)?after|(last|since|after|before|from)(_?id)?|marker)$/i;
 
 /** Names of parameters with the number of items before a page, and with the number of a page. */
 const OFFSET = /^(offset|skip|start(_?index)?)$/i;

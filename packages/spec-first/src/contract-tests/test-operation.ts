@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { asObject, declaredFor, type Json, type Operation, stringifyJson } from 'openapi-document';
 import { CALLERS, checkSingleton, isPrivate } from './callers.ts';
 import {
@@ -28,6 +29,7 @@ import { pageOf } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
 import { isMock, type RequestDraft } from './send.ts';
 import { testRandomly } from './sequences.ts';
+import { PAUSES } from './views.ts';
 import { type Failure, isSuccess, Run, type Target, type World } from './world.ts';
 
 export interface OperationTest {
@@ -128,7 +130,8 @@ class OperationTester {
     const counts = new Map<string, number>();
     const failure = await testRandomly(world, Math.ceil(runs / 2), async (run, next) => {
       const isRefused = this.#isRefusedByState();
-      const isNew = next() % 4 === 3 || isRefused;
+      // What the service works on for a while is done if it is older.
+      const isNew = next() % 4 === 3 || (isRefused && next() % 2 === 1);
       const values = requests.choose(next);
       const { path, media: _media, ...others } = values;
       const key =
@@ -256,14 +259,15 @@ class OperationTester {
     const { world, target } = this.#test;
     const { knowledge, random } = world;
     const template = resourcePathOf(target.operation.path);
-    // An order may need lines before it is placed, and only what is deleted can be restored.
+    // An order may need lines before it is placed, only what is deleted can be restored, and what
+    // the service works on may need time.
     const actions = knowledge.operations.filter(
       (other) =>
         other.method !== 'get' &&
         other.id !== target.operation.id &&
         resourcePathOf(other.path) === template,
     );
-    const operation = this.#enabler ?? actions[random() % actions.length];
+    const operation = this.#enabler ?? actions[random() % (actions.length + 1)];
     const action = operation && template !== '' ? world.targetOf(operation) : undefined;
     if (action === undefined) return undefined;
     const values = await run.values(action, action.requests.choose(random), { within });
@@ -381,7 +385,7 @@ class OperationTester {
     if (part === undefined) return [];
     const { knowledge, random } = this.#test.world;
     const isUsed = (id: unknown) =>
-      knowledge.idsOf(idNameOfParameter(operation.path, name)).includes(id);
+      knowledge.hasShownId(idNameOfParameter(operation.path, name), id);
     const ids = requests.unusedValues(part, isUsed, random);
     const creators = knowledge.creatorsOf(template);
     const isRead = operation.method === 'get' && operation.path === template;
@@ -410,16 +414,15 @@ class OperationTester {
     if (operation.template.names.length > 0 || !isNotFoundDeclared(operation)) return [];
     const entityIn = ({ body }: RequestValues) => onlyObjectIn(body)?.inner ?? asObject(body);
     return Object.keys(entityIn(requests.fullest)).flatMap((member) => {
-      const ids =
-        knowledge.creatorsOf(idNameOfParameter('', member)).length > 0
-          ? knowledge.idsOf(member)
-          : [];
-      const drafts = Array.from({ length: ids.length > 0 ? MIN_FOUND : 0 }, () => {
+      const isReference =
+        knowledge.creatorsOf(idNameOfParameter('', member)).length > 0 &&
+        knowledge.idsOf(member).length > 0;
+      const drafts = Array.from({ length: isReference ? MIN_FOUND : 0 }, () => {
         const values = requests.full(random);
         return { id: entityIn(values)[member], draft: { values, unknown: member } };
       });
       return this.#unknown(
-        drafts.filter(({ id }) => id !== undefined && id !== null && !ids.includes(id)),
+        drafts.filter(({ id }) => (id ?? null) !== null && !knowledge.hasShownId(member, id)),
       );
     });
   }
@@ -526,8 +529,14 @@ class OperationTester {
     const count = `${responses.length} valid requests have failed (${statusesOf(responses)})`;
     await this.#attempt(async (run) => {
       const values = await run.values(target, target.requests.simplest(), { isNew: true });
-      const response = await run.sendAndCheck(target, { values });
-      if (response.status < 400) return;
+      const prepared = run.exchanges.length;
+      // A service may work on a new resource for a while.
+      for (const milliseconds of [0, ...PAUSES]) {
+        await setTimeout(milliseconds);
+        run.exchanges.length = prepared;
+        const response = await run.sendAndCheck(target, { values });
+        if (response.status < 400) return;
+      }
       run.fail('an operation succeeds at least once', `${count}: ${advice}`);
     });
   }

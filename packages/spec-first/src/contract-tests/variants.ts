@@ -182,10 +182,15 @@ export const valuesBeside = (bounds: readonly Bound[], step: number): Bound[] =>
   );
 
 function numbersBeside(outline: Outline, value: Bound, bounds: readonly Bound[]): Bound[] {
-  const step = Number(outline.limits('multipleOf')[0] ?? 1);
+  const [multiple] = outline.limits('multipleOf');
+  const step = Number(multiple ?? 1);
   const small = Array.from({ length: 14 }, (_, count) => (count - 1) * step);
   const large = [100 * step, 1_000 * step, 2 ** 31, Number.MAX_SAFE_INTEGER];
-  const fractions = [0.1, -1.5, 1e-7, Number(value) + step / 2];
+  // A validator may allow for rounding errors of multiples.
+  const fractions = [
+    ...(multiple === undefined ? [0.1, -1.5, 1e-7] : []),
+    Number(value) + step / 2,
+  ];
   return [...valuesBeside(bounds, step), ...small, ...large, ...fractions].map(
     withoutRoundingErrors,
   );
