@@ -8,8 +8,8 @@ import { isSuccess, type Run, type Target } from './world.ts';
 export const CALLERS = 'a resource belongs to its caller';
 
 /**
- * Returns true if only its owner may use a resource: the service refuses another caller, or the list
- * of another caller has no resource of its owner. `undefined` if its owner cannot read it.
+ * Returns true if only its owner may use a resource: the service refuses another caller, or the
+ * list of another caller has no resource of its owner. `undefined` if its owner cannot read it.
  */
 export async function isPrivate(
   run: Run,

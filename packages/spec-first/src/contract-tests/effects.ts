@@ -507,6 +507,7 @@ function checkDeleted(run: Run, resource: Resource, pairs: readonly Pair[]): voi
     after.entries.has(own) &&
     !(isSingleton && !isNotFoundDeclared(after.operation));
   const isMarked = ({ own = '', before, after }: Pair) =>
+    !after.operation.responses.some(({ key }) => key === '410') &&
     !isDeepStrictEqual(before.entries.get(own), after.entries.get(own));
   const marked = pairs.some((pair) => shown(pair) && isMarked(pair));
   const left = pairs.find((pair) => shown(pair) && pair.after.response.status < 300);

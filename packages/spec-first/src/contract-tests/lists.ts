@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asObject, mapMembers, type Outline, stringifyJson } from 'openapi-document';
+import { asObject, type Json, mapMembers, type Outline, stringifyJson } from 'openapi-document';
 import { isPrivate } from './callers.ts';
 import { parsedBody, type ReceivedResponse } from './check-response.ts';
 import { isEqualScalar, isTime } from './compare.ts';
 import { isIdName } from './names.ts';
-import { pageOf, pagingOf } from './paging.ts';
+import { pageOf, pagingOf, plainName } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
 import { keyOfItem, type List, type PageSize, readList } from './views.ts';
 import type { Run, Target } from './world.ts';
@@ -72,17 +72,22 @@ export async function checkList(run: Run, target: Target): Promise<void> {
   if (all === undefined) return;
   const subject = { run, target, values, all, former };
   await checkPages(subject, values, all);
-  const filters: Filter[] = [];
+  let first: Filter | undefined;
   for (const part of parameters) {
     if (part.in !== 'query' || Object.values(paging).includes(part)) continue;
-    filters.push(...(await checkFilter(subject, part)));
+    const filters = await checkFilter(subject, part);
     await checkOrder(subject, part);
-  }
-  for (const [index, second] of filters.entries()) {
-    const first = filters[index - 1];
-    if (first === undefined) continue;
-    const sent = withValue(withValue(values, first.part, first.value), second.part, second.value);
-    await expectList(subject, sent, [intersection(subject, first, second)]);
+    const former = first;
+    [first = former] = filters;
+    if (former === undefined) continue;
+    // A service that ignores one of two filters shows it if they select different items.
+    const isNarrower = ({ list }: Filter, { items: both }: Items) =>
+      both.length < Math.min(former.list.items.length, list.items.length);
+    const second =
+      filters.find((each) => isNarrower(each, intersection(subject, former, each))) ?? filters[0];
+    if (second === undefined) continue;
+    const sent = withValue(withValue(values, former.part, former.value), second.part, second.value);
+    await expectList(subject, sent, [intersection(subject, former, second)]);
   }
 }
 
@@ -268,8 +273,14 @@ function selectorsFor({ name, outline }: RequestPart, { items }: List): Selector
     .map((other) => ({ name: other, isBound: true, relations }));
 }
 
+/** Returns the members of an item, and those of its `attributes` (JSON:API 1.1 §5.2). */
+const fieldsOf = (item: unknown): Json => ({
+  ...asObject(item),
+  ...asObject(asObject(item).attributes),
+});
+
 const memberNames = (items: readonly unknown[]): string[] => [
-  ...new Set(items.flatMap((item) => Object.keys(asObject(item)))),
+  ...new Set(items.flatMap((item) => Object.keys(fieldsOf(item)))),
 ];
 
 /** Returns the name of the member of items with the words of a name. */
@@ -282,7 +293,8 @@ const itemFormOf = (outline: Outline): Outline =>
 
 /** Lists the words of a name, in lower case and the singular: `due`, `at` of `dueAt`. */
 const wordsOf = (name: string): string[] =>
-  name
+  plainName(name)
+    .replace(/^filter_/, '')
     .replace(/(\p{Ll}|\d)(?=\p{Lu})/gu, '$1 ')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
@@ -291,7 +303,7 @@ const wordsOf = (name: string): string[] =>
 
 /**
  * Checks that a filter by a member returns all items that match, and only these, and that a time
- * selects the same items in each time zone. Returns a filter that selects items.
+ * selects the same items in each time zone. Returns the filters that select items.
  */
 async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[]> {
   const { run, target, values, all } = subject;
@@ -346,14 +358,15 @@ async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[
     run.fail(
       'parameters select the items of a list',
       `the list for ${part.name}=${filter.value} ${verb} the item ${keyOf(subject, item)} ` +
-        `with the ${name} ${stringifyJson(asObject(item)[name])}`,
+        `with the ${name} ${stringifyJson(fieldsOf(item)[name])}`,
       target.operation,
       filter.list.response,
     );
   }
-  const [first, second] = filters
+  const selecting = filters
     .filter(({ list }) => list.items.length > 0)
     .toSorted((one, other) => other.list.items.length - one.list.items.length);
+  const [first, second] = selecting;
   if (first === undefined) return [];
   await checkPages(subject, withValue(values, part, first.value), first.list);
   if (isList && second !== undefined) {
@@ -361,7 +374,7 @@ async function checkFilter(subject: Subject, part: RequestPart): Promise<Filter[
     const any = { items: [...first.list.items, ...second.list.items] };
     await expectList(subject, both, [any, intersection(subject, first, second)]);
   }
-  return [first];
+  return selecting;
 }
 
 /** Finds an item that a filter selects against a relation, or does not select. */
@@ -382,7 +395,7 @@ function misfitOf(
 }
 
 /** Lists the value of a member, or its items. */
-const valuesIn = (item: unknown, name: string): unknown[] => [asObject(item)[name] ?? []].flat();
+const valuesIn = (item: unknown, name: string): unknown[] => [fieldsOf(item)[name] ?? []].flat();
 
 /** Returns the same time with another offset. */
 const inOtherZone = (time: string): string =>

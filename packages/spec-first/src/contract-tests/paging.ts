@@ -1,4 +1,4 @@
-import { isObject, type Outline } from 'openapi-document';
+import { isObject, type Json, type Outline } from 'openapi-document';
 import {
   type CheckedOperation,
   mediaOf,
@@ -11,6 +11,10 @@ interface Named {
   readonly name: string;
   readonly outline: Outline;
 }
+
+/** Returns a name without signs: `page_size` for `page[size]`, and `skip` for `$skip`. */
+export const plainName = (name: string): string =>
+  name.replace(/^[$@]/, '').replace(/\[(\w+)\]/g, '_$1');
 
 /** Names of parameters with the maximum number of items of a page. */
 const LIMIT = /^(limit|(page|batch)_?size|((items|results)_?)?per_?page|max_?(results|items))$/i;
@@ -36,21 +40,21 @@ const HAS_MORE = /^has_?(more|next(_?page)?)$/i;
 const PAGES = /^(total_?pages|page_?count|pages)$/i;
 
 /** Names of members with the number of items of a whole list. */
-const TOTAL = /^(total|total_?(count|items|results))$/i;
+const TOTAL = /^(@count|total|total_?(count|items|results))$/i;
 
 const isAfter = ({ name, outline: { formats } }: Named): boolean =>
-  AFTER.test(name) && !formats.some((format) => format.startsWith('date'));
+  AFTER.test(plainName(name)) && !formats.some((format) => format.startsWith('date'));
 
 /** A parameter whose values are dates is not a cursor, even if its name is `after`. */
 export const isCursor = (part: Named): boolean =>
-  part.in === 'query' && (CURSOR.test(part.name) || isAfter(part));
+  part.in === 'query' && (CURSOR.test(plainName(part.name)) || isAfter(part));
 
 /** Returns the parameters of a list that select a page. */
 export function pagingOf<Part extends Named>(parameters: readonly Part[]) {
   const find = (names: RegExp) =>
     parameters.find(({ in: where, name, outline: { types } }) => {
       const isNumber = types.has('integer') || types.has('number');
-      return where === 'query' && names.test(name) && isNumber;
+      return where === 'query' && names.test(plainName(name)) && isNumber;
     });
   const [cursor, offset, page] = [parameters.find(isCursor), find(OFFSET), find(PAGE)];
   const hasPages = (cursor ?? offset ?? page) !== undefined;
@@ -77,6 +81,24 @@ export interface Page {
   readonly pageCount?: unknown;
 }
 
+/** A list, with the form of its items. */
+interface ListIn {
+  readonly items: readonly unknown[];
+  readonly outline: Outline | undefined;
+}
+
+/** Returns the only array in an object, or in an object inside of it such as `_embedded`. */
+function listIn(body: Json, outline: Outline | undefined): ListIn | undefined {
+  const lists = Object.entries(body).flatMap(([name, value]): ListIn[] =>
+    Array.isArray(value) ? [{ items: value, outline: outline?.member(name).item(0) }] : [],
+  );
+  if (lists.length > 0) return lists.length === 1 ? lists[0] : undefined;
+  const [inner, ...others] = Object.entries(body).flatMap(
+    ([name, value]) => (isObject(value) && listIn(value, outline?.member(name))) || [],
+  );
+  return others.length === 0 ? inner : undefined;
+}
+
 /**
  * Returns the list of a response: the body, or its only array. Returns `undefined` for another
  * body, and for a failure.
@@ -96,16 +118,14 @@ export function pageOf(
     return { items: body, outline: outline?.item(0), ...rest };
   }
   if (!isObject(body)) return undefined;
-  const [list, ...others] = Object.entries(body).filter(([, value]) => Array.isArray(value));
-  if (list === undefined || others.length > 0) return undefined;
-  const [name, items] = list as [string, unknown[]];
+  const list = listIn(body, outline);
+  if (list === undefined) return undefined;
   const members = [body, ...Object.values(body).filter(isObject)].flatMap(Object.entries<unknown>);
   const find = (names: RegExp) => members.find(([key]) => names.test(key))?.[1];
   const next = find(NEXT_CURSOR);
   const total = find(TOTAL);
   return {
-    items,
-    outline: outline?.member(name).item(0),
+    ...list,
     ...nextIn((isObject(next) ? undefined : next) ?? url),
     knowsNext: link !== '' || (outline !== undefined && declaresNext(outline)),
     total: typeof total === 'number' ? total : headerTotal,

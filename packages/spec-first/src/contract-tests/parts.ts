@@ -48,6 +48,9 @@ export interface SentBody {
 /** Bytes that are no text in UTF-8. */
 const BYTES = Uint8Array.of(0xff, 0, 0x7f);
 
+/** A text whose ends a service may remove. */
+const SPACED_TEXT = ' text\r\n ';
+
 const NO_VALUES: RequestValues = { path: {}, query: {}, header: {}, cookie: {} };
 
 /** A parameter or the body. */
@@ -136,6 +139,7 @@ export function requestKindOf(
   const coder = media && codecs.of(media, concreteType(media.type));
   // The service does not validate such a body, for example XML.
   const isFree = coder?.unit === 'bytes' && media?.outline.restrictsBytes === false;
+  const freeBody = media?.type === 'text/plain' ? SPACED_TEXT : BYTES;
   const parameters = operation.parameters.map((parameter) => ({
     ...parameter,
     examples: parameter.examples.map(({ value }) => value),
@@ -227,7 +231,7 @@ export function requestKindOf(
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const values = complete(chosenValue(schemas, schema, 'request', next));
         if (!isValid(values)) continue;
-        return isFree && next() % 2 === 1 ? { ...values, body: BYTES } : values;
+        return isFree && next() % 2 === 1 ? { ...values, body: freeBody } : values;
       }
       return samples[next() % samples.length] ?? NO_VALUES;
     },

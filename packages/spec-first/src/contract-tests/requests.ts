@@ -140,7 +140,9 @@ export function createRequests(checked: CheckedOperation, item?: string) {
   function listVariants(): readonly RequestVariant[] {
     variants ??= variedParts.flatMap(({ kind, part }) => {
       const base = simplest(kind);
-      return [...part.examples, ...kind.samples.map((values) => partOf(values, part))]
+      // The first sample has all members. Examples may have few.
+      const [fullest, ...others] = kind.samples.map((values) => partOf(values, part));
+      return [fullest, ...part.examples, ...others]
         .filter((value) => value !== undefined)
         .slice(0, MAX_SOURCES)
         .toSorted((one, other) => sizeOf(other) - sizeOf(one))
