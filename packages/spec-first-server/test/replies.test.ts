@@ -21,7 +21,7 @@ paths:
             Vary: { required: true }
             X-Frame-Options: { required: true }
             X-Request-Id: { required: true }
-            X-Tags: { schema: { type: array, items: { type: string } } }
+            X-Tags: { schema: { type: [array, string], items: { type: string } } }
         '202':
           description: several types
           content:

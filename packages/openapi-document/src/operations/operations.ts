@@ -289,7 +289,9 @@ function responseOf(
   const headers = entriesOf(source.headers).map(([name, header]) => {
     const declared = { ...resolveRef(schemas.root, header), style: 'simple' };
     const headerPointer = `${pointer}/headers/${escapePointerToken(name)}`;
-    return parameterOf(schemas, declared, 'header', name.toLowerCase(), headerPointer);
+    const parameter = parameterOf(schemas, declared, 'header', name.toLowerCase(), headerPointer);
+    // A handler may send a list if the schema also allows a text: many clients read only texts.
+    return { ...parameter, form: undefined };
   });
   return {
     key,
