@@ -6,7 +6,8 @@ import type { HttpError } from '../core/response/http-error.ts';
 import type { Route } from '../core/router.ts';
 import type { Service } from '../core/service.ts';
 import { hasBody } from '../http/request-body.ts';
-import { NodeCall, requestError, validAddress } from './node/index.ts';
+import { NodeCall, validAddress } from './node/node-call.ts';
+import { requestError } from './node/node-listener.ts';
 
 /**
  * Connects a service to an Express app. A path that the document does not have goes to the next
@@ -75,7 +76,7 @@ export class ExpressCall extends NodeCall {
     if (this.#parsed !== undefined) delete request.headers['content-encoding'];
   }
 
-  /** @throws {Error} if middleware has read the body and its bytes are lost. */
+  /** @throws {Error} if middleware has read the body, and its bytes or digits are lost. */
   override get body(): NodeCall['body'] {
     if (this.#parsed !== undefined) return this.#parsed;
     if (this.#isRead) throw new Error(BODY_LOST);
@@ -92,12 +93,12 @@ export class ExpressCall extends NodeCall {
 }
 
 const BODY_LOST =
-  'other middleware, such as express.urlencoded(), has read the body: ' +
-  'mount it after expressHandler, or for other paths only';
+  'other middleware has read the body, such as express.urlencoded(), or has rounded its numbers, ' +
+  'as express.json() does: mount it after expressHandler, or for other paths only';
 
 /**
  * Returns the bytes of a body that middleware has read; `undefined` if they cannot be restored. A
- * value is written as JSON again.
+ * value is written as JSON again, unless it has an integer that may have been rounded.
  */
 function parsedBody({ body, headers }: Request): Bytes | undefined {
   if (body instanceof Uint8Array) return body;
@@ -105,7 +106,9 @@ function parsedBody({ body, headers }: Request): Bytes | undefined {
   const isForm = /^(multipart\/|application\/x-www-form-urlencoded)/i.test(
     headers['content-type'] ?? '',
   );
-  return body === undefined || isForm ? undefined : Buffer.from(stringifyJson(body) ?? '');
+  return body === undefined || isForm || hasLargeInteger(body)
+    ? undefined
+    : Buffer.from(stringifyJson(body) ?? '');
 }
 
 /** Default security headers do not replace those that the app has set. */
@@ -120,4 +123,16 @@ export function addHeaders(response: Response, headers: readonly string[]): void
     else response.setHeader(name, value);
     added.add(name.toLowerCase());
   }
+}
+
+/** Returns true if a value has an integer beyond 2^53, which `JSON.parse` may have rounded. */
+function hasLargeInteger(body: unknown): boolean {
+  const values = [body];
+  // The list grows while it is read.
+  for (const value of values) {
+    if (Number.isInteger(value) && !Number.isSafeInteger(value)) return true;
+    if (typeof value === 'object' && value !== null)
+      for (const member of Object.values(value)) values.push(member);
+  }
+  return false;
 }

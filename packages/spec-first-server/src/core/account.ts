@@ -6,7 +6,7 @@ import {
   NO_MEMORY,
   type Resources,
 } from '../http/resources.ts';
-import type { Turns } from '../http/turns.ts';
+import type { CallerKey, Turns } from '../http/turns.ts';
 import { HttpError } from './response/http-error.ts';
 
 /**
@@ -23,7 +23,7 @@ export class Account {
    * The name by which calls take turns: the authenticated subject, or the client's address. Set
    * before anything is charged.
    */
-  caller: string;
+  caller: CallerKey;
   /** Divides the CPU time between this call and others. */
   readonly turns: Turns;
   /** Contains the folder of the call while it has one. */
@@ -40,7 +40,8 @@ export class Account {
     this.turns = turns;
     this.folders = folders;
     this.#memory = memory;
-    this.caller = client ?? '';
+    // Unknown clients do not share the turns and the memory of one caller.
+    this.caller = client ?? Symbol('unknown client');
   }
 
   /**

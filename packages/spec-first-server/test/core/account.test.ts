@@ -52,6 +52,14 @@ test('one caller holds at most as much as is left for others', () => {
   expect(memory.bytesLeft).toBe(48 * MIB);
 });
 
+test('calls of unknown clients do not share the memory of one caller', () => {
+  const resources = new Resources();
+  const calls = Array.from({ length: 3 }, () => new Account(resources, undefined));
+  opened.push(...calls);
+  for (const call of calls) call.charge(16 * MIB);
+  expect(resources.memory.bytesLeft).toBe(16 * MIB);
+});
+
 test('a call is charged at most 16 MiB, or larger bodies could never be sent', () => {
   const { memory, open } = accounts();
   const account = open();
