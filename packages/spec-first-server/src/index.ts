@@ -15,7 +15,7 @@ export {
 } from 'openapi-document';
 export { expressHandler } from './adapters/express.ts';
 export { type FetchHandler, type FetchOptions, fetchHandler } from './adapters/fetch.ts';
-export { type NodeOptions, nodeListener } from './adapters/node/index.ts';
+export { type NodeOptions, nodeListener } from './adapters/node/node-listener.ts';
 export { unimplemented } from './core/bind-handlers.ts';
 export type { Answer, Call, CallEnd, CallRecord } from './core/call.ts';
 export type {

@@ -6,7 +6,7 @@ import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import type { AnyRequest } from '../src/core/handlers/types.ts';
 import { createAuthenticator } from '../src/core/security/tokens.ts';
-import type { Limits, Listening } from '../src/listener/index.ts';
+import type { Limits, Listening } from '../src/listener/listen.ts';
 import { listenLocally } from './listener/support.ts';
 
 const DOCUMENT = `

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AnyHandler, AnyRequest } from '../src/core/handlers/types.ts';
-import { listen } from '../src/listener/index.ts';
+import { listen } from '../src/listener/listen.ts';
 import { createAppService, createListener, failureResponder } from '../src/serve/app.ts';
 
 // Runs in its own process, whose temporary folder and descriptors no other test uses.

@@ -7,7 +7,7 @@ import { loadDocument } from 'openapi-document';
 import { pino } from 'pino';
 import { ENVIRONMENT } from 'test-support/environment';
 import type { AnyHandler } from '../../../packages/spec-first-server/src/core/handlers/types.ts';
-import { type Limits, listen } from '../../../packages/spec-first-server/src/listener/index.ts';
+import { type Limits, listen } from '../../../packages/spec-first-server/src/listener/listen.ts';
 import {
   createAppService,
   createListener,

@@ -1,8 +1,8 @@
-import { requestListener } from '../adapters/node/index.ts';
+import { requestListener } from '../adapters/node/node-listener.ts';
 import type { Endpoint } from '../core/call.ts';
 import type { ServiceOptions } from '../core/prepare.ts';
 import { createService } from '../core/service.ts';
-import { listen } from '../listener/index.ts';
+import { listen } from '../listener/listen.ts';
 import { failureResponder, rejectForeignHost } from './app.ts';
 import { type Config, isDevelopment, rejectAddress } from './configuration.ts';
 

@@ -7,7 +7,7 @@ import type { AnyHandler } from '../core/handlers/types.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { authenticatorFor, tokenSchemes } from '../core/security/schemes.ts';
 import { randomToken } from '../core/security/tokens.ts';
-import type { Listening } from '../listener/index.ts';
+import type { Listening } from '../listener/listen.ts';
 import type { AppOptions } from './app.ts';
 import {
   type Config,
@@ -119,7 +119,7 @@ export async function startService(
   const documents = await readDocuments(config, definition);
   // Loaded here, while the backend opens.
   const { createAppService, createListener, failureResponder } = await import('./app.ts');
-  const { listen } = await import('../listener/index.ts');
+  const { listen } = await import('../listener/listen.ts');
   const backend = await opening;
   const parts = partsOf(documents, backend, log, metrics);
   const [first, ...others] = parts;

@@ -5,9 +5,9 @@ import type { HttpFailure } from '../../src/http/failures.ts';
 import { Resources } from '../../src/http/resources.ts';
 import { Arrivals } from '../../src/listener/arrivals.ts';
 import { ClientConnection, type ServerState } from '../../src/listener/connection.ts';
-import type { FailureResponse } from '../../src/listener/index.ts';
 import { Lingering } from '../../src/listener/lingering.ts';
 import { listen } from '../../src/listener/listen.ts';
+import type { FailureResponse } from '../../src/listener/reject.ts';
 
 type ListenOptions = Partial<Parameters<typeof listen>[1]>;
 

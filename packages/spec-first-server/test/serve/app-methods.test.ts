@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { echo, withFiles } from 'test-support/documents';
 import { exchange, request } from 'test-support/raw-http';
-import type { Listening } from '../../src/listener/index.ts';
+import type { Listening } from '../../src/listener/listen.ts';
 import { createAppService, createListener } from '../../src/serve/app.ts';
 import { listenLocally } from '../listener/support.ts';
 

@@ -13,7 +13,7 @@ import { authenticator, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { exchange } from 'test-support/raw-http';
 import { HttpError } from '../../src/core/response/http-error.ts';
-import type { Listening } from '../../src/listener/index.ts';
+import type { Listening } from '../../src/listener/listen.ts';
 import { type AppService, createAppService, createListener } from '../../src/serve/app.ts';
 import { listenLocally } from '../listener/support.ts';
 

@@ -1,2 +1,0 @@
-export { type Limits, type Listening, listen } from './listen.ts';
-export type { FailureResponse } from './reject.ts';
