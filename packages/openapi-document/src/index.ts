@@ -2,6 +2,7 @@ export { checkDocument } from './checks/check.ts';
 export { checkExamples } from './checks/fits.ts';
 export { similarName } from './checks/similar-name.ts';
 export {
+  allBytes,
   type BodyFormat,
   type Codec,
   type Coder,
@@ -17,7 +18,6 @@ export {
   type ValueCoder,
 } from './codecs/codec.ts';
 export { Codecs } from './codecs/codecs.ts';
-export { allBytes } from './codecs/parts.ts';
 export { parseJson, stringifyJson } from './json/exact.ts';
 export { bodyLimitOf, parseSize } from './operations/body-limit.ts';
 export { declaredFor } from './operations/declared-for.ts';

@@ -139,6 +139,48 @@ export function readAtOnce<Bytes extends Uint8Array>(
 }
 
 /**
+ * Reads chunks to their end. Stops as soon as there are more bytes than the limit.
+ *
+ * @param tooLarge creates the error for more bytes.
+ * @param declaredLength the number of bytes, or 0 if it is unknown.
+ * @param failureOf returns the error to throw for an error.
+ */
+export async function allBytes(
+  chunks: Chunks,
+  limit: number,
+  tooLarge: () => Error,
+  declaredLength = 0,
+  failureOf = (error: unknown) => error,
+): Promise<Uint8Array> {
+  // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
+  let bytes = EMPTY;
+  let size = 0;
+  const iterator = chunks[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value: chunk } = await iterator.next();
+      if (done) return bytes.subarray(0, size);
+      const end = size + chunk.length;
+      if (end > limit) throw tooLarge();
+      // Most bodies arrive in one piece, which is not copied.
+      if (size === 0 && end > 0 && end === declaredLength) return chunk;
+      if (end > bytes.length) {
+        const larger = new Uint8Array(Math.max(end, Math.min(8 * end, declaredLength || limit)));
+        larger.set(bytes);
+        bytes = larger;
+      }
+      bytes.set(chunk, size);
+      size = end;
+    }
+  } catch (error) {
+    await iterator.return?.();
+    throw failureOf(error);
+  }
+}
+
+const EMPTY = new Uint8Array();
+
+/**
  * @param subject of the message.
  * @throws {UnreadableBody}
  * @throws {RangeError} for an unknown charset.

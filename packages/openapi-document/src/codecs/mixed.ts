@@ -1,9 +1,8 @@
 import { stringifyJson } from '../json/exact.ts';
 import { isJsonType, isTextual } from '../source/media-types.ts';
-import { type Code, type ItemsCoder, itemTooLarge } from './codec.ts';
+import { allBytes, type Code, type ItemsCoder, itemTooLarge } from './codec.ts';
 import { readJsonText } from './json.ts';
 import {
-  allBytes,
   boundaryOf,
   contentTypeOf,
   joinedBytes,

@@ -1,5 +1,5 @@
 import { parseHeader } from '../source/media-types.ts';
-import { type Chunks, decodedBytes, UnreadableBody } from './codec.ts';
+import { allBytes, type Chunks, decodedBytes, UnreadableBody } from './codec.ts';
 
 /** A part of a multipart body (RFC 2046 §5.1). */
 export interface Part {
@@ -27,7 +27,6 @@ export const TEXTS = 'texts and names in the body';
 
 const encoder = new TextEncoder();
 const LINE_BREAK = encoder.encode('\r\n');
-const EMPTY = new Uint8Array();
 const EMPTY_LINE = encoder.encode('\r\n\r\n');
 
 const invalidHeaders = (): UnreadableBody =>
@@ -151,7 +150,7 @@ export function partText(bytes: Uint8Array, charset: string | undefined, part?: 
 class ByteSplitter {
   readonly #chunks: AsyncGenerator<Uint8Array>;
   readonly #missing: () => Error;
-  #unread: Uint8Array = EMPTY;
+  #unread: Uint8Array = new Uint8Array();
 
   /** @param missing creates the error for a missing separator. */
   constructor(chunks: AsyncGenerator<Uint8Array>, missing: () => Error) {
@@ -201,46 +200,6 @@ function indexOf(bytes: Uint8Array, separator: Uint8Array): number {
     if (matched === length) return index;
   }
   return -1;
-}
-
-/**
- * Reads chunks to their end. Stops as soon as there are more bytes than the limit.
- *
- * @param tooLarge creates the error for more bytes.
- * @param declaredLength the number of bytes, or 0 if it is unknown.
- * @param failureOf returns the error to throw for an error.
- */
-export async function allBytes(
-  chunks: Chunks,
-  limit: number,
-  tooLarge: () => Error,
-  declaredLength = 0,
-  failureOf = (error: unknown) => error,
-): Promise<Uint8Array> {
-  // One growing buffer. An array of one-byte chunks would take hundreds of times their size.
-  let bytes = EMPTY;
-  let size = 0;
-  const iterator = chunks[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const { done, value: chunk } = await iterator.next();
-      if (done) return bytes.subarray(0, size);
-      const end = size + chunk.length;
-      if (end > limit) throw tooLarge();
-      // Most bodies arrive in one piece, which is not copied.
-      if (size === 0 && end > 0 && end === declaredLength) return chunk;
-      if (end > bytes.length) {
-        const larger = new Uint8Array(Math.max(end, Math.min(8 * end, declaredLength || limit)));
-        larger.set(bytes);
-        bytes = larger;
-      }
-      bytes.set(chunk, size);
-      size = end;
-    }
-  } catch (error) {
-    await iterator.return?.();
-    throw failureOf(error);
-  }
 }
 
 export function joinedBytes(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
