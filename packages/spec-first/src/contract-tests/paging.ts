@@ -109,12 +109,15 @@ export function pageOf(
 ): Page | undefined {
   const body = parsedBody(response);
   if (response.status >= 300) return undefined;
-  const { link = '', 'x-total-count': count } = response.headers;
+  const { link = '', 'x-total': total, 'x-total-pages': pageCount } = response.headers;
+  const count = response.headers['x-total-count'] ?? total;
   const url = /<([^>]*)>[^,]*;\s*rel="?next"?/.exec(link)?.[1];
   const outline = mediaOf(checked, response)?.outline;
   const headerTotal = count === undefined ? undefined : Number(count);
+  const headerPages = pageCount === undefined ? undefined : Number(pageCount);
   if (Array.isArray(body)) {
-    const rest = { ...nextIn(url), knowsNext: link !== '', total: headerTotal };
+    const totals = { total: headerTotal, pageCount: headerPages };
+    const rest = { ...nextIn(url), knowsNext: link !== '', ...totals };
     return { items: body, outline: outline?.item(0), ...rest };
   }
   if (!isObject(body)) return undefined;
@@ -123,13 +126,13 @@ export function pageOf(
   const members = [body, ...Object.values(body).filter(isObject)].flatMap(Object.entries<unknown>);
   const find = (names: RegExp) => members.find(([key]) => names.test(key))?.[1];
   const next = find(NEXT_CURSOR);
-  const total = find(TOTAL);
+  const totalMember = find(TOTAL);
   return {
     ...list,
-    ...nextIn((isObject(next) ? undefined : next) ?? url),
+    ...nextIn((isObject(next) ? next.href : next) ?? url),
     knowsNext: link !== '' || (outline !== undefined && declaresNext(outline)),
-    total: typeof total === 'number' ? total : headerTotal,
-    pageCount: find(PAGES),
+    total: typeof totalMember === 'number' ? totalMember : headerTotal,
+    pageCount: find(PAGES) ?? headerPages,
     hasMore: find(HAS_MORE),
   };
 }

@@ -36,6 +36,8 @@ export interface Mistake extends RequestDraft {
   readonly label: string;
   /** The place and the keyword, such as `/body/name maxLength`. */
   readonly key: string;
+  /** Returns other values with the same mistake. */
+  readonly renewed?: (next: () => number) => RequestValues | undefined;
 }
 
 /** A request with another value in one place. */
@@ -353,12 +355,19 @@ export function createRequests(checked: CheckedOperation, item?: string) {
     /** Lists requests with one mistake, for each place, keyword and kind of value. */
     mistakes(): Mistake[] {
       const list = [...structuralMistakes()];
-      for (const { kind, part, newValue, values, violations: found } of listVariants()) {
+      for (const { kind, part, place, newValue, values, violations: found } of listVariants()) {
         const isUnread = kind.media && part.in === 'body' && isTextOrBytes(codecs.of(kind.media));
         if (found.length === 0 || isUnread) continue;
         const label = `${describeKind(newValue)} where ${describeViolations(found)}`;
         const key = found.map(({ path, keyword }) => `${path} ${keyword}`).join();
-        list.push({ part, label, key, values });
+        const renewed = (next: () => number) => {
+          const others = full(next, kind);
+          const value = replacedAt(partOf(others, part), pointerTokens(place), newValue);
+          const changed = withValue(others, part, value);
+          const wrong = describeViolations(kind.violations(changed) ?? []);
+          return wrong === describeViolations(found) ? changed : undefined;
+        };
+        list.push({ part, label, key, values, renewed });
       }
       // Values of the same kind are equally wrong, and the last one is the shortest.
       return [...new Map(list.map((mistake) => [mistake.label, mistake])).values()];

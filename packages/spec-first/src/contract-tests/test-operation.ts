@@ -27,6 +27,7 @@ import { checkDefaults, checkList } from './lists.ts';
 import { idNameOfParameter, idParameterOf, ownNamesOf, resourcePathOf } from './names.ts';
 import { pageOf } from './paging.ts';
 import { type RequestPart, type RequestValues, withValue } from './parts.ts';
+import type { Mistake } from './requests.ts';
 import { isMock, type RequestDraft } from './send.ts';
 import { testRandomly } from './sequences.ts';
 import { PAUSES } from './views.ts';
@@ -50,6 +51,7 @@ interface Refusal extends RequestDraft, Partial<Pick<InsufficientSecrets, 'secre
   readonly part?: RequestPart;
   /** The member of the body that keeps its value, an id of no resource. */
   readonly unknown?: string;
+  readonly renewed?: Mistake['renewed'];
   check(run: Run, response: ReceivedResponse): void;
 }
 
@@ -338,15 +340,23 @@ class OperationTester {
   }
 
   async #sendRefusal(run: Run, refusal: Refusal, within: Json): Promise<void> {
-    const { target } = this.#test;
-    const { part, unknown, secrets, isOther = false, check, ...draft } = refusal;
+    const { target, world } = this.#test;
+    const { part, unknown, renewed, secrets, isOther = false, check, ...draft } = refusal;
     const fixed = part && [part];
     const values = await run.values(target, draft.values, { within, fixed, unknown });
     if (isOther && !(await this.#isOwned(values))) return;
     run.exchanges.length = 0;
     const options = { check: (response: ReceivedResponse) => check(run, response) };
     const checked = secrets ? { ...options, secrets } : options;
-    if (!isOther) return void (await perform(run, target, { ...draft, values }, checked));
+    if (!isOther) {
+      const { response } = await perform(run, target, { ...draft, values }, checked);
+      // Other members may have values that are taken.
+      const others = response.status === 409 ? renewed?.(world.random) : undefined;
+      if (others === undefined) return;
+      run.exchanges.length = 0;
+      const again = await run.values(target, others, { within, fixed });
+      return void (await perform(run, target, { ...draft, values: again }, checked));
+    }
     // Nothing is learned from a response to another caller.
     const state = isWriting(target) ? await readState(run, target, values) : undefined;
     await run.sendAndCheck(target, { ...draft, values }, checked);
