@@ -306,7 +306,7 @@ class OperationTester {
 
   /** Sends requests that must be refused. Checks that they are, and that they change nothing. */
   async #sendRefused(): Promise<void> {
-    const { target } = this.#test;
+    const { target, world } = this.#test;
     const { operation, requests } = target;
     const refusals = [
       ...this.#mistakes(),
@@ -315,7 +315,15 @@ class OperationTester {
       ...this.#insufficientSecrets(),
     ];
     const isNew = operation.method !== 'put';
-    const prepare = (run: Run) => run.values(target, requests.simplest(), { isNew });
+    const prepare = async (run: Run) => {
+      const base = await run.values(target, requests.simplest(), { isNew });
+      if (!this.#isChange()) return base;
+      // If a refused request has changed the resource, it shows other values than before.
+      const within = base.path;
+      const values = await run.values(target, requests.full(world.random), { within });
+      await run.sendAndLearn(target, { values });
+      return base;
+    };
     let path: Json = {};
     let state: State | undefined;
     await this.#attempt(async (run) => {
