@@ -346,7 +346,8 @@ export async function checkRemoval(run: Run, target: Target): Promise<void> {
       if (!isKept || isInner) values = requests.withChange(values, pointer, undefined) ?? values;
     }
     const sent = await run.values(target, values, { within: path });
-    await perform(run, target, { values: sent });
+    const { response: second } = await perform(run, target, { values: sent });
+    if (second.status >= 300) continue;
     const [view] = await readViews(run, { template: operation.path, path }, false);
     for (const pointer of pointersIn(full.body)) {
       const former = stringifyJson(valueAt(full.body, pointer));
