@@ -6,7 +6,7 @@ import {
   NO_MEMORY,
   type Resources,
 } from '../http/resources.ts';
-import type { CallerKey, Turns } from '../http/turns.ts';
+import type { Turns } from '../http/turns.ts';
 import { HttpError } from './response/http-error.ts';
 
 /**
@@ -20,10 +20,10 @@ export class Account {
   /** The steps that are left to validate the request and the reply. */
   steps = DEFAULT_STEPS;
   /**
-   * The name by which calls take turns: the authenticated subject, or the client's address. Set
-   * before anything is charged.
+   * The name by which calls take turns: the authenticated subject, or the client's address. Empty
+   * for all unknown clients. Set before anything is charged.
    */
-  caller: CallerKey;
+  caller: string;
   /** Divides the CPU time between this call and others. */
   readonly turns: Turns;
   /** Contains the folder of the call while it has one. */
@@ -40,8 +40,7 @@ export class Account {
     this.turns = turns;
     this.folders = folders;
     this.#memory = memory;
-    // Unknown clients do not share the turns and the memory of one caller.
-    this.caller = client ?? Symbol('unknown client');
+    this.caller = client ?? '';
   }
 
   /**
@@ -54,10 +53,15 @@ export class Account {
     if (this.#isSettled) return;
     const charged = this.#charged + bytes;
     const reserved = Math.min(charged, MAX_CHARGED);
-    const isReserved = this.#memory.reserve(reserved - this.#reserved, this.caller);
+    const isReserved = this.#reserve(reserved - this.#reserved);
     if (!isReserved) throw HttpError.of(NO_MEMORY);
     this.#charged = charged;
     this.#reserved = reserved;
+  }
+
+  /** Unknown clients have no common share of the memory. */
+  #reserve(bytes: number): boolean {
+    return this.#memory.reserve(bytes, this.caller || undefined);
   }
 
   /** Runs `cleanup` when the call is settled. */
@@ -73,7 +77,7 @@ export class Account {
   settle(): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#memory.reserve(-this.#reserved, this.caller);
+    this.#reserve(-this.#reserved);
     if (this.#cleanups !== undefined) for (const cleanup of this.#cleanups) cleanup();
   }
 }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { HttpFailure } from './failures.ts';
-import { type CallerKey, Turns } from './turns.ts';
+import { Turns } from './turns.ts';
 
 /** The maximum number of bytes that all calls of a process may hold together. */
 export const MEMORY_LIMIT = 64 * 1024 ** 2;
@@ -16,7 +16,7 @@ export const NO_MEMORY: HttpFailure = {
 /** The memory that the calls of a service share. */
 export class Memory {
   #bytesLeft = MEMORY_LIMIT;
-  readonly #heldBy = new Map<CallerKey, number>();
+  readonly #heldBy = new Map<string, number>();
 
   get bytesLeft(): number {
     return this.#bytesLeft;
@@ -26,7 +26,7 @@ export class Memory {
    * Reserves bytes, or releases them if the number is negative. Returns false if too few bytes are
    * left, or if the caller would hold more than is left for others. Then none are reserved.
    */
-  reserve(bytes: number, caller?: CallerKey): boolean {
+  reserve(bytes: number, caller?: string): boolean {
     const left = this.#bytesLeft - bytes;
     const held = caller === undefined ? 0 : (this.#heldBy.get(caller) ?? 0) + bytes;
     if (bytes > 0 && left < held) return false;

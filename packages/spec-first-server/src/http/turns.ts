@@ -4,13 +4,10 @@ const MAX_ROUND_MS = 2;
 /** The bytes, or characters, that streams may send in one round of the event loop. */
 const MAX_ROUND_SENT = 16_384;
 
-/** The name of a client or of a subject, or a symbol for an unknown one. */
-export type CallerKey = string | symbol;
-
 /** A call or a connection whose work takes turns with the work of others. */
 export interface TurnTaker {
   /** Work of the same caller shares its turns. */
-  readonly caller: CallerKey;
+  readonly caller: string;
 }
 
 /** Work that waits, each part by arrival. Continued work is first. */
@@ -25,9 +22,9 @@ interface Queue {
  */
 export class Turns {
   /** The queues of callers that have had no turn yet. They are first. */
-  readonly #newcomers = new Map<CallerKey, Queue>();
+  readonly #newcomers = new Map<string, Queue>();
   /** The queues of callers that have had a turn while others waited. Some are empty. */
-  readonly #others = new Map<CallerKey, Queue>();
+  readonly #others = new Map<string, Queue>();
   /** The number of units of work that wait. */
   #waiting = 0;
   #isScheduled = false;
