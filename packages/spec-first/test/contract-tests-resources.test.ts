@@ -190,6 +190,51 @@ test('contract tests do not use the ids of deleted resources again', async () =>
   });
 });
 
+test('contract tests find a mistake that 409 hides, since a value of the request is taken', async () => {
+  const pathsFor = (age: object) => ({
+    '/members': {
+      post: {
+        operationId: 'addMember',
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: {
+                ...{ type: 'object', required: ['name', 'age'] },
+                properties: { name: { type: 'string', minLength: 1 }, age },
+              },
+              example: { name: 'Ada', age: 36 },
+            },
+          },
+        },
+        responses: {
+          '201': { description: '' },
+          '400': { description: '' },
+          '409': { description: 'The name is taken.' },
+        },
+      },
+    },
+  });
+  const textFor = (age: object) =>
+    JSON.stringify({ openapi: '3.1.0', info: {}, security: [], paths: pathsFor(age) });
+  const integer = { type: 'integer' };
+  const files = { 'a.json': textFor(integer), 'b.json': textFor({ ...integer, minimum: 0 }) };
+  await withFiles(files, async (folder) => {
+    const names = new Set(['Ada']);
+    const addMember: AnyHandler = ({ body }) => {
+      const { name } = Object(body);
+      if (names.has(name)) return { status: 409 };
+      names.add(name);
+      return { status: 201 };
+    };
+    const app = createApp({ document: join(folder, 'a.json'), handlers: { addMember } });
+    const failed = await failedTests({ document: join(folder, 'b.json'), app });
+    expect(Object.values(failed)).toEqual([
+      expect.stringContaining('where /body/age must be >= 0\n'),
+    ]);
+  });
+});
+
 describe('the advice of contract tests for requests that fail', () => {
   const json = (schema: object) => ({ content: { 'application/json': { schema } } });
   const room = json({ type: 'object', required: ['room'], properties: { room: true } });

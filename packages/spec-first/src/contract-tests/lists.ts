@@ -80,7 +80,7 @@ export async function checkList(run: Run, target: Target): Promise<void> {
     const former = first;
     [first = former] = filters;
     if (former === undefined) continue;
-    // A service that ignores one of two filters shows it if they select different items.
+    // Two filters that select different items show if the service ignores one of them.
     const isNarrower = ({ list }: Filter, { items: both }: Items) =>
       both.length < Math.min(former.list.items.length, list.items.length);
     const second =

@@ -132,7 +132,7 @@ class OperationTester {
     const counts = new Map<string, number>();
     const failure = await testRandomly(world, Math.ceil(runs / 2), async (run, next) => {
       const isRefused = this.#isRefusedByState();
-      // What the service works on for a while is done if it is older.
+      // A service may work on a new resource for a while. An older one is ready.
       const isNew = next() % 4 === 3 || (isRefused && next() % 2 === 1);
       const values = requests.choose(next);
       const { path, media: _media, ...others } = values;
@@ -264,8 +264,8 @@ class OperationTester {
     const { world, target } = this.#test;
     const { knowledge, random } = world;
     const template = resourcePathOf(target.operation.path);
-    // An order may need lines before it is placed, only what is deleted can be restored, and what
-    // the service works on may need time.
+    // An order may need lines before it is placed, and only what is deleted can be restored.
+    // Without an action, a service has time to finish its work.
     const actions = knowledge.operations.filter(
       (other) =>
         other.method !== 'get' &&
@@ -361,7 +361,7 @@ class OperationTester {
     const checked = secrets ? { ...options, secrets } : options;
     if (!isOther) {
       const { response } = await perform(run, target, { ...draft, values }, checked);
-      // Other members may have values that are taken.
+      // The value of another member may be taken.
       const others = response.status === 409 ? renewed?.(world.random) : undefined;
       if (others === undefined) return;
       run.exchanges.length = 0;
